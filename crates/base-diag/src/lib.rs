@@ -1,0 +1,8 @@
+//! Diagnostics as data, and the renderers that turn them into text or JSON.
+//!
+//! A [`Diagnostic`] says what is wrong, where, and what to do. It knows nothing about
+//! the language that produced it; files are looked up through [`SourceMap`].
+
+mod diagnostic;
+
+pub use diagnostic::{Diagnostic, Label, Outcome, Severity, SourceMap};

@@ -1,0 +1,82 @@
+//! The operating system.
+
+use crate::{FileKind, Metadata, System};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{env, fs, io};
+
+/// The real files, environment and clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OsSystem;
+
+impl System for OsSystem {
+    fn read_to_string(&self, path: &Path) -> io::Result<String> {
+        fs::read_to_string(path)
+    }
+
+    fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut paths =
+            fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+        paths.sort();
+        Ok(paths)
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        let facts = fs::metadata(path)?;
+        let kind = if facts.is_dir() { FileKind::Directory } else { FileKind::File };
+        let modified = facts
+            .modified()
+            .ok()
+            .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
+            .unwrap_or_default();
+        Ok(Metadata { kind, len: facts.len(), modified })
+    }
+
+    fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
+    }
+
+    fn write(&self, path: &Path, text: &str) -> io::Result<()> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+        fs::write(&temporary, text)?;
+        fs::rename(&temporary, path).inspect_err(|_| drop(fs::remove_file(&temporary)))
+    }
+
+    fn append(&self, path: &Path, text: &str) -> io::Result<()> {
+        fs::OpenOptions::new().create(true).append(true).open(path)?.write_all(text.as_bytes())
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        if fs::metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+    }
+
+    fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::copy(from, to).map(drop)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        env::current_dir()
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        env::var(name).ok()
+    }
+
+    fn now(&self) -> Duration {
+        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    }
+
+    fn utc_offset_seconds(&self) -> i32 {
+        0
+    }
+}

@@ -1,0 +1,73 @@
+//! From byte offsets to lines and columns.
+
+/// A place for people: both numbers start at 1, columns count characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LineCol {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, in characters.
+    pub col: u32,
+}
+
+/// The line starts of one text.
+#[derive(Clone, Debug, Default)]
+pub struct LineIndex {
+    starts: Vec<u32>,
+}
+
+impl LineIndex {
+    /// Finds the line starts of `text`.
+    pub fn new(text: &str) -> Self {
+        let mut starts = vec![0];
+        starts.extend(
+            text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1),
+        );
+        Self { starts }
+    }
+
+    /// The place of byte `offset` in `text`, the text the index was made from.
+    pub fn line_col(&self, text: &str, offset: u32) -> LineCol {
+        let line = self.starts.partition_point(|start| *start <= offset).max(1);
+        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        let mut end = (offset as usize).min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = text.get(start as usize..end).unwrap_or("");
+        LineCol { line: line as u32, col: before.chars().count() as u32 + 1 }
+    }
+
+    /// The text of line `line` (from 1) without its line end.
+    pub fn line_text<'t>(&self, text: &'t str, line: u32) -> &'t str {
+        let Some(start) = self.starts.get((line as usize).wrapping_sub(1)) else { return "" };
+        let end = self.starts.get(line as usize).copied().unwrap_or(text.len() as u32);
+        let whole = text.get(*start as usize..end as usize).unwrap_or("");
+        whole.trim_end_matches(['\n', '\r'])
+    }
+
+    /// The number of lines.
+    pub fn n_lines(&self) -> u32 {
+        self.starts.len() as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_count_characters_not_bytes() {
+        let text = "a\nbä = 1\n";
+        let index = LineIndex::new(text);
+        assert_eq!(index.line_col(text, 0), LineCol { line: 1, col: 1 });
+        assert_eq!(index.line_col(text, 2), LineCol { line: 2, col: 1 });
+        assert_eq!(index.line_col(text, 6), LineCol { line: 2, col: 4 });
+        assert_eq!(index.line_text(text, 2), "bä = 1");
+    }
+
+    #[test]
+    fn an_offset_past_the_end_is_the_end() {
+        let text = "ab";
+        assert_eq!(LineIndex::new(text).line_col(text, 99), LineCol { line: 1, col: 3 });
+    }
+}

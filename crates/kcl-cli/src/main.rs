@@ -1,0 +1,3 @@
+//! The `kcl` command.
+
+fn main() {}

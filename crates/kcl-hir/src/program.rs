@@ -1,0 +1,186 @@
+//! The program: files in packages.
+
+use base_diag::SourceMap;
+use base_text::{FileId, LineCol, LineIndex, Name, Span};
+use indexmap::IndexMap;
+use kcl_syntax::ast::{self, Module, StmtId};
+use rustc_hash::FxBuildHasher;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The path of the main package.
+pub const MAIN_PACKAGE: &str = "__main__";
+
+/// Stands for one package of a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PackageId(pub u32);
+
+/// All files that a program reaches, in packages.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// The folder of `kcl.mod`, or the working folder.
+    pub root: PathBuf,
+    /// The files, by [`FileId`].
+    pub files: Vec<SourceFile>,
+    /// The packages, by [`PackageId`], the main package first, in the order in which imports
+    /// reach them.
+    pub packages: Vec<Package>,
+}
+
+/// One source file.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// The path as shown in messages.
+    pub path: String,
+    /// The text.
+    pub text: Arc<str>,
+    /// The tree.
+    pub module: Arc<Module>,
+    /// The line starts of the text.
+    pub lines: Arc<LineIndex>,
+    /// The package it belongs to.
+    pub package: PackageId,
+    /// Its imports in order, one per import statement.
+    pub imports: Vec<Import>,
+}
+
+/// One import statement, resolved.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The statement.
+    pub stmt: StmtId,
+    /// The name it brings into scope: the alias, or the last part of the path.
+    pub name: Name,
+    /// The package path, made absolute: `a.b.c`.
+    pub path: String,
+    /// What it means.
+    pub target: ImportTarget,
+}
+
+/// What an import refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportTarget {
+    /// A package of the program.
+    Package(PackageId),
+    /// A system module such as `math`; the import's path is its name.
+    System,
+    /// A plugin, `kcl_plugin.name`.
+    Plugin,
+    /// Nothing: reported already.
+    Missing,
+}
+
+/// The files of one folder (or one file), as one name space.
+#[derive(Clone, Debug, Default)]
+pub struct Package {
+    /// The package path: [`MAIN_PACKAGE`] or `a.b.c`.
+    pub path: String,
+    /// The files in order.
+    pub files: Vec<FileId>,
+    /// The names defined at the top level, in the order of their first definition.
+    pub globals: IndexMap<Name, Global, FxBuildHasher>,
+}
+
+/// One global name and the statements that define it.
+#[derive(Clone, Debug)]
+pub struct Global {
+    /// What kind of thing its first definition makes it.
+    pub kind: GlobalKind,
+    /// The top-level statements that define or change it, in program order. A statement
+    /// inside a top-level `if` counts through that `if`.
+    pub definitions: Vec<(FileId, StmtId)>,
+}
+
+/// What a global is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GlobalKind {
+    /// A variable.
+    Variable,
+    /// A schema, mixin or protocol.
+    Schema,
+    /// A rule.
+    Rule,
+    /// A type alias.
+    TypeAlias,
+}
+
+impl Program {
+    /// A file by number.
+    pub fn file(&self, id: FileId) -> &SourceFile {
+        &self.files[id.0 as usize]
+    }
+
+    /// A package by number.
+    pub fn package(&self, id: PackageId) -> &Package {
+        &self.packages[id.0 as usize]
+    }
+
+    /// The main package, if anything was loaded.
+    pub fn main_package(&self) -> Option<&Package> {
+        self.packages.first()
+    }
+
+    /// The line and column of the start of a span.
+    pub fn line_col(&self, file: FileId, span: Span) -> LineCol {
+        let file = self.file(file);
+        file.lines.line_col(&file.text, span.start)
+    }
+
+    /// Fills [`Package::globals`] of all packages from the trees.
+    pub fn collect_globals(&mut self) {
+        for package in &mut self.packages {
+            let mut globals: IndexMap<Name, Global, FxBuildHasher> = IndexMap::default();
+            for &file in &package.files {
+                let module = &self.files[file.0 as usize].module;
+                for &stmt in &module.body {
+                    visit_definitions(module, stmt, &mut |name, kind| {
+                        let new = || Global { kind, definitions: Vec::new() };
+                        let global = globals.entry(name).or_insert_with(new);
+                        if global.definitions.last() != Some(&(file, stmt)) {
+                            global.definitions.push((file, stmt));
+                        }
+                    });
+                }
+            }
+            package.globals = globals;
+        }
+    }
+}
+
+fn visit_definitions(module: &Module, stmt: StmtId, found: &mut impl FnMut(Name, GlobalKind)) {
+    match &module[stmt].kind {
+        ast::Stmt::TypeAlias(alias) => found(alias.name.name, GlobalKind::TypeAlias),
+        ast::Stmt::Unification(unification) => {
+            if let Some(first) = unification.target.names.first() {
+                found(first.name, GlobalKind::Variable);
+            }
+        }
+        ast::Stmt::Assign(assign) => {
+            for target in &assign.targets {
+                found(target.name.name, GlobalKind::Variable);
+            }
+        }
+        ast::Stmt::AugAssign(assign) => found(assign.target.name.name, GlobalKind::Variable),
+        ast::Stmt::If(if_stmt) => {
+            for &inner in if_stmt.body.iter().chain(&if_stmt.orelse) {
+                visit_definitions(module, inner, found);
+            }
+        }
+        ast::Stmt::Schema(schema) => found(schema.name.name, GlobalKind::Schema),
+        ast::Stmt::Rule(rule) => found(rule.name.name, GlobalKind::Rule),
+        ast::Stmt::Expr(_)
+        | ast::Stmt::Assert(_)
+        | ast::Stmt::Import(_)
+        | ast::Stmt::SchemaAttr(_) => {}
+    }
+}
+
+impl SourceMap for Program {
+    fn path(&self, file: FileId) -> &str {
+        &self.file(file).path
+    }
+
+    fn text(&self, file: FileId) -> &str {
+        &self.file(file).text
+    }
+}

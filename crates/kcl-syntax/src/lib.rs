@@ -1,0 +1,7 @@
+//! Source text to syntax tree.
+//!
+//! [`parse`] never fails: it returns a [`ast::Module`] and diagnostics. The tree owns no
+//! semantic data; later stages keep their facts in side tables keyed by [`ast::ExprId`] and
+//! the other ids. Knows nothing of packages, names or types. Start reading at [`ast`].
+
+pub mod ast;

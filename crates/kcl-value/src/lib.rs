@@ -1,0 +1,15 @@
+//! The values that KCL programs compute.
+//!
+//! A [`Value`] is two words; what is large is shared and copied only when changed. This
+//! crate knows how values look, compare, print and combine; it knows nothing of syntax,
+//! names, types or evaluation. Start reading at [`value`].
+
+mod dict;
+mod fault;
+mod text;
+pub mod value;
+
+pub use dict::{Dict, Entry, MergeOp, Slot};
+pub use fault::{Fault, Result};
+pub use text::Str;
+pub use value::{CallArgs, Func, List, Origin, SchemaInfo, SchemaValue, UnitNumber, Value};
