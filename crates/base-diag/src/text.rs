@@ -165,10 +165,7 @@ note: change the name
         let found = Diagnostic::new(Severity::Error, "E1001", "RecursiveLoad", None, "cycle\n- a")
             .suggest(vec!["try this".into()]);
         let text = render_text(&[found], &One(""), Colour::Never);
-        assert_eq!(
-            text,
-            "error[E1001]: RecursiveLoad\ncycle\n- a\n\n\nsuggestion: try this\n\n\n"
-        );
+        assert_eq!(text, "error[E1001]: RecursiveLoad\ncycle\n- a\n\n\nsuggestion: try this\n\n\n");
     }
 
     #[test]
