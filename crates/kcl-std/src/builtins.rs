@@ -207,13 +207,7 @@ static BUILTINS: &[Function] = &[
         "Tells whether a value is true: not zero, not empty, neither `None` nor `Undefined`.",
         convert::bool,
     ),
-    Function::new(
-        "str",
-        &[optional("x", "any")],
-        "str",
-        "Returns a value as text.",
-        convert::str,
-    ),
+    Function::new("str", &[optional("x", "any")], "str", "Returns a value as text.", convert::str),
     Function::new(
         "list",
         &[optional("x", "any")],

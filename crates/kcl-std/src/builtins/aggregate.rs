@@ -15,10 +15,7 @@ pub(super) fn len(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
         Value::Dict(dict) => dict.len(),
         Value::Schema(schema) => schema.attrs.len(),
         _ => {
-            return Err(Fault::new(format!(
-                "object of type '{}' has no len()",
-                type_text(value)
-            )));
+            return Err(Fault::new(format!("object of type '{}' has no len()", type_text(value))));
         }
     };
     Ok(Value::Int(len as i64))
@@ -31,9 +28,9 @@ pub(super) fn isnullish(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
 pub(super) fn all_true(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     Ok(Value::Bool(match get(args, 0, "inval") {
         Some(Value::List(list)) => list.items.iter().all(Value::is_truthy),
-        Some(value) => value
-            .as_config()
-            .is_some_and(|dict| dict.iter().all(|entry| entry.value.is_truthy())),
+        Some(value) => {
+            value.as_config().is_some_and(|dict| dict.iter().all(|entry| entry.value.is_truthy()))
+        }
         None => false,
     }))
 }
@@ -41,9 +38,9 @@ pub(super) fn all_true(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
 pub(super) fn any_true(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     Ok(Value::Bool(match get(args, 0, "inval") {
         Some(Value::List(list)) => list.items.iter().any(Value::is_truthy),
-        Some(value) => value
-            .as_config()
-            .is_some_and(|dict| dict.iter().any(|entry| entry.value.is_truthy())),
+        Some(value) => {
+            value.as_config().is_some_and(|dict| dict.iter().any(|entry| entry.value.is_truthy()))
+        }
         None => false,
     }))
 }

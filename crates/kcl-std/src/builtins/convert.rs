@@ -111,9 +111,8 @@ fn in_base(text: &str, base: i64) -> Result<i64> {
         .iter()
         .find_map(|prefix| digits.strip_prefix(prefix))
         .unwrap_or(digits);
-    i64::from_str_radix(&format!("{sign}{digits}"), radix).map_err(|_| {
-        Fault::new(format!("invalid literal for int() with base {base}: '{text}'"))
-    })
+    i64::from_str_radix(&format!("{sign}{digits}"), radix)
+        .map_err(|_| Fault::new(format!("invalid literal for int() with base {base}: '{text}'")))
 }
 
 pub(super) fn float_of(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {

@@ -83,9 +83,7 @@ fn pow_modulo(x: &Value, y: &Value, modulus: i64) -> Result<Value> {
         return Err(Fault::new("pow() 3rd argument cannot be 0"));
     }
     let (Value::Int(x), Value::Int(y)) = (x, y) else {
-        return Err(Fault::new(
-            "pow() 3rd argument not allowed unless all arguments are integers",
-        ));
+        return Err(Fault::new("pow() 3rd argument not allowed unless all arguments are integers"));
     };
     if *y < 0 {
         return Err(Fault::new(

@@ -65,9 +65,7 @@ fn order(a: &Value, b: &Value) -> Result<Ordering> {
         (Value::Int(a), Value::Float(b)) => Ok(by_number(*a as f64, *b)),
         (Value::Float(a), Value::Int(b)) => Ok(by_number(*a, *b as f64)),
         (Value::Str(a), Value::Str(b)) => Ok(a.cmp(b)),
-        _ => {
-            Err(Fault::new(format!("cannot compare {} and {}", type_text(a), type_text(b))))
-        }
+        _ => Err(Fault::new(format!("cannot compare {} and {}", type_text(a), type_text(b)))),
     }
 }
 
