@@ -48,9 +48,10 @@ pub(super) fn isalnum(text: &Str, _: &CallArgs) -> Result<Value> {
 }
 
 pub(super) fn isdigit(text: &Str, _: &CallArgs) -> Result<Value> {
-    all(text, |c| {
-        matches!(c, '0'..='9' | '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{2070}' | '\u{2074}'..='\u{2079}')
-    })
+    all(
+        text,
+        |c| matches!(c, '0'..='9' | '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{2070}' | '\u{2074}'..='\u{2079}'),
+    )
 }
 
 pub(super) fn isspace(text: &Str, _: &CallArgs) -> Result<Value> {

@@ -239,11 +239,7 @@ fn general_form(magnitude: f64, precision: usize) -> String {
 }
 
 fn without_zeros(digits: &str) -> &str {
-    if digits.contains('.') {
-        digits.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        digits
-    }
+    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
 /// The shortest digits that give the number back, with an exponent if it is large or small.

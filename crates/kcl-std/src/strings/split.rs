@@ -42,24 +42,33 @@ pub(super) fn join(text: &Str, args: &CallArgs) -> Result<Value> {
 }
 
 pub(super) fn strip(text: &Str, args: &CallArgs) -> Result<Value> {
-    Ok(kept(text, match given(args, 0, "chars").map(text_of) {
-        Some(chars) => text.trim_matches(|c| chars.contains(c)),
-        None => text.trim(),
-    }))
+    Ok(kept(
+        text,
+        match given(args, 0, "chars").map(text_of) {
+            Some(chars) => text.trim_matches(|c| chars.contains(c)),
+            None => text.trim(),
+        },
+    ))
 }
 
 pub(super) fn lstrip(text: &Str, args: &CallArgs) -> Result<Value> {
-    Ok(kept(text, match given(args, 0, "chars").map(text_of) {
-        Some(chars) => text.trim_start_matches(|c| chars.contains(c)),
-        None => text.trim_start(),
-    }))
+    Ok(kept(
+        text,
+        match given(args, 0, "chars").map(text_of) {
+            Some(chars) => text.trim_start_matches(|c| chars.contains(c)),
+            None => text.trim_start(),
+        },
+    ))
 }
 
 pub(super) fn rstrip(text: &Str, args: &CallArgs) -> Result<Value> {
-    Ok(kept(text, match given(args, 0, "chars").map(text_of) {
-        Some(chars) => text.trim_end_matches(|c| chars.contains(c)),
-        None => text.trim_end(),
-    }))
+    Ok(kept(
+        text,
+        match given(args, 0, "chars").map(text_of) {
+            Some(chars) => text.trim_end_matches(|c| chars.contains(c)),
+            None => text.trim_end(),
+        },
+    ))
 }
 
 pub(super) fn removeprefix(text: &Str, args: &CallArgs) -> Result<Value> {
