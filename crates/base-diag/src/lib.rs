@@ -2,7 +2,12 @@
 //!
 //! A [`Diagnostic`] says what is wrong, where, and what to do. It knows nothing about
 //! the language that produced it; files are looked up through [`SourceMap`].
+//! [`render_text`] and [`render_json`] show them.
 
 mod diagnostic;
+mod json;
+mod text;
 
 pub use diagnostic::{Diagnostic, Label, Outcome, Severity, SourceMap};
+pub use json::render_json;
+pub use text::{Colour, render_text};

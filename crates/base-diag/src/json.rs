@@ -1,0 +1,142 @@
+//! The JSON form of diagnostics, for tools.
+
+use crate::{Diagnostic, Label, Severity, SourceMap};
+use base_text::LineIndex;
+use std::fmt::Write as _;
+
+/// Renders diagnostics as one JSON array, ending with a line end.
+///
+/// Each object has `severity`, `code`, `kind`, `message`, the place (`file`, `line`,
+/// `column`, `end_line`, `end_column`, all from 1, or `null`), `labels` with every place,
+/// and `help`.
+pub fn render_json(diagnostics: &[Diagnostic], sources: &dyn SourceMap) -> String {
+    let mut out = String::from("[");
+    for (i, diagnostic) in diagnostics.iter().enumerate() {
+        out.push_str(if i == 0 { "\n" } else { ",\n" });
+        write_diagnostic(&mut out, diagnostic, sources);
+    }
+    out.push_str(if diagnostics.is_empty() { "]\n" } else { "\n]\n" });
+    out
+}
+
+fn write_diagnostic(out: &mut String, diagnostic: &Diagnostic, sources: &dyn SourceMap) {
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    out.push_str("{\"severity\":\"");
+    out.push_str(severity);
+    out.push_str("\",\"code\":");
+    write_str(out, diagnostic.code);
+    out.push_str(",\"kind\":");
+    write_str(out, diagnostic.kind);
+    out.push_str(",\"message\":");
+    write_str(out, diagnostic.message());
+    if let Some(label) = diagnostic.labels.first() {
+        write_place(out, label, sources);
+    }
+    out.push_str(",\"labels\":[");
+    for (i, label) in diagnostic.labels.iter().enumerate() {
+        out.push_str(if i == 0 { "{\"message\":" } else { ",{\"message\":" });
+        write_str(out, &label.message);
+        write_place(out, label, sources);
+        out.push_str(",\"note\":");
+        write_option(out, label.note.as_deref());
+        out.push_str(",\"suggestions\":[");
+        for (i, suggestion) in label.suggestions.iter().enumerate() {
+            if i > 0 {
+                out.push(',');
+            }
+            write_str(out, suggestion);
+        }
+        out.push_str("]}");
+    }
+    out.push_str("],\"help\":");
+    write_option(out, diagnostic.help.as_deref());
+    out.push('}');
+}
+
+fn write_place(out: &mut String, label: &Label, sources: &dyn SourceMap) {
+    let Some(at) = label.at else {
+        out.push_str(
+            ",\"file\":null,\"line\":null,\"column\":null,\"end_line\":null,\"end_column\":null",
+        );
+        return;
+    };
+    let text = sources.text(at.file);
+    let lines = LineIndex::new(text);
+    let start = lines.line_col(text, at.span.start);
+    let end = lines.line_col(text, at.span.end.max(at.span.start));
+    out.push_str(",\"file\":");
+    write_str(out, sources.path(at.file));
+    // Writing to a string does not fail.
+    let _ = write!(
+        out,
+        ",\"line\":{},\"column\":{},\"end_line\":{},\"end_column\":{}",
+        start.line, start.col, end.line, end.col
+    );
+}
+
+fn write_option(out: &mut String, text: Option<&str>) {
+    match text {
+        Some(text) => write_str(out, text),
+        None => out.push_str("null"),
+    }
+}
+
+fn write_str(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if (c as u32) < 0x20 => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base_text::{FileId, FileSpan, Span};
+
+    struct One;
+
+    impl SourceMap for One {
+        fn path(&self, _: FileId) -> &'static str {
+            "/w/main.k"
+        }
+        fn text(&self, _: FileId) -> &'static str {
+            "a = \"x\"\n"
+        }
+    }
+
+    #[test]
+    fn an_array_of_objects_with_places() {
+        let at = FileSpan { file: FileId(0), span: Span::new(4, 7) };
+        let found = Diagnostic::error("E2G22", "TypeError", at, "got \"x\"");
+        let cli = Diagnostic::new(Severity::Error, "E3M38", "EvaluationError", None, "bad")
+            .help("try again");
+        assert_eq!(
+            render_json(&[found, cli], &One),
+            "[\n{\"severity\":\"error\",\"code\":\"E2G22\",\"kind\":\"TypeError\",\
+             \"message\":\"got \\\"x\\\"\",\"file\":\"/w/main.k\",\"line\":1,\"column\":5,\
+             \"end_line\":1,\"end_column\":8,\"labels\":[{\"message\":\"got \\\"x\\\"\",\
+             \"file\":\"/w/main.k\",\"line\":1,\"column\":5,\"end_line\":1,\"end_column\":8,\
+             \"note\":null,\"suggestions\":[]}],\"help\":null},\n\
+             {\"severity\":\"error\",\"code\":\"E3M38\",\"kind\":\"EvaluationError\",\
+             \"message\":\"bad\",\"file\":null,\"line\":null,\"column\":null,\"end_line\":null,\
+             \"end_column\":null,\"labels\":[{\"message\":\"bad\",\"file\":null,\"line\":null,\
+             \"column\":null,\"end_line\":null,\"end_column\":null,\"note\":null,\
+             \"suggestions\":[]}],\"help\":\"try again\"}\n]\n"
+        );
+        assert_eq!(render_json(&[], &One), "[]\n");
+    }
+}

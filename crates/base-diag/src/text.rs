@@ -1,0 +1,177 @@
+//! The text form of diagnostics, for terminals and logs.
+
+use crate::{Diagnostic, Label, Severity, SourceMap};
+use base_text::{FileSpan, LineIndex};
+use std::fmt::Write as _;
+
+/// Whether text carries colour codes of a terminal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colour {
+    /// Plain text.
+    #[default]
+    Never,
+    /// Text with ANSI codes.
+    Always,
+}
+
+const RED: &str = "\x1b[1;31m";
+const YELLOW: &str = "\x1b[1;33m";
+const BLUE: &str = "\x1b[1;34m";
+const GREEN: &str = "\x1b[1;32m";
+const BOLD: &str = "\x1b[1m";
+const RESET: &str = "\x1b[0m";
+
+/// Renders diagnostics as text, one after the other.
+pub fn render_text(diagnostics: &[Diagnostic], sources: &dyn SourceMap, colour: Colour) -> String {
+    let mut out = String::new();
+    for diagnostic in diagnostics {
+        write_diagnostic(&mut out, diagnostic, sources, Paint(colour));
+    }
+    out
+}
+
+#[derive(Clone, Copy)]
+struct Paint(Colour);
+
+impl Paint {
+    fn code(self, code: &'static str) -> &'static str {
+        match self.0 {
+            Colour::Never => "",
+            Colour::Always => code,
+        }
+    }
+}
+
+fn write_diagnostic(
+    out: &mut String,
+    diagnostic: &Diagnostic,
+    sources: &dyn SourceMap,
+    paint: Paint,
+) {
+    let (word, colour) = match diagnostic.severity {
+        Severity::Error => ("error", RED),
+        Severity::Warning => ("warning", YELLOW),
+    };
+    let Diagnostic { code, kind, .. } = diagnostic;
+    let (on, bold, off) = (paint.code(colour), paint.code(BOLD), paint.code(RESET));
+    line(out, format_args!("{on}{word}[{code}]{off}{bold}: {kind}{off}"));
+    for (i, label) in diagnostic.labels.iter().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        match label.at {
+            Some(at) => write_place(out, label, at, sources, (paint, colour)),
+            None => line(out, format_args!("{}", label.message)),
+        }
+        if let Some(note) = &label.note {
+            line(out, format_args!("{bold}note{off}: {note}"));
+        }
+    }
+    if let Some(help) = &diagnostic.help {
+        let on = paint.code(GREEN);
+        line(out, format_args!("{on}help{off}: {help}"));
+    }
+    out.push_str("\n\n");
+    for suggestion in diagnostic.labels.iter().flat_map(|label| &label.suggestions) {
+        let on = paint.code(GREEN);
+        line(out, format_args!("{on}suggestion{off}: {suggestion}"));
+        out.push_str("\n\n");
+    }
+}
+
+fn write_place(
+    out: &mut String,
+    label: &Label,
+    at: FileSpan,
+    sources: &dyn SourceMap,
+    (paint, colour): (Paint, &'static str),
+) {
+    let text = sources.text(at.file);
+    let lines = LineIndex::new(text);
+    let place = lines.line_col(text, at.span.start);
+    let source = lines.line_text(text, place.line);
+    let number = place.line.to_string();
+    let gutter = " ".repeat(number.len());
+    let (blue, on, off) = (paint.code(BLUE), paint.code(colour), paint.code(RESET));
+    let path = sources.path(at.file);
+    line(out, format_args!("{gutter}{blue}-->{off} {path}:{number}:{}", place.col));
+    line(out, format_args!("{gutter} {blue}|{off}"));
+    line(out, format_args!("{blue}{number} |{off} {source}"));
+    // Tabs stay tabs, so that the caret stands below its character.
+    let pad: String = source
+        .chars()
+        .take(place.col as usize - 1)
+        .map(|c| if c == '\t' { '\t' } else { ' ' })
+        .collect();
+    line(out, format_args!("{gutter} {blue}|{off} {pad}{on}^ {}{off}", label.message));
+    line(out, format_args!("{gutter} {blue}|{off}"));
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    let _ = out.write_fmt(text);
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base_text::{FileId, Span};
+
+    struct One(&'static str);
+
+    impl SourceMap for One {
+        fn path(&self, _: FileId) -> &'static str {
+            "/w/main.k"
+        }
+        fn text(&self, _: FileId) -> &str {
+            self.0
+        }
+    }
+
+    fn at(start: u32, end: u32) -> FileSpan {
+        FileSpan { file: FileId(0), span: Span::new(start, end) }
+    }
+
+    #[test]
+    fn an_error_with_two_places_and_a_note() {
+        let found = Diagnostic::error("E1001", "ImmutableError", at(6, 7), "Can not change 'a'")
+            .label(at(0, 1), "The variable 'a' is declared here")
+            .note("change the name");
+        let text = render_text(&[found], &One("a = 1\na = 2\n"), Colour::Never);
+        assert_eq!(
+            text,
+            "error[E1001]: ImmutableError
+ --> /w/main.k:2:1
+  |
+2 | a = 2
+  | ^ Can not change 'a'
+  |
+
+ --> /w/main.k:1:1
+  |
+1 | a = 1
+  | ^ The variable 'a' is declared here
+  |
+note: change the name
+
+
+"
+        );
+    }
+
+    #[test]
+    fn an_error_without_a_place_and_suggestions() {
+        let found = Diagnostic::new(Severity::Error, "E1001", "RecursiveLoad", None, "cycle\n- a")
+            .suggest(vec!["try this".into()]);
+        let text = render_text(&[found], &One(""), Colour::Never);
+        assert_eq!(text, "error[E1001]: RecursiveLoad\ncycle\n- a\n\n\nsuggestion: try this\n\n\n");
+    }
+
+    #[test]
+    fn colours_only_when_asked() {
+        let found = Diagnostic::warning("E0413", "Unused", at(0, 1), "m");
+        let text = render_text(&[found], &One("\ta"), Colour::Always);
+        assert!(text.starts_with("\x1b[1;33mwarning[E0413]\x1b[0m"));
+    }
+}

@@ -1,0 +1,37 @@
+//! What functions may ask of the evaluator.
+
+use base_system::System;
+use kcl_value::{CallArgs, Result, Value};
+use std::path::Path;
+
+/// The evaluator, as built-in functions see it.
+pub trait Host {
+    /// Files, environment and clock.
+    fn system(&self) -> &dyn System;
+    /// The folder of `kcl.mod`, or the working folder.
+    fn module_root(&self) -> &Path;
+    /// The working folder; relative paths start here.
+    fn work_dir(&self) -> &Path;
+    /// The path of the file being evaluated, as messages show it.
+    fn current_file(&self) -> &str;
+    /// The value of a top-level argument (`-D key=value`), already parsed.
+    fn option(&self, key: &str) -> Option<Value>;
+    /// Adds text to what the program printed.
+    fn print(&mut self, text: &str);
+    /// Replaces the program's output by a YAML stream; the last call wins.
+    fn set_stream(&mut self, yaml: String);
+    /// Calls a function value.
+    fn call(&mut self, func: &Value, args: CallArgs) -> Result<Value>;
+    /// The declared type of a function's parameter as text, if it has one.
+    ///
+    /// `None` as well if there is no such parameter.
+    fn param_type(&self, func: &Value, index: usize) -> Option<String>;
+    /// Whether a function value is a schema, so that `typeof` calls it a type.
+    fn is_type(&self, func: &Value) -> bool;
+    /// The union of two values, as `left | right` gives it.
+    fn union(&mut self, left: &Value, right: &Value) -> Result<Value>;
+    /// Whether numbers have 32 bits (`-r`).
+    fn strict_range(&self) -> bool;
+    /// Whether debug mode is on (`-d`).
+    fn debug(&self) -> bool;
+}
