@@ -1,0 +1,19 @@
+//! What tests share: fixtures in one string, golden files, the conformance vectors.
+//!
+//! Development only: no shipped crate depends on it, and it knows none of them, so each may
+//! use it in its tests. Start reading at [`Fixture`] and [`golden::check`].
+
+mod corpus;
+mod fixture;
+pub mod golden;
+
+pub use corpus::{Case, Corpus};
+pub use fixture::{Annotation, Fixture, FixtureFile};
+
+use std::path::{Path, PathBuf};
+
+/// Returns the root of the repository.
+pub fn repository() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    root.unwrap_or(Path::new(".")).to_owned()
+}

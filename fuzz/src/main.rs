@@ -1,0 +1,3 @@
+//! Feeds random input to the language and reports what breaks.
+
+fn main() {}

@@ -1,0 +1,40 @@
+//! Chores of the repository, run as `cargo xtask <name>`.
+//!
+//! `tidy` checks the house rules that the compiler does not: layers, file sizes, words, docs.
+//! The same checks run under `cargo test -p xtask`. Start reading at `tidy.rs`.
+
+#![expect(clippy::print_stdout, reason = "a command line tool prints its result")]
+
+mod tidy;
+mod tree;
+
+use anyhow::bail;
+use tree::Tree;
+
+const USAGE: &str = "usage: cargo xtask tidy";
+
+fn main() -> anyhow::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["tidy"] => tidy_command(),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => bail!(USAGE),
+    }
+}
+
+fn tidy_command() -> anyhow::Result<()> {
+    let report = tidy::check(&Tree::load()?);
+    for figure in &report.figures {
+        println!("{figure}");
+    }
+    for finding in &report.findings {
+        println!("{finding}");
+    }
+    match report.findings.len() {
+        0 => Ok(()),
+        n => bail!("{n} findings"),
+    }
+}
