@@ -275,15 +275,14 @@ mod tests {
             .with_file("/w/d/a.k", "")
             .with_file("/w/d/a_test.k", "")
             .with_file("/w/d/x.txt", "");
-        assert_eq!(paths(&system, &["d"], &PackageMap::default()), [
-            "/w/d", "/w/d/_b.k", "/w/d/a.k"
-        ]);
-        assert_eq!(paths(&system, &["d/*.k"], &PackageMap::default()), [
-            "/w/d",
-            "/w/d/_b.k",
-            "/w/d/a.k",
-            "/w/d/a_test.k"
-        ]);
+        assert_eq!(
+            paths(&system, &["d"], &PackageMap::default()),
+            ["/w/d", "/w/d/_b.k", "/w/d/a.k"]
+        );
+        assert_eq!(
+            paths(&system, &["d/*.k"], &PackageMap::default()),
+            ["/w/d", "/w/d/_b.k", "/w/d/a.k", "/w/d/a_test.k"]
+        );
     }
 
     #[test]
@@ -296,15 +295,14 @@ mod tests {
             .with_file("/x/main.k", "");
         let packages = PackageMap::from_iter([("x".to_owned(), PathBuf::from("/x"))]);
         let inputs = ["sub/main.k", "${KCL_MOD}/pkg/p.k", "${x:KCL_MOD}/main.k"];
-        assert_eq!(paths(&system, &inputs, &packages), [
-            "/w",
-            "/w/sub/main.k",
-            "/w/pkg/p.k",
-            "/x/main.k"
-        ]);
-        assert_eq!(paths(&system, &["${y:KCL_MOD}/main.k"], &packages), [
-            "Cannot find the kcl file, please check the file path ${y:KCL_MOD}/main.k"
-        ]);
+        assert_eq!(
+            paths(&system, &inputs, &packages),
+            ["/w", "/w/sub/main.k", "/w/pkg/p.k", "/x/main.k"]
+        );
+        assert_eq!(
+            paths(&system, &["${y:KCL_MOD}/main.k"], &packages),
+            ["Cannot find the kcl file, please check the file path ${y:KCL_MOD}/main.k"]
+        );
     }
 
     #[test]
@@ -313,8 +311,9 @@ mod tests {
         let none = PackageMap::default();
         assert_eq!(paths(&system, &[], &none), ["No input KCL files or paths"]);
         assert_eq!(paths(&system, &["d"], &none), ["No input KCL files"]);
-        assert_eq!(paths(&system, &["a.k"], &none), [
-            "Cannot find the kcl file, please check the file path a.k"
-        ]);
+        assert_eq!(
+            paths(&system, &["a.k"], &none),
+            ["Cannot find the kcl file, please check the file path a.k"]
+        );
     }
 }

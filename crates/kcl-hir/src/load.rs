@@ -317,8 +317,10 @@ fn cannot_find(at: FileSpan, message: String) -> Diagnostic {
 
 fn found_twice(at: FileSpan, path: &str, own: &Found, external: &Found) -> Diagnostic {
     let list = |found: &Found| {
-        let files: Vec<String> = found.files.iter().map(|file| file.display().to_string()).collect();
-        let files = if files.is_empty() { String::new() } else { format!(" ({})", files.join(", ")) };
+        let files: Vec<String> =
+            found.files.iter().map(|file| file.display().to_string()).collect();
+        let files =
+            if files.is_empty() { String::new() } else { format!(" ({})", files.join(", ")) };
         format!("{}{files}", found.home.root.display())
     };
     let message =

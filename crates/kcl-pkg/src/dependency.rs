@@ -97,11 +97,9 @@ mod tests {
         let found = resolve_dependencies(&system, Path::new("/w"), &file);
         let found: Vec<String> =
             found.iter().map(|(name, path)| format!("{name}={}", path.display())).collect();
-        assert_eq!(found, [
-            "lib=/lib",
-            "k8s=/w/vendor/k8s",
-            "konfig=/home/kpm/konfig_v1",
-            "deep_er=/deep"
-        ]);
+        assert_eq!(
+            found,
+            ["lib=/lib", "k8s=/w/vendor/k8s", "konfig=/home/kpm/konfig_v1", "deep_er=/deep"]
+        );
     }
 }

@@ -79,10 +79,7 @@ pub enum ModFileError {
 }
 
 /// Reads the `kcl.mod` of a folder; `None` if there is none.
-pub fn read_mod_file(
-    system: &dyn System,
-    folder: &Path,
-) -> Result<Option<ModFile>, ModFileError> {
+pub fn read_mod_file(system: &dyn System, folder: &Path) -> Result<Option<ModFile>, ModFileError> {
     let path = folder.join("kcl.mod");
     let text = match system.read_to_string(&path) {
         Ok(text) => text,
@@ -92,10 +89,9 @@ pub fn read_mod_file(
             return Err(ModFileError::Unreadable { path, reason });
         }
     };
-    ModFile::parse(&text).map(Some).map_err(|reason| ModFileError::Syntax {
-        path: path.display().to_string(),
-        reason,
-    })
+    ModFile::parse(&text)
+        .map(Some)
+        .map_err(|reason| ModFileError::Syntax { path: path.display().to_string(), reason })
 }
 
 impl ModFile {
@@ -189,12 +185,15 @@ lib = { path = "../lib" }
         let found: Vec<(&str, &Source)> =
             file.dependencies.iter().map(|d| (d.name.as_str(), &d.source)).collect();
         let remote = |word: &str| Source::Remote(vec![word.to_owned()]);
-        assert_eq!(found, [
-            ("k8s", &remote("1.28")),
-            ("helloworld", &remote("0.1.1")),
-            ("konfig", &remote("v0.4.0")),
-            ("lib", &Source::Path("../lib".into())),
-        ]);
+        assert_eq!(
+            found,
+            [
+                ("k8s", &remote("1.28")),
+                ("helloworld", &remote("0.1.1")),
+                ("konfig", &remote("v0.4.0")),
+                ("lib", &Source::Path("../lib".into())),
+            ]
+        );
     }
 
     #[test]

@@ -5,8 +5,8 @@ use crate::spec::{Action, Override, SpecError};
 use base_text::{Name, Span};
 use kcl_hir::Program;
 use kcl_syntax::ast::{
-    Assign, AugAssign, AugOp, BinOp, ConfigEntry, ConfigOp, Expr, ExprId, Ident, Module, Path, Stmt,
-    StmtId, StringLit, Target, Unification,
+    Assign, AugAssign, AugOp, BinOp, ConfigEntry, ConfigOp, Expr, ExprId, Ident, Module, Path,
+    Stmt, StmtId, StringLit, Target, Unification,
 };
 use std::sync::Arc;
 

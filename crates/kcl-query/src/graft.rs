@@ -56,10 +56,9 @@ impl Graft<'_> {
                 items: self.exprs(items),
                 orelse: self.option(*orelse),
             },
-            Expr::ListComp { elt, generators } => Expr::ListComp {
-                elt: self.expr(*elt),
-                generators: self.clauses(generators),
-            },
+            Expr::ListComp { elt, generators } => {
+                Expr::ListComp { elt: self.expr(*elt), generators: self.clauses(generators) }
+            }
             Expr::Starred(inner) => Expr::Starred(self.expr(*inner)),
             Expr::DictComp { entry, generators } => Expr::DictComp {
                 entry: Box::new(self.entry(entry)),
@@ -164,7 +163,10 @@ impl Graft<'_> {
                 StringPart::Formatted { value: self.expr(*value), spec: spec.clone() }
             }
         };
-        JoinedString { parts: joined.parts.iter().map(&mut copy).collect(), is_long: joined.is_long }
+        JoinedString {
+            parts: joined.parts.iter().map(&mut copy).collect(),
+            is_long: joined.is_long,
+        }
     }
 
     fn params(&mut self, params: &Params) -> Params {
