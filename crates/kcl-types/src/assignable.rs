@@ -100,15 +100,16 @@ impl Relations<'_> {
         if items.len() == 1 {
             return items.swap_remove(0);
         }
-        drop_subsumed_scalars(&mut items);
+        let mut dropped = vec![false; items.len()];
+        mark_subsumed_scalars(&items, &mut dropped);
         if composites > 1 {
-            self.drop_subsumed_composites(&mut items);
+            self.mark_subsumed_composites(&items, &mut dropped);
         }
+        drop_marked(&mut items, dropped, has_none);
         if items.len() == 1 { items.swap_remove(0) } else { Type::Union(items.into()) }
     }
 
-    fn drop_subsumed_composites(self, items: &mut Vec<Type>) {
-        let mut dropped = vec![false; items.len()];
+    fn mark_subsumed_composites(self, items: &[Type], dropped: &mut [bool]) {
         for i in 0..items.len() {
             if is_scalar(&items[i]) {
                 continue;
@@ -117,18 +118,13 @@ impl Relations<'_> {
                 if is_scalar(&items[j]) {
                     continue;
                 }
-                if self.subsumes(&items[j], &items[i], false) {
-                    dropped[j] = true;
-                } else if self.subsumes(&items[i], &items[j], false) {
+                if self.subsumes(&items[i], &items[j], false) {
                     dropped[i] = true;
+                } else if self.subsumes(&items[j], &items[i], false) {
+                    dropped[j] = true;
                 }
             }
         }
-        let mut index = 0;
-        items.retain(|_| {
-            index += 1;
-            !dropped[index - 1]
-        });
     }
 
     /// The type of a variable that holds such a value: `1` becomes `int`, `None` `any`.
@@ -196,30 +192,47 @@ fn is_same_composite(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// Removes scalars that another one of the items holds.
-fn drop_subsumed_scalars(items: &mut Vec<Type>) {
+/// Marks scalars that another one of the items holds.
+fn mark_subsumed_scalars(items: &[Type], dropped: &mut [bool]) {
     let has = |wanted: &Type| items.contains(wanted);
     let (has_bool, has_int, has_float) = (has(&Type::Bool), has(&Type::Int), has(&Type::Float));
+    let has_str = has(&Type::Str);
     let has_float_lit = items.iter().any(|ty| matches!(ty, Type::FloatLit(_)));
-    let str_idx = items.iter().position(|ty| *ty == Type::Str);
-    let last_str_lit = items.iter().rposition(|ty| matches!(ty, Type::StrLit(_)));
-    if !(has_bool || has_int || has_float || has_float_lit || str_idx.is_some()) {
+    if !(has_bool || has_int || has_float || has_float_lit || has_str) {
         return;
     }
+    for (ty, dropped) in items.iter().zip(dropped) {
+        *dropped = match ty {
+            Type::BoolLit(_) => has_bool || has_float,
+            Type::IntLit(_) => has_int || has_float || has_float_lit,
+            Type::Int => has_float || has_float_lit,
+            Type::FloatLit(_) => has_float,
+            Type::StrLit(_) => has_str,
+            _ => false,
+        };
+    }
+}
+
+/// Removes what is marked as the reference does: the last item moves into each gap. What
+/// was `None` leaves one at the end.
+fn drop_marked(items: &mut Vec<Type>, mut dropped: Vec<bool>, has_none: bool) {
+    if has_none {
+        items.push(Type::None);
+        dropped.push(true);
+    }
+    while dropped.last() == Some(&true) {
+        items.pop();
+        dropped.pop();
+    }
     let mut index = 0;
-    items.retain(|ty| {
-        index += 1;
-        let index = index - 1;
-        match ty {
-            Type::BoolLit(_) => !(has_bool || has_float),
-            Type::IntLit(_) => !(has_int || has_float || has_float_lit),
-            Type::Int => !(has_float || has_float_lit),
-            Type::FloatLit(_) => !has_float,
-            Type::StrLit(_) => str_idx.is_none_or(|str_idx| index > str_idx),
-            Type::Str => last_str_lit.is_none_or(|lit| lit < index),
-            _ => true,
+    while index < items.len() {
+        if dropped[index] {
+            items.swap_remove(index);
+            dropped.swap_remove(index);
+        } else {
+            index += 1;
         }
-    });
+    }
 }
 
 /// Collects types for a union: flat, without repeated literals.

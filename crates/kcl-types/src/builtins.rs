@@ -34,7 +34,7 @@ impl Builtins {
     /// The type of a member of a system module.
     pub(crate) fn member(&mut self, module: &str, name: Name) -> Option<Type> {
         let read = || {
-            let module = kcl_std::module(module)?;
+            let Some(module) = kcl_std::module(module) else { return Some(Type::Any) };
             if module.name == "units" && name.as_str() == "NumberMultiplier" {
                 return Some(Type::Multiplier(None));
             }

@@ -11,7 +11,7 @@ use crate::diagnostics;
 use crate::ty::{FunctionType, ModuleType, NameMap, SchemaRef, SchemaType, Type};
 use base_text::{FileId, FileSpan, Name, Span};
 use kcl_hir::{Import, ImportTarget, PackageId};
-use kcl_syntax::ast::{Assign, Expr, Stmt, StmtId, Unification};
+use kcl_syntax::ast::{Assign, Expr, SchemaKind, Stmt, StmtId, Unification};
 use std::sync::Arc;
 
 /// A top-level schema or rule statement.
@@ -101,12 +101,12 @@ impl<'p> Checker<'p> {
             self.enter_file(file);
             for &stmt in &self.module.body {
                 let node = &self.module[stmt];
-                let (name, is_rule) = match &node.kind {
-                    Stmt::Schema(schema) => (schema.name.name, false),
-                    Stmt::Rule(rule) => (rule.name.name, true),
+                let (name, kind) = match &node.kind {
+                    Stmt::Schema(schema) => (schema.name.name, Some(schema.kind)),
+                    Stmt::Rule(rule) => (rule.name.name, None),
                     _ => continue,
                 };
-                let schema = self.new_schema(name, is_rule);
+                let schema = self.new_schema(name, kind);
                 declarations.push(Declaration { file, stmt, schema });
                 let at = self.at(node.span);
                 if self.own(name).is_some() {
@@ -119,15 +119,16 @@ impl<'p> Checker<'p> {
         declarations
     }
 
-    fn new_schema(&mut self, name: Name, is_rule: bool) -> SchemaRef {
+    /// Adds a schema of some kind, or a rule.
+    fn new_schema(&mut self, name: Name, kind: Option<SchemaKind>) -> SchemaRef {
         let id = crate::ty::SchemaId(self.schemas.len() as u32);
         let func = FunctionType { params: Vec::new(), ret: Type::Any, is_variadic: false };
         self.schemas.push(SchemaType {
             name,
             package: self.package,
-            is_mixin: false,
-            is_protocol: false,
-            is_rule,
+            is_mixin: kind == Some(SchemaKind::Mixin),
+            is_protocol: kind == Some(SchemaKind::Protocol),
+            is_rule: kind.is_none(),
             has_statements: false,
             base: None,
             protocol: None,

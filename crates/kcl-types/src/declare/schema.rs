@@ -26,12 +26,14 @@ impl<'p> Checker<'p> {
         id: SchemaId,
         built: &[bool],
     ) -> bool {
-        self.set_kind(schema, id);
         let base = schema.parent.as_ref().and_then(|parent| self.parent(parent));
         let protocol = schema.for_host.as_ref().and_then(|host| self.mixin_protocol(schema, host));
         self.check_schema_name(schema, base);
-        self.schemas[id.0 as usize].base = base;
-        self.schemas[id.0 as usize].protocol = protocol;
+        let has_statements = !self.has_only_attributes(schema);
+        let ty = &mut self.schemas[id.0 as usize];
+        ty.base = base;
+        ty.protocol = protocol;
+        ty.has_statements = has_statements;
 
         let names = body_names(self.module, &schema.body);
         let index_signature =
@@ -60,14 +62,12 @@ impl<'p> Checker<'p> {
         is_complete
     }
 
-    fn set_kind(&mut self, schema: &Schema, id: SchemaId) {
-        let is_plain =
-            |stmt: &StmtId| matches!(self.module[*stmt].kind, Stmt::SchemaAttr(_) | Stmt::Unification(_));
-        let has_statements = !schema.body.iter().all(is_plain);
-        let ty = &mut self.schemas[id.0 as usize];
-        ty.is_mixin = schema.kind == SchemaKind::Mixin;
-        ty.is_protocol = schema.kind == SchemaKind::Protocol;
-        ty.has_statements = has_statements;
+    /// Whether a schema's body has nothing but attributes.
+    fn has_only_attributes(&self, schema: &Schema) -> bool {
+        let is_attr = |stmt: &StmtId| {
+            matches!(self.module[*stmt].kind, Stmt::SchemaAttr(_) | Stmt::Unification(_))
+        };
+        schema.body.iter().all(is_attr)
     }
 
     fn parent(&mut self, path: &'p Path) -> Option<SchemaId> {
@@ -110,13 +110,10 @@ impl<'p> Checker<'p> {
                 let suggestions = vec!["Protocol".to_owned()];
                 self.report(diagnostics::compile_error(end, message).suggest(suggestions));
             }
-            let is_attr = |stmt: &StmtId| {
-                matches!(self.module[*stmt].kind, Stmt::SchemaAttr(_) | Stmt::Unification(_))
-            };
-            let only_attrs = schema.mixins.is_empty()
+            let only_attributes = schema.mixins.is_empty()
                 && schema.checks.is_empty()
-                && schema.body.iter().all(is_attr);
-            if !only_attrs {
+                && self.has_only_attributes(schema);
+            if !only_attributes {
                 let message = "a protocol is only allowed to define attributes in it";
                 self.report(diagnostics::compile_error(at, message));
             }

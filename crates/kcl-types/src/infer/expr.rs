@@ -84,26 +84,24 @@ impl<'p> Checker<'p> {
         let mut chain = Vec::new();
         let mut current = id;
         while let Expr::Binary { op, left, right } = &module[current].kind {
-            chain.push((current, *op, *left, *right));
+            chain.push((*op, *left, *right));
             current = *left;
         }
         let mut ty = self.expr(current);
-        for (node, op, left, right) in chain.into_iter().rev() {
-            let right_ty = self.right_operand(op, right);
+        for (op, left, right) in chain.into_iter().rev() {
             let span = module[left].span.to(module[right].span);
-            debug_assert!(module[node].span.start <= span.start || span.start == 0);
+            let right_ty = match &module[right].kind {
+                Expr::Type(ty) => self.annotation(*ty, module[right].span).as_instance(),
+                _ => self.expr(right),
+            };
+            if op == BinOp::As && !matches!(module[right].kind, Expr::Type(_)) {
+                let message = "keyword 'as' right operand must be a type";
+                self.report(diagnostics::compile_error(self.at(span), message));
+                continue;
+            }
             ty = self.binary(&ty, &right_ty, op, self.at(span));
         }
         ty
-    }
-
-    fn right_operand(&mut self, op: BinOp, right: ExprId) -> Type {
-        match &self.module[right].kind {
-            Expr::Type(ty) if op == BinOp::As => {
-                self.annotation(*ty, self.module[right].span).as_instance()
-            }
-            _ => self.expr(right),
-        }
     }
 
     fn comparison(&mut self, left: ExprId, rest: &'p [(CmpOp, ExprId)]) -> Type {

@@ -3,7 +3,7 @@
 use crate::checker::Checker;
 use crate::diagnostics;
 use crate::ty::Type;
-use base_text::Span;
+use base_text::{Name, Span};
 use kcl_syntax::ast::{CompClause, ConfigEntry, Expr, ExprId, Ident, Quant, QuantOp};
 
 impl<'p> Checker<'p> {
@@ -19,9 +19,15 @@ impl<'p> Checker<'p> {
                 self.report(diagnostics::compile_error(self.at(span), message));
                 break;
             }
+            let mut var = *var;
+            if let Some((first, _)) = var.name.as_str().split_once('.') {
+                let message = "loop variables can only be ordinary identifiers";
+                self.report(diagnostics::compile_error(self.at(var.span), message));
+                var.name = Name::new(first);
+            }
             self.local_vars.push(var.name);
             self.define(var.name, Type::Any, self.at(var.span));
-            named.push(*var);
+            named.push(var);
         }
         named
     }

@@ -118,10 +118,6 @@ impl<'p> Checker<'p> {
     /// The type of what is assigned to.
     pub(crate) fn target(&mut self, target: &'p Target) -> Type {
         let at = self.at(target.span);
-        if !target.paths.is_empty() && self.is_import(target.name.name) && self.is_store {
-            let message = "only schema and dict object can be updated attribute";
-            self.report(diagnostics::compile_error(at, message));
-        }
         let mut ty = self.variable(target.name.name, at);
         if target.paths.is_empty() {
             return ty;

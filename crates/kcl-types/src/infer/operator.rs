@@ -140,15 +140,16 @@ fn multiply(a: &Type, b: &Type) -> Option<Type> {
 
 fn is_comparable(a: &Type, b: &Type, op: CmpOp) -> bool {
     let is_membership = matches!(op, CmpOp::In | CmpOp::NotIn);
+    let is_equality = matches!(op, CmpOp::Eq | CmpOp::NotEq);
     let is_number = |ty: &Type| ty.all(|ty| ty.is_number() || ty.is_bool());
     if is_number(a) && is_number(b) && !is_membership {
         return true;
     }
     let is_basic = |ty: &Type| ty.all(|ty| ty.is_number() || ty.is_bool() || ty.is_str());
-    if is_basic(a) && is_basic(b) && matches!(op, CmpOp::Eq | CmpOp::NotEq) {
+    if is_basic(a) && is_basic(b) && is_equality {
         return true;
     }
-    if op == CmpOp::Eq && (a.is_list() && b.is_list() || a.is_config() && b.is_config()) {
+    if is_equality && (a.is_list() && b.is_list() || a.is_config() && b.is_config()) {
         return true;
     }
     if is_membership && b.is_iterable() {
