@@ -36,16 +36,19 @@ impl Reader<'_> {
 
     /// A fault at the next byte.
     #[cold]
+    #[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
     fn fault(&self, message: &str) -> Box<Fault> {
         self.fault_at(message, self.at + 1)
     }
 
     /// A fault at the byte before `end`, counted from 1; at the end the last one counts.
     #[cold]
+    #[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
     fn fault_at(&self, message: &str, end: usize) -> Box<Fault> {
         let before = &self.text.as_bytes()[..end.min(self.text.len())];
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        let column = before.iter().rev().take_while(|byte| **byte != b'\n').count();
+        let mut lines = before.split(|byte| *byte == b'\n');
+        let column = lines.next_back().map_or(0, <[u8]>::len);
+        let line = 1 + lines.count();
         Fault::new(format!("{message} at line {line} column {column}"))
     }
 
@@ -135,6 +138,7 @@ impl Reader<'_> {
     }
 
     #[cold]
+    #[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
     fn number_fault(&self) -> Box<Fault> {
         match self.peek() {
             Some(_) => self.fault("invalid number"),

@@ -296,11 +296,13 @@ fn repeats(len: usize, n: i64) -> Result<usize> {
 }
 
 #[cold]
+#[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
 fn overflow(n_bits: u8, result: i128) -> Box<Fault> {
     Fault::new(format!("{result}: A {n_bits} bit integer overflow"))
 }
 
 #[cold]
+#[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
 fn float_overflow(result: f64) -> Box<Fault> {
     let mut text = format!("{result:e}");
     if let Some((mantissa, exponent)) = text.split_once('e') {
@@ -313,6 +315,7 @@ fn float_overflow(result: f64) -> Box<Fault> {
 }
 
 #[cold]
+#[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
 fn unsupported(name: &str, a: &Value, b: &Value) -> Box<Fault> {
     Fault::new(format!(
         "unsupported operand type(s) for {name}: '{}' and '{}'",
@@ -322,6 +325,7 @@ fn unsupported(name: &str, a: &Value, b: &Value) -> Box<Fault> {
 }
 
 #[cold]
+#[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
 fn bad_operand(name: &str, a: &Value) -> Box<Fault> {
     Fault::new(format!("bad operand type for unary {name}: '{}'", a.type_text()))
 }

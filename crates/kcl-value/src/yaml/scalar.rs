@@ -55,11 +55,10 @@ fn plain_style(text: &str) -> Option<Style> {
         return None;
     }
     let is_plain = bytes.iter().enumerate().all(|(at, byte)| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => true,
         b'-' | b'_' | b'.' | b'/' | b'=' | b'+' | b'@' | b'$' | b'(' | b')' | b';' => true,
         b' ' => bytes.get(at + 1).is_some_and(|next| *next != b' ' && *next != b'#'),
         b':' => bytes.get(at + 1).is_some_and(|next| *next != b' '),
-        _ => false,
+        _ => byte.is_ascii_alphanumeric(),
     });
     (is_plain && !(bytes.len() <= 5 && is_ambiguous(text))).then_some(Style::Plain)
 }
