@@ -95,12 +95,35 @@ impl Parser<'_> {
             }
             _ => {
                 let key = self.expr();
+                if let Some(value) = self.shorthand(key) {
+                    return ConfigEntry {
+                        key: Some(key),
+                        value,
+                        op: ConfigOp::Override,
+                        span: self.span_from(start),
+                    };
+                }
                 let op = self.entry_operator();
                 self.bump();
                 (Some(key), self.expr(), op.unwrap_or(ConfigOp::Override))
             }
         };
         ConfigEntry { key, value, op, span: self.span_from(start) }
+    }
+
+    /// `{name}` is short for `{name = name}`: makes the value, which stands where the key does.
+    fn shorthand(&mut self, key: ExprId) -> Option<ExprId> {
+        if matches!(self.kind(), TokenKind::Colon | TokenKind::Assign | TokenKind::PlusEq) {
+            return None;
+        }
+        let node = &self.module[key];
+        match &node.kind {
+            Expr::Ident(path) if path.names.len() == 1 => {
+                let (value, span) = (Expr::Ident(path.clone()), node.span);
+                Some(self.module.add_expr(value, span))
+            }
+            _ => None,
+        }
     }
 
     fn entry_operator(&mut self) -> Option<ConfigOp> {

@@ -199,20 +199,27 @@ impl Parser<'_> {
         let start = self.token.start;
         let mut value = self.operand();
         loop {
-            value = match self.kind() {
-                TokenKind::Dot => self.selector(value, start),
-                TokenKind::OpenParen => {
-                    let (args, kwargs) = self.call_args();
-                    self.add(Expr::Call { func: value, args, kwargs }, start)
-                }
-                TokenKind::OpenBracket => self.subscript(value, start),
-                TokenKind::Question => match self.peek(1) {
-                    TokenKind::Dot => self.selector(value, start),
-                    TokenKind::OpenBracket => self.subscript(value, start),
-                    _ => return value,
-                },
-                _ => return value,
+            if self.at(TokenKind::OpenParen) {
+                let (args, kwargs) = self.call_args();
+                value = self.add(Expr::Call { func: value, args, kwargs }, start);
+            } else if let Some(member) = self.member(value, start) {
+                value = member;
+            } else {
+                return value;
             }
+        }
+    }
+
+    /// `.name`, `[index]`, `?.name` or `?[index]` behind `value`, if it stands there.
+    pub(super) fn member(&mut self, value: ExprId, start: u32) -> Option<ExprId> {
+        let kind = match self.kind() {
+            TokenKind::Question => self.peek(1),
+            kind => kind,
+        };
+        match kind {
+            TokenKind::Dot => Some(self.selector(value, start)),
+            TokenKind::OpenBracket => Some(self.subscript(value, start)),
+            _ => None,
         }
     }
 

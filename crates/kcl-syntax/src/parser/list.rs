@@ -14,8 +14,7 @@ impl Parser<'_> {
 
     /// What follows the `[` at `start`.
     pub(super) fn list_rest(&mut self, start: u32) -> ExprId {
-        let multi_line = self.at(TokenKind::Newline);
-        if multi_line {
+        if self.at(TokenKind::Newline) {
             self.skip_newlines();
             self.skip_indentation();
         }
@@ -23,7 +22,7 @@ impl Parser<'_> {
             return self.add(Expr::List(Vec::new()), start);
         }
         let first = self.token.span();
-        let items = self.list_items(multi_line);
+        let items = self.list_items();
         let generators = self.comp_clauses();
         self.skip_newlines();
         self.skip_indentation();
@@ -50,17 +49,13 @@ impl Parser<'_> {
         }
     }
 
-    fn ends_list(&self, multi_line: bool) -> bool {
-        match self.kind() {
-            TokenKind::CloseBracket | TokenKind::Eof | TokenKind::For => true,
-            TokenKind::Newline => !multi_line,
-            _ => false,
-        }
+    fn ends_list(&self) -> bool {
+        matches!(self.kind(), TokenKind::CloseBracket | TokenKind::Eof | TokenKind::For)
     }
 
-    fn list_items(&mut self, multi_line: bool) -> Vec<ExprId> {
+    fn list_items(&mut self) -> Vec<ExprId> {
         let mut items = Vec::new();
-        if self.ends_list(multi_line) {
+        if self.ends_list() {
             return items;
         }
         let mut is_first = true;
@@ -68,7 +63,7 @@ impl Parser<'_> {
             let pos = self.pos;
             if !is_first {
                 self.skip_indentation();
-                if self.ends_list(multi_line) {
+                if self.ends_list() {
                     return items;
                 }
             }
@@ -80,9 +75,7 @@ impl Parser<'_> {
                 items.push(item);
             }
             self.eat(TokenKind::Comma);
-            if multi_line {
-                self.skip_newlines();
-            }
+            self.skip_newlines();
             if !is_first {
                 self.ensure_progress(pos);
             }

@@ -136,7 +136,11 @@ impl Parser<'_> {
             kind if kind.is_ident() => {
                 let start = self.token.start;
                 let path = self.path();
-                self.add(Expr::Ident(path), start)
+                let mut target = self.add(Expr::Ident(path), start);
+                while let Some(longer) = self.member(target, start) {
+                    target = longer;
+                }
+                target
             }
             _ => {
                 self.expected(&["identifier", "literal"]);
@@ -149,11 +153,14 @@ impl Parser<'_> {
     fn lambda(&mut self) -> ExprId {
         let start = self.token.start;
         self.bump();
-        let has_params = !matches!(
-            self.kind(),
-            TokenKind::Arrow | TokenKind::OpenParen | TokenKind::OpenBracket | TokenKind::OpenBrace
-        );
-        let params = has_params.then(|| self.lambda_params());
+        let params = match self.kind() {
+            TokenKind::OpenBrace if self.arrow_follows_braces() => Some(self.braced_params()),
+            TokenKind::Arrow
+            | TokenKind::OpenParen
+            | TokenKind::OpenBracket
+            | TokenKind::OpenBrace => None,
+            _ => Some(self.lambda_params()),
+        };
         let return_ty = self.eat(TokenKind::Arrow).then(|| self.type_annotation());
         self.expect(TokenKind::OpenBrace, "{");
         if self.at(TokenKind::Newline) {

@@ -28,6 +28,42 @@ impl Parser<'_> {
         Params { list, span }
     }
 
+    /// `{a: int, b}` between `lambda` and `->`; line ends may stand between parameters.
+    pub(super) fn braced_params(&mut self) -> Params {
+        let start = self.token.start;
+        self.bump();
+        let mut list = Vec::new();
+        loop {
+            let pos = self.pos;
+            self.skip_newlines();
+            self.skip_indentation();
+            if matches!(self.kind(), TokenKind::CloseBrace | TokenKind::Eof) {
+                break;
+            }
+            list.push(self.param());
+            self.ensure_progress(pos);
+        }
+        self.expect_or_stay(TokenKind::CloseBrace, "}");
+        Params { list, span: self.span_from(start) }
+    }
+
+    /// Whether `->` follows the `}` that closes the `{` at the current token.
+    pub(super) fn arrow_follows_braces(&self) -> bool {
+        let mut depth = 0usize;
+        for (at, token) in self.tokens.iter().enumerate().skip(self.pos) {
+            match token.kind {
+                TokenKind::OpenBrace => depth += 1,
+                TokenKind::CloseBrace if depth == 1 => {
+                    let next = self.tokens.get(at + 1);
+                    return next.is_some_and(|next| next.kind == TokenKind::Arrow);
+                }
+                TokenKind::CloseBrace => depth -= 1,
+                _ => {}
+            }
+        }
+        false
+    }
+
     /// Parameters up to a token for which `ends` holds, written as one of `closing`.
     fn params(&mut self, ends: fn(TokenKind) -> bool, closing: &[&str]) -> Vec<Param> {
         let mut list = Vec::new();
@@ -37,14 +73,19 @@ impl Parser<'_> {
                 self.expected(closing);
                 break;
             }
-            let name = self.joined_ident();
-            let ty = self.eat(TokenKind::Colon).then(|| self.type_annotation());
-            let default = self.eat(TokenKind::Assign).then(|| self.expr());
-            list.push(Param { name, ty, default });
-            self.eat(TokenKind::Comma);
+            list.push(self.param());
             self.ensure_progress(pos);
         }
         list
+    }
+
+    /// `name: T = default,`
+    fn param(&mut self) -> Param {
+        let name = self.joined_ident();
+        let ty = self.eat(TokenKind::Colon).then(|| self.type_annotation());
+        let default = self.eat(TokenKind::Assign).then(|| self.expr());
+        self.eat(TokenKind::Comma);
+        Param { name, ty, default }
     }
 
     /// `@name`, `@name(args)`, each on a line; a bare name is a call without arguments.

@@ -8,6 +8,7 @@ use crate::ast::{
 };
 use crate::lexer::string::normalize;
 use crate::token::TokenKind;
+use base_text::Span;
 
 impl Parser<'_> {
     /// Parses the whole text.
@@ -53,7 +54,6 @@ impl Parser<'_> {
                 return Some(self.schema_stmt(decorators));
             }
             TokenKind::Rule => return Some(self.rule_stmt(decorators)),
-            TokenKind::Eof => return None,
             TokenKind::Import => return Some(self.import_stmt()),
             TokenKind::Type => return Some(self.type_alias()),
             TokenKind::Assert => return Some(self.assert_stmt()),
@@ -81,6 +81,11 @@ impl Parser<'_> {
     pub(super) fn add_stmt(&mut self, kind: Stmt, start: u32) -> StmtId {
         let span = self.span_from(start);
         self.module.add_stmt(kind, span)
+    }
+
+    /// What was read since `start`; it stands before `start` if nothing was.
+    fn read_since(&self, start: u32) -> Span {
+        Span::new(start.min(self.end), start.max(self.end))
     }
 
     /// Statements between an indent and the dedent that fits.
@@ -195,7 +200,7 @@ impl Parser<'_> {
 
     /// `= b = value` behind the first target.
     fn assign(&mut self, pending: &Pending) -> Option<StmtId> {
-        let span = self.span_from(pending.start);
+        let span = self.read_since(pending.start);
         let mut taken = vec![self.take_target(pending.first, span)];
         let mut value = None;
         let mut value_span = span;
@@ -205,7 +210,7 @@ impl Parser<'_> {
             }
             let start = self.token.start;
             value = Some(self.expr());
-            value_span = self.span_from(start);
+            value_span = self.read_since(start);
         }
         let value = value?;
         if pending.in_schema
@@ -277,7 +282,7 @@ impl Parser<'_> {
     }
 
     fn aug_assign(&mut self, first: ExprId, op: AugOp, start: u32) -> Option<StmtId> {
-        let span = self.span_from(start);
+        let span = self.read_since(start);
         self.bump();
         let taken = self.take_target(first, span);
         if let Taken::Illegal { .. } = taken {
@@ -308,7 +313,7 @@ impl Parser<'_> {
         } else {
             self.schema_expr(name, start)
         };
-        let at = base_text::Span::new(start, self.module[first].span.end);
+        let at = Span::new(start, self.module[first].span.end);
         let target = self.expect_path(first, at);
         let stmt = self.add_stmt(Stmt::Unification(Unification { target, value }), start);
         self.skip_newlines();
@@ -395,8 +400,7 @@ impl Parser<'_> {
         let mut stmt = None;
         while let Some((span, cond, body)) = branches.pop() {
             let end = orelse.last().map_or(span.end, |last: &StmtId| self.module[*last].span.end);
-            let span =
-                if branches.is_empty() { whole } else { base_text::Span::new(span.start, end) };
+            let span = if branches.is_empty() { whole } else { Span::new(span.start, end) };
             let id = self.module.add_stmt(Stmt::If(If { cond, body, orelse }), span);
             orelse = vec![id];
             stmt = Some(id);
@@ -409,7 +413,7 @@ impl Parser<'_> {
         let start = self.token.start;
         self.bump();
         if self.at(TokenKind::If) {
-            let span = base_text::Span::new(start, self.token.end);
+            let span = Span::new(start, self.token.end);
             self.error(span, "'else if' here is invalid in KCL, consider using the 'elif' keyword");
             self.bump();
         }
