@@ -32,7 +32,6 @@ impl Relations<'_> {
             (Type::Union(types), _) => types.iter().all(|ty| self.subsumes(ty, right, false)),
             (_, Type::Union(types)) => types.iter().any(|ty| self.subsumes(left, ty, false)),
             (Type::Schema(left), Type::Schema(right)) => self.is_sub_schema(left.id, right.id),
-            (Type::Schema(_), _) => false,
             (Type::Multiplier(left), Type::Multiplier(right)) => {
                 right.is_none() || left.is_some() && left == right
             }
@@ -41,7 +40,14 @@ impl Relations<'_> {
             (Type::Function(left), Type::Function(right)) => {
                 self.function_subsumes(left, right, any_fits)
             }
-            (Type::Dict(_) | Type::List(_) | Type::Function(_) | Type::Multiplier(_), _) => false,
+            (
+                Type::Schema(_)
+                | Type::Dict(_)
+                | Type::List(_)
+                | Type::Function(_)
+                | Type::Multiplier(_),
+                _,
+            ) => false,
             _ => scalar_subsumes(left, right),
         }
     }
@@ -51,12 +57,7 @@ impl Relations<'_> {
             && self.subsumes(&left.value, &right.value, any_fits)
     }
 
-    fn function_subsumes(
-        self,
-        left: &FunctionType,
-        right: &FunctionType,
-        any_fits: bool,
-    ) -> bool {
+    fn function_subsumes(self, left: &FunctionType, right: &FunctionType, any_fits: bool) -> bool {
         left.params.len() == right.params.len()
             && left
                 .params
@@ -90,12 +91,12 @@ impl Relations<'_> {
 
     /// The union of what was collected.
     pub(crate) fn finish(self, union: UnionBuilder) -> Type {
-        let UnionBuilder { mut items, composites, has_any, has_none, .. } = union;
+        let UnionBuilder { mut items, composites, has_any, .. } = union;
         if has_any {
             return Type::Any;
         }
         if items.is_empty() {
-            return if has_none { Type::None } else { Type::Any };
+            return Type::Any;
         }
         if items.len() == 1 {
             return items.swap_remove(0);
@@ -105,7 +106,7 @@ impl Relations<'_> {
         if composites > 1 {
             self.mark_subsumed_composites(&items, &mut dropped);
         }
-        drop_marked(&mut items, dropped, has_none);
+        drop_marked(&mut items, dropped);
         if items.len() == 1 { items.swap_remove(0) } else { Type::Union(items.into()) }
     }
 
@@ -179,7 +180,7 @@ fn scalar_subsumes(left: &Type, right: &Type) -> bool {
 }
 
 fn is_scalar(ty: &Type) -> bool {
-    ty.is_primitive() || ty.is_literal()
+    ty.is_primitive() || ty.is_literal() || ty.is_none()
 }
 
 /// Whether two lists, dicts or schemas are plainly the same.
@@ -192,34 +193,29 @@ fn is_same_composite(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// Marks scalars that another one of the items holds.
+/// Marks scalars that another one of the items holds. Of `str` and a string, the later stays.
 fn mark_subsumed_scalars(items: &[Type], dropped: &mut [bool]) {
     let has = |wanted: &Type| items.contains(wanted);
     let (has_bool, has_int, has_float) = (has(&Type::Bool), has(&Type::Int), has(&Type::Float));
-    let has_str = has(&Type::Str);
     let has_float_lit = items.iter().any(|ty| matches!(ty, Type::FloatLit(_)));
-    if !(has_bool || has_int || has_float || has_float_lit || has_str) {
-        return;
-    }
-    for (ty, dropped) in items.iter().zip(dropped) {
+    let str_idx = items.iter().position(|ty| *ty == Type::Str);
+    let last_str_lit = items.iter().rposition(|ty| matches!(ty, Type::StrLit(_)));
+    for (index, (ty, dropped)) in items.iter().zip(dropped).enumerate() {
         *dropped = match ty {
+            Type::None => true,
             Type::BoolLit(_) => has_bool || has_float,
             Type::IntLit(_) => has_int || has_float || has_float_lit,
             Type::Int => has_float || has_float_lit,
             Type::FloatLit(_) => has_float,
-            Type::StrLit(_) => has_str,
+            Type::StrLit(_) => str_idx.is_some_and(|str_idx| index < str_idx),
+            Type::Str => last_str_lit.is_some_and(|lit_idx| index < lit_idx),
             _ => false,
         };
     }
 }
 
-/// Removes what is marked as the reference does: the last item moves into each gap. What
-/// was `None` leaves one at the end.
-fn drop_marked(items: &mut Vec<Type>, mut dropped: Vec<bool>, has_none: bool) {
-    if has_none {
-        items.push(Type::None);
-        dropped.push(true);
-    }
+/// Removes what is marked as the reference does: the last item moves into each gap.
+fn drop_marked(items: &mut Vec<Type>, mut dropped: Vec<bool>) {
     while dropped.last() == Some(&true) {
         items.pop();
         dropped.pop();
@@ -244,7 +240,6 @@ pub(crate) struct UnionBuilder {
     is_hashed: bool,
     composites: usize,
     has_any: bool,
-    has_none: bool,
 }
 
 impl UnionBuilder {
@@ -253,7 +248,6 @@ impl UnionBuilder {
         match ty {
             _ if self.has_any => {}
             Type::Any => self.has_any = true,
-            Type::None => self.has_none = true,
             Type::Void => {}
             Type::Union(types) => types.iter().for_each(|ty| self.add(ty.clone())),
             ty => self.add_single(ty),
@@ -263,8 +257,10 @@ impl UnionBuilder {
     fn add_single(&mut self, ty: Type) {
         // A few items are compared one by one; hashing starts when there are more.
         const FEW: usize = 8;
+        const MANY: usize = 16;
         if !is_scalar(&ty) {
-            if self.items.iter().any(|item| is_same_composite(item, &ty)) {
+            let is_many = self.composites > MANY;
+            if is_many && self.items.iter().any(|item| is_same_composite(item, &ty)) {
                 return;
             }
             self.composites += 1;
@@ -295,6 +291,7 @@ impl UnionBuilder {
             Type::Int => self.seen_bits.insert((0, 1)),
             Type::Float => self.seen_bits.insert((0, 2)),
             Type::Str => self.seen_bits.insert((0, 3)),
+            Type::None => self.seen_bits.insert((0, 4)),
             Type::BoolLit(value) => self.seen_bits.insert((1, u64::from(*value))),
             Type::IntLit(value) => self.seen_bits.insert((2, *value as u64)),
             Type::FloatLit(value) => self.seen_bits.insert((3, value.to_bits())),

@@ -128,7 +128,8 @@ impl TypeReader<'_> {
         if self.eat("{") {
             let key = if self.eat(":") { Type::Any } else { self.union() };
             self.eat(":");
-            let value = if self.eat("}") { return Type::dict(key, Type::Any) } else { self.union() };
+            let value =
+                if self.eat("}") { return Type::dict(key, Type::Any) } else { self.union() };
             self.eat("}");
             return Type::dict(key, value);
         }

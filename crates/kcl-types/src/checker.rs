@@ -168,10 +168,10 @@ impl<'p> Checker<'p> {
     pub(crate) fn set_type(&mut self, name: Name, ty: Type, at: FileSpan) {
         match self.scope_mut().get_mut(&name) {
             Some(object) => object.ty = ty,
-            None => self.report(diagnostics::compile_error(
-                at,
-                format!("name '{name}' is not defined"),
-            )),
+            None => {
+                let message = format!("name '{name}' is not defined");
+                self.report(diagnostics::compile_error(at, message));
+            }
         }
     }
 

@@ -17,7 +17,8 @@ impl Findings {
     /// Adds a finding unless the same one is there already.
     pub(crate) fn add(&mut self, diagnostic: Diagnostic) {
         let mut hasher = FxHasher::default();
-        (diagnostic.severity == Severity::Error, diagnostic.code, diagnostic.kind).hash(&mut hasher);
+        (diagnostic.severity == Severity::Error, diagnostic.code, diagnostic.kind)
+            .hash(&mut hasher);
         for label in &diagnostic.labels {
             (label.at, &label.message, &label.note, &label.suggestions).hash(&mut hasher);
         }
@@ -172,11 +173,7 @@ pub(crate) fn immutable(at: FileSpan, name: &str, first: FileSpan) -> Diagnostic
 }
 
 /// A global that is not private is changed by `+=` or the like.
-pub(crate) fn immutable_modified(
-    at: FileSpan,
-    name: &str,
-    first: Option<FileSpan>,
-) -> Diagnostic {
+pub(crate) fn immutable_modified(at: FileSpan, name: &str, first: Option<FileSpan>) -> Diagnostic {
     let message = format!("Immutable variable '{name}' is modified during compiling");
     let diagnostic = Diagnostic::error("E1001", "ImmutableError", at, message);
     match first {

@@ -24,7 +24,8 @@ impl Checker<'_> {
     }
 
     fn lint_file(&mut self, id: base_text::FileId, file: &SourceFile) {
-        let is_import = |stmt: kcl_syntax::ast::StmtId| matches!(file.module[stmt].kind, Stmt::Import(_));
+        let is_import =
+            |stmt: kcl_syntax::ast::StmtId| matches!(file.module[stmt].kind, Stmt::Import(_));
         let first_other = file.module.body.iter().position(|stmt| !is_import(*stmt));
         let mut paths = FxHashSet::default();
         for import in &file.imports {

@@ -93,10 +93,7 @@ fn visit(module: &Module, stmt: StmtId, found: &mut impl FnMut(Name, ExprId, boo
 
 /// The entries of several configs: those of one key together, in the order of keys, without
 /// those that a later `=` replaces.
-fn unite<'p>(
-    program: &'p Program,
-    list: &[(FileId, StmtId, ExprId)],
-) -> Vec<PlacedEntry<'p>> {
+fn unite<'p>(program: &'p Program, list: &[(FileId, StmtId, ExprId)]) -> Vec<PlacedEntry<'p>> {
     let mut buckets: indexmap::IndexMap<&str, Vec<PlacedEntry<'p>>> = indexmap::IndexMap::new();
     for &(file, _, config) in list {
         let module = &*program.file(file).module;

@@ -233,10 +233,7 @@ impl Type {
 
     /// Whether this is the type of one value.
     pub fn is_literal(&self) -> bool {
-        matches!(
-            self,
-            Type::BoolLit(_) | Type::IntLit(_) | Type::FloatLit(_) | Type::StrLit(_)
-        )
+        matches!(self, Type::BoolLit(_) | Type::IntLit(_) | Type::FloatLit(_) | Type::StrLit(_))
     }
 
     /// Whether this is `bool`, `int`, `float` or `str`.

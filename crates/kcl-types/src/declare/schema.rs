@@ -36,8 +36,10 @@ impl<'p> Checker<'p> {
         ty.has_statements = has_statements;
 
         let names = body_names(self.module, &schema.body);
-        let index_signature =
-            schema.index_signature.as_ref().map(|signature| self.signature(schema, signature, &names));
+        let index_signature = schema
+            .index_signature
+            .as_ref()
+            .map(|signature| self.signature(schema, signature, &names));
         let mut attrs = self.attributes(schema, base, index_signature.as_ref());
         let mixins = self.mixins(schema, &mut attrs);
         if let Some(params) = &schema.params {
@@ -235,9 +237,8 @@ impl<'p> Checker<'p> {
                     mixins.push(mixin.id);
                 }
                 _ => {
-                    let message = format!(
-                        "illegal schema mixin object type, expected mixin, got '{ty}'"
-                    );
+                    let message =
+                        format!("illegal schema mixin object type, expected mixin, got '{ty}'");
                     self.report(diagnostics::illegal_inherit(at, message));
                 }
             }
@@ -259,15 +260,12 @@ impl<'p> Checker<'p> {
                     continue;
                 }
             };
-            match builtins::decorator(name) {
-                Some(ty) => {
-                    let (name, span) = (self.function_name(*func), module[*func].span);
-                    self.arguments(&name, span, args, kwargs, &ty);
-                }
-                None => {
-                    let message = format!("UnKnown decorator {name}");
-                    self.report(diagnostics::compile_error(at, message));
-                }
+            if let Some(ty) = builtins::decorator(name) {
+                let (name, span) = (self.function_name(*func), module[*func].span);
+                self.arguments(&name, span, args, kwargs, &ty);
+            } else {
+                let message = format!("UnKnown decorator {name}");
+                self.report(diagnostics::compile_error(at, message));
             }
         }
     }

@@ -15,8 +15,9 @@ impl<'p> Checker<'p> {
         let span = self.module[func].span;
         let (signature, result) = match &callee {
             Type::Any => {
-                let variadic =
-                    || Arc::new(FunctionType { params: Vec::new(), ret: Type::Any, is_variadic: true });
+                let variadic = || {
+                    Arc::new(FunctionType { params: Vec::new(), ret: Type::Any, is_variadic: true })
+                };
                 (self.forward_lambda(func).unwrap_or_else(variadic), Type::Any)
             }
             Type::Function(function) => (Arc::clone(function), function.ret.clone()),

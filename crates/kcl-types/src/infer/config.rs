@@ -19,13 +19,13 @@ impl<'p> Checker<'p> {
         match &config.ty {
             Type::List(item) => here((**item).clone()),
             Type::Dict(dict) => here(dict.value.clone()),
-            Type::Schema(schema) => match self.attribute(schema.id, key) {
-                Some(attr) => Some(Expected { ty: attr.ty.clone(), at: Some(attr.at) }),
-                None => {
-                    let signature = self.schema_type(schema.id).index_signature.as_ref()?;
-                    here(signature.value.clone())
+            Type::Schema(schema) => {
+                if let Some(attr) = self.attribute(schema.id, key) {
+                    return Some(Expected { ty: attr.ty.clone(), at: Some(attr.at) });
                 }
-            },
+                let signature = self.schema_type(schema.id).index_signature.as_ref()?;
+                here(signature.value.clone())
+            }
             Type::Union(types) => {
                 let possible = types.iter().filter_map(|ty| self.possible_value(ty, key));
                 here(self.types().join(possible))
@@ -36,13 +36,13 @@ impl<'p> Checker<'p> {
 
     fn possible_value(&self, ty: &Type, key: Name) -> Option<Type> {
         match ty {
-            Type::Schema(schema) => match self.attribute(schema.id, key) {
-                Some(attr) => Some(attr.ty.clone()),
-                None => {
-                    let signature = self.schema_type(schema.id).index_signature.as_ref()?;
-                    Some(signature.value.clone())
+            Type::Schema(schema) => {
+                if let Some(attr) = self.attribute(schema.id, key) {
+                    return Some(attr.ty.clone());
                 }
-            },
+                let signature = self.schema_type(schema.id).index_signature.as_ref()?;
+                Some(signature.value.clone())
+            }
             Type::Dict(dict) => Some(dict.value.clone()),
             _ => None,
         }
@@ -137,7 +137,8 @@ impl<'p> Checker<'p> {
                 if seen.contains(&schema.id) {
                     return;
                 }
-                if let Some(Some(Expected { ty: Type::Schema(expected), .. })) = self.expected.last()
+                if let Some(Some(Expected { ty: Type::Schema(expected), .. })) =
+                    self.expected.last()
                     && expected.id == schema.id
                 {
                     return;

@@ -175,15 +175,12 @@ impl<'p> Checker<'p> {
             }
             _ => {}
         }
-        match self.unpacked(&ty) {
-            Some((key, value)) => {
-                gathered.keys.add(key);
-                gathered.values.add(value);
-            }
-            None => {
-                let at = self.at(self.module[value].span);
-                self.report(diagnostics::cannot_unpack_entries(at, &ty));
-            }
+        if let Some((key, value)) = self.unpacked(&ty) {
+            gathered.keys.add(key);
+            gathered.values.add(value);
+        } else {
+            let at = self.at(self.module[value].span);
+            self.report(diagnostics::cannot_unpack_entries(at, &ty));
         }
         ty
     }

@@ -261,7 +261,8 @@ impl<'p> Checker<'p> {
             Stmt::Expr(_) | Stmt::Assign(_) | Stmt::AugAssign(_) | Stmt::Assert(_)
         );
         if !is_result {
-            let message = "The last statement of the lambda body must be a expression e.g., x, 1, etc.";
+            let message =
+                "The last statement of the lambda body must be a expression e.g., x, 1, etc.";
             self.report(diagnostics::compile_error(self.at(module[last].span), message));
         }
         for &stmt in before {

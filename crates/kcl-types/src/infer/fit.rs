@@ -37,7 +37,8 @@ impl Checker<'_> {
         match (ty, expected) {
             (Type::List(item), Type::List(expected)) => self.fits(item, expected, at),
             (Type::Dict(dict), Type::Dict(expected)) => {
-                self.fits(&dict.key, &expected.key, at) && self.fits(&dict.value, &expected.value, at)
+                self.fits(&dict.key, &expected.key, at)
+                    && self.fits(&dict.value, &expected.value, at)
             }
             (Type::Dict(dict), Type::Schema(schema)) => {
                 self.fit_dict_to_schema(dict, *schema, at);
@@ -66,9 +67,8 @@ impl Checker<'_> {
             let value = self.other_values(dict, schema);
             if !self.fits(&value, &signature.value, at) {
                 let expected = &signature.value;
-                let message = format!(
-                    "expected schema index signature value type {expected}, got {value}"
-                );
+                let message =
+                    format!("expected schema index signature value type {expected}, got {value}");
                 self.report(diagnostics::type_error(at, message));
             }
             return;

@@ -59,7 +59,6 @@ impl Checker<'_> {
         match (a, b) {
             _ if a.is_int() && b.is_int() => Some(Type::Int),
             (Type::None, _) => Some(b.clone()),
-            (_, Type::None) => Some(a.clone()),
             (Type::List(a), Type::List(b)) => {
                 Some(Type::list(self.join2((**a).clone(), (**b).clone())))
             }
@@ -70,7 +69,7 @@ impl Checker<'_> {
                 let value = self.join2(a.value.clone(), b.value.clone());
                 Some(Type::dict_with(key, value, attrs))
             }
-            (Type::Schema(_), Type::Schema(_) | Type::Dict(_)) => Some(a.clone()),
+            (_, Type::None) | (Type::Schema(_), Type::Schema(_) | Type::Dict(_)) => Some(a.clone()),
             _ => None,
         }
     }
@@ -155,7 +154,6 @@ fn is_comparable(a: &Type, b: &Type, op: CmpOp) -> bool {
     if is_membership && b.is_iterable() {
         return true;
     }
-    let takes_none =
-        matches!(op, CmpOp::Eq | CmpOp::NotEq | CmpOp::Is | CmpOp::IsNot | CmpOp::Not);
+    let takes_none = matches!(op, CmpOp::Eq | CmpOp::NotEq | CmpOp::Is | CmpOp::IsNot | CmpOp::Not);
     (a.is_none() || b.is_none()) && takes_none
 }

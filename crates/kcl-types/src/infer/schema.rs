@@ -5,7 +5,9 @@ use crate::declare::body_names;
 use crate::diagnostics;
 use crate::ty::{IndexSignature, SchemaRef, Type};
 use base_text::{Name, Span};
-use kcl_syntax::ast::{self, AugOp, BinOp, Check, Expr, ExprId, Params, Rule, Schema, SchemaAttr, SchemaExpr};
+use kcl_syntax::ast::{
+    self, AugOp, BinOp, Check, Expr, ExprId, Params, Rule, Schema, SchemaAttr, SchemaExpr,
+};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

@@ -191,9 +191,8 @@ impl<'p> Checker<'p> {
                 Some(object) if !object.ty.is_any() => {
                     if !self.types().is_upper_bound(&annotated, &object.ty) {
                         let name = name.as_str();
-                        let changed = diagnostics::type_changed(
-                            at, name, &annotated, object.at, &object.ty,
-                        );
+                        let changed =
+                            diagnostics::type_changed(at, name, &annotated, object.at, &object.ty);
                         self.report(changed);
                     }
                     object.ty
