@@ -38,10 +38,7 @@ fn decode(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let digits = value.trim_end_matches('=').as_bytes();
     let bytes = BASE64_NOPAD.decode(digits).map_err(|error| invalid(digits, error))?;
     String::from_utf8(bytes).map(Value::str).map_err(|error| {
-        Fault::new(format!(
-            "called `Result::unwrap()` on an `Err` value: {:?}",
-            error.utf8_error()
-        ))
+        Fault::new(format!("called `Result::unwrap()` on an `Err` value: {:?}", error.utf8_error()))
     })
 }
 

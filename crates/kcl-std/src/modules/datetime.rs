@@ -87,11 +87,8 @@ fn now(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
             };
             let whole = seconds.floor();
             let nanos = ((seconds - whole) * 1e9).round() as i64;
-            let time = if whole.abs() < i64::MAX as f64 {
-                local(host, whole as i64, nanos)
-            } else {
-                None
-            };
+            let time =
+                if whole.abs() < i64::MAX as f64 { local(host, whole as i64, nanos) } else { None };
             time.ok_or_else(|| {
                 Fault::new(format!("now() got an out-of-range 'ticks' value: {seconds}"))
             })?
@@ -118,9 +115,7 @@ fn written(time: &DateTime<FixedOffset>, format: &str) -> Result<Value> {
     let mut out = String::new();
     match write!(out, "{}", time.format(format)) {
         Ok(()) => Ok(Value::str(out)),
-        Err(_) => Err(Fault::new(
-            "a Display implementation returned an error unexpectedly: Error",
-        )),
+        Err(_) => Err(Fault::new("a Display implementation returned an error unexpectedly: Error")),
     }
 }
 

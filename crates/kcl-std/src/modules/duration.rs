@@ -185,9 +185,8 @@ fn shifted(args: &CallArgs, function: &str, sign: i64) -> Result<Value> {
     let moment = DateTime::parse_from_rfc3339(time).map_err(|error| {
         Fault::new(format!("add_to_datetime() expected RFC 3339 input, got {time:?}: {error}"))
     })?;
-    let seconds = read_seconds(duration).ok_or_else(|| {
-        Fault::new(format!("add_to_datetime() invalid duration: {duration:?}"))
-    })?;
+    let seconds = read_seconds(duration)
+        .ok_or_else(|| Fault::new(format!("add_to_datetime() invalid duration: {duration:?}")))?;
     let millis = (seconds.fract() * 1000.0).round() as i64;
     let delta = TimeDelta::try_seconds(sign.saturating_mul(seconds.trunc() as i64))
         .and_then(|delta| delta.checked_add(&TimeDelta::milliseconds(sign * millis)))

@@ -3,7 +3,7 @@
 use crate::args::{get, missing, text, type_text};
 use crate::function::{Function, Module, optional, required};
 use crate::host::Host;
-use kcl_value::plan::{PlanOptions, to_yaml};
+use kcl_value::yaml::{WriteOptions, write_manifests};
 use kcl_value::{CallArgs, Fault, Result, Value};
 
 pub(super) const MODULE: Module = Module {
@@ -22,23 +22,18 @@ pub(super) const MODULE: Module = Module {
 };
 
 fn yaml_stream(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
-    let options = match get(args, 1, "opts") {
+    let (options, separator) = match get(args, 1, "opts") {
         Some(value) => options(value)?,
-        None => PlanOptions {
-            show_hidden: true,
-            separator: Some("---".to_owned()),
-            ..PlanOptions::default()
-        },
+        None => (WriteOptions::default(), "---"),
     };
     let values = get(args, 0, "values").ok_or_else(|| missing("yaml_stream", "values"))?;
-    if !matches!(values, Value::List(_)) {
-        return Err(Fault::new("invalid list value"));
-    }
-    host.set_stream(to_yaml(values, &options));
+    let values = values.as_list().ok_or_else(|| Fault::new("invalid list value"))?;
+    host.set_stream(write_manifests(values, &options, separator));
     Ok(Value::Undefined)
 }
 
-fn options(value: &Value) -> Result<PlanOptions> {
+/// The options and the separator.
+fn options(value: &Value) -> Result<(WriteOptions, &str)> {
     let Some(config) = value.as_config() else {
         return Err(Fault::new(format!(
             "Invalid options arguments in yaml_stream(): expect config, got {}",
@@ -46,11 +41,10 @@ fn options(value: &Value) -> Result<PlanOptions> {
         )));
     };
     let flag = |name, default| config.get(name).map_or(default, Value::is_truthy);
-    Ok(PlanOptions {
+    let options = WriteOptions {
         sort_keys: flag("sort_keys", false),
-        show_hidden: !flag("ignore_private", true),
-        disable_none: flag("ignore_none", false),
-        separator: Some(config.get("sep").map_or("---", text).to_owned()),
-        ..PlanOptions::default()
-    })
+        ignore_private: flag("ignore_private", true),
+        ignore_none: flag("ignore_none", false),
+    };
+    Ok((options, config.get("sep").map_or("---", text)))
 }

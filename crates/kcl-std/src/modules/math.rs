@@ -14,9 +14,13 @@ pub(super) const MODULE: Module = Module {
     name: "math",
     doc: "Mathematical functions.",
     functions: &[
-        Function::new("ceil", X, "int", "Returns the smallest integer not below `x`.", |_, args| {
-            rounded(args, "ceil", f64::ceil)
-        }),
+        Function::new(
+            "ceil",
+            X,
+            "int",
+            "Returns the smallest integer not below `x`.",
+            |_, args| rounded(args, "ceil", f64::ceil),
+        ),
         Function::new(
             "factorial",
             X,

@@ -125,9 +125,9 @@ fn replace(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     };
     match regex.try_replacen(string, count, replacement) {
         Ok(replaced) => Ok(Value::str(replaced.into_owned())),
-        Err(error) => Err(Fault::new(format!(
-            "called `Result::unwrap()` on an `Err` value: {error:?}"
-        ))),
+        Err(error) => {
+            Err(Fault::new(format!("called `Result::unwrap()` on an `Err` value: {error:?}")))
+        }
     }
 }
 

@@ -40,9 +40,7 @@ fn execute(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let template = text(only(args, "template", "execute")?);
     check_nesting(template)?;
     let data = match get(args, 1, "data") {
-        Some(data) => {
-            object(data.as_config().ok_or_else(|| Fault::new("invalid dict value"))?)
-        }
+        Some(data) => object(data.as_config().ok_or_else(|| Fault::new("invalid dict value"))?),
         None => Json::Object(Map::new()),
     };
     let mut engine = Handlebars::new();
@@ -96,9 +94,7 @@ fn check_nesting(template: &str) -> Result<()> {
 fn object(dict: &Dict) -> Json {
     let mut entries: Vec<_> = dict.iter().collect();
     entries.sort_by(|a, b| a.key.cmp(&b.key));
-    Json::Object(
-        entries.iter().map(|entry| (entry.key.to_string(), json(&entry.value))).collect(),
-    )
+    Json::Object(entries.iter().map(|entry| (entry.key.to_string(), json(&entry.value))).collect())
 }
 
 fn json(value: &Value) -> Json {
