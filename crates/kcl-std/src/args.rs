@@ -4,6 +4,7 @@
 //! value of type `any` can still get wrong.
 
 use kcl_value::{CallArgs, Fault, Result, Value};
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// The argument of a parameter: the named one, else the positional one.
@@ -92,7 +93,17 @@ pub(crate) fn items(value: &Value) -> Result<Vec<Value>> {
 /// The complaint that a value cannot be iterated over.
 #[cold]
 pub(crate) fn not_iterable(value: &Value) -> Box<Fault> {
-    Fault::new(format!("'{}' object is not iterable", value.type_name()))
+    Fault::new(format!("'{}' object is not iterable", type_text(value)))
+}
+
+/// A value's type as messages show it; a number with a unit shows both.
+pub(crate) fn type_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Unit(number) => {
+            Cow::Owned(format!("number_multiplier({}{})", number.raw, number.unit))
+        }
+        _ => Cow::Borrowed(value.type_name()),
+    }
 }
 
 /// A list of strings.

@@ -5,6 +5,7 @@
 //! evaluator and the outside only through [`Host`]. Start reading at [`function`].
 
 mod args;
+mod bridge;
 mod builtins;
 pub mod function;
 mod host;

@@ -6,10 +6,18 @@
 
 mod dict;
 mod fault;
+mod filter;
+pub mod json;
+mod number;
+pub mod ops;
+pub mod plan;
+mod show;
 mod text;
 pub mod value;
+pub mod yaml;
 
 pub use dict::{Dict, Entry, MergeOp, Slot};
 pub use fault::{Fault, Result};
+pub use show::{show, show_into};
 pub use text::Str;
 pub use value::{CallArgs, Func, List, Origin, SchemaInfo, SchemaValue, UnitNumber, Value};

@@ -2,6 +2,7 @@
 
 use crate::{Dict, Str};
 use std::any::Any;
+use std::borrow::Cow;
 use std::fmt;
 use std::rc::Rc;
 
@@ -194,6 +195,17 @@ impl Value {
             Self::Dict(_) => "dict",
             Self::Schema(schema) => &schema.info.name,
             Self::Func(_) => "function",
+        }
+    }
+
+    /// The type as messages of operators name it: like [`Value::type_name`], with the
+    /// number for unit numbers, `number_multiplier(1Ki)`.
+    pub fn type_text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Unit(number) => {
+                Cow::Owned(format!("number_multiplier({}{})", number.raw, number.unit))
+            }
+            _ => Cow::Borrowed(self.type_name()),
         }
     }
 

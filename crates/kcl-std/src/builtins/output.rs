@@ -1,0 +1,15 @@
+//! Printing.
+
+use crate::Host;
+use crate::bridge::show;
+use kcl_value::{CallArgs, Result, Value};
+
+pub(super) fn print(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let mut line = args.positional.iter().map(show).collect::<Vec<_>>().join(" ");
+    match args.named.iter().rfind(|(name, _)| name.as_str() == "end") {
+        Some((_, end)) => line.push_str(&show(end)),
+        None => line.push('\n'),
+    }
+    host.print(&line);
+    Ok(Value::None)
+}

@@ -1,0 +1,167 @@
+//! `"{} {name.part[0]:.2f}".format(…)`: the replacement fields.
+
+use super::format_spec::FormatSpec;
+use crate::bridge::show;
+use kcl_value::{CallArgs, Fault, Result, Str, Value};
+
+pub(super) fn format(text: &Str, args: &CallArgs) -> Result<Value> {
+    let mut out = String::with_capacity(text.len());
+    let mut numbering = Numbering { next: 0 };
+    let pieces = pieces(text).ok_or_else(|| Fault::new("format error"))?;
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Field { name, spec } => {
+                let value = field(name, args, &mut numbering)?;
+                out.push_str(&with_spec(&value, spec)?);
+            }
+        }
+    }
+    Ok(Value::str(out))
+}
+
+enum Piece<'t> {
+    Text(&'t str),
+    Field { name: &'t str, spec: &'t str },
+}
+
+/// Cuts a format string into text and fields; none if its braces do not match.
+fn pieces(text: &str) -> Option<Vec<Piece<'_>>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['{', '}']) {
+        if at > 0 {
+            pieces.push(Piece::Text(&rest[..at]));
+        }
+        let brace = &rest[at..=at];
+        let inner = &rest[at + 1..];
+        if let Some(after) = inner.strip_prefix(brace) {
+            pieces.push(Piece::Text(brace));
+            rest = after;
+        } else if brace == "}" {
+            return None;
+        } else {
+            let end = field_end(inner)?;
+            let (name, spec) = inner[..end].split_once(':').unwrap_or((&inner[..end], ""));
+            let name = name.split_once('!').map_or(name, |(name, _)| name);
+            pieces.push(Piece::Field { name, spec });
+            rest = &inner[end + 1..];
+        }
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest));
+    }
+    Some(pieces)
+}
+
+/// The position of the brace that ends a field; one pair of braces may stand inside.
+fn field_end(text: &str) -> Option<usize> {
+    let mut nested = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' if nested => return None,
+            '{' => nested = true,
+            '}' if nested => nested = false,
+            '}' => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// How many arguments were taken by fields without a name.
+struct Numbering {
+    next: usize,
+}
+
+/// The value that a field's name, `0.key[1]`, stands for.
+fn field(name: &str, args: &CallArgs, numbering: &mut Numbering) -> Result<Value> {
+    let end = name.find(['.', '[']).unwrap_or(name.len());
+    let (first, mut path) = name.split_at(end);
+    let positional = |index: usize| {
+        args.positional
+            .get(index)
+            .cloned()
+            .ok_or_else(|| Fault::new("argument tuple index out of range"))
+    };
+    let mut value = if first.is_empty() {
+        numbering.next += 1;
+        positional(numbering.next - 1)?
+    } else if let Ok(index) = first.parse::<usize>() {
+        if numbering.next > 0 {
+            return Err(Fault::new(
+                "cannot switch from automatic field numbering to manual field specification",
+            ));
+        }
+        positional(index)?
+    } else {
+        match args.named.iter().rfind(|(given, _)| given.as_str() == first) {
+            Some((_, value)) => value.clone(),
+            None => return Err(Fault::new(format!("keyword argument '{first}' not found"))),
+        }
+    };
+    while !path.is_empty() {
+        let (step, rest) = next_step(path)?;
+        value = step.follow(&value)?;
+        path = rest;
+    }
+    Ok(value)
+}
+
+enum Step<'t> {
+    Key(&'t str),
+    Index(usize),
+}
+
+fn next_step(path: &str) -> Result<(Step<'_>, &str)> {
+    let fault = |what: &str| {
+        Err(Fault::new(format!("called `Result::unwrap()` on an `Err` value: {what}")))
+    };
+    if let Some(path) = path.strip_prefix('.') {
+        let end = path.find(['.', '[']).unwrap_or(path.len());
+        let (key, rest) = path.split_at(end);
+        return if key.is_empty() { fault("EmptyAttribute") } else { Ok((Step::Key(key), rest)) };
+    }
+    let Some(path) = path.strip_prefix('[') else {
+        return fault("InvalidCharacterAfterRightBracket");
+    };
+    let Some((key, rest)) = path.split_once(']') else { return fault("MissingRightBracket") };
+    match key.parse() {
+        Ok(index) => Ok((Step::Index(index), rest)),
+        Err(_) if key.is_empty() => fault("EmptyAttribute"),
+        Err(_) => Ok((Step::Key(key), rest)),
+    }
+}
+
+impl Step<'_> {
+    fn follow(&self, value: &Value) -> Result<Value> {
+        match self {
+            Step::Key(key) => value
+                .as_config()
+                .and_then(|config| config.get(key))
+                .cloned()
+                .ok_or_else(|| Fault::new("called `Option::unwrap()` on a `None` value")),
+            Step::Index(index) => {
+                let Some(items) = value.as_list() else {
+                    return Err(Fault::new("Invalid list object in list_get"));
+                };
+                items.get(*index).cloned().ok_or_else(|| {
+                    Fault::new(format!(
+                        "index out of bounds: the len is {} but the index is {index}",
+                        items.len()
+                    ))
+                })
+            }
+        }
+    }
+}
+
+/// A value as text, written as a format specification says.
+fn with_spec(value: &Value, spec: &str) -> Result<String> {
+    match value {
+        Value::Int(number) => FormatSpec::parse(spec)?.int(*number),
+        Value::Float(number) => FormatSpec::parse(spec)?.float(*number),
+        Value::Str(text) => FormatSpec::parse(spec)?.string(text),
+        _ => Ok(show(value)),
+    }
+}

@@ -1,0 +1,177 @@
+//! How numbers are written.
+
+use std::fmt::Write;
+
+/// Appends an integer.
+pub(crate) fn push_int(out: &mut String, number: i64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut rest = number.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        out.push('-');
+    }
+    for digit in &digits[at..] {
+        out.push(*digit as char);
+    }
+}
+
+/// Appends a finite float as data formats write it: the shortest digits that give the
+/// number back, with an exponent outside 1e-5 … 1e16 and always with a mark of a float.
+pub(crate) fn push_float(out: &mut String, number: f64) {
+    let mut text = Digits::default();
+    // Writing to `Digits` fails only when it is full, and 25 bytes hold every float.
+    let _ = write!(text, "{number:e}");
+    let text = text.as_str();
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(text) => (true, text),
+        None => (false, text),
+    };
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let (first, rest) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if negative {
+        out.push('-');
+    }
+    let n_digits = 1 + rest.len() as i32;
+    let point = exponent + 1;
+    if number == 0.0 {
+        out.push_str("0.0");
+    } else if n_digits <= point && point <= 16 {
+        out.push_str(first);
+        out.push_str(rest);
+        push_zeros(out, point - n_digits);
+        out.push_str(".0");
+    } else if 0 < point && point <= 16 {
+        out.push_str(first);
+        let (whole, fraction) = rest.split_at(point as usize - 1);
+        out.push_str(whole);
+        out.push('.');
+        out.push_str(fraction);
+    } else if -5 < point && point <= 0 {
+        out.push_str("0.");
+        push_zeros(out, -point);
+        out.push_str(first);
+        out.push_str(rest);
+    } else {
+        out.push_str(first);
+        if !rest.is_empty() {
+            out.push('.');
+            out.push_str(rest);
+        }
+        out.push('e');
+        push_int(out, i64::from(exponent));
+    }
+}
+
+/// Appends a float as `str(x)` gives it: never with an exponent.
+pub(crate) fn push_plain_float(out: &mut String, number: f64) {
+    let start = out.len();
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{number}");
+    if number.is_finite() && !out[start..].contains('.') {
+        out.push_str(".0");
+    }
+}
+
+fn push_zeros(out: &mut String, n: i32) {
+    for _ in 0..n {
+        out.push('0');
+    }
+}
+
+/// A small buffer for the text of one float.
+#[derive(Default)]
+struct Digits {
+    bytes: [u8; 32],
+    len: usize,
+}
+
+impl Digits {
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len]).unwrap_or("0e0")
+    }
+}
+
+impl Write for Digits {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let end = self.len + text.len();
+        let place = self.bytes.get_mut(self.len..end).ok_or(std::fmt::Error)?;
+        place.copy_from_slice(text.as_bytes());
+        self.len = end;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn float(number: f64) -> String {
+        let mut out = String::new();
+        push_float(&mut out, number);
+        out
+    }
+
+    fn plain(number: f64) -> String {
+        let mut out = String::new();
+        push_plain_float(&mut out, number);
+        out
+    }
+
+    #[test]
+    fn floats_switch_to_exponents_at_the_right_places() {
+        for (number, text) in [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
+            (-1.5, "-1.5"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e16"),
+            (9_999_999_999_999_998.0, "9999999999999998.0"),
+            (12_345_678_901_234_568.0, "1.2345678901234568e16"),
+            (1e22, "1e22"),
+            (1e-4, "0.0001"),
+            (1e-5, "0.00001"),
+            (1e-6, "1e-6"),
+            (1.5e-7, "1.5e-7"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (5e-324, "5e-324"),
+            (f64::MAX, "1.7976931348623157e308"),
+            (f64::MIN, "-1.7976931348623157e308"),
+            (123.456, "123.456"),
+            (1_234_567.125, "1234567.125"),
+        ] {
+            assert_eq!(float(number), text);
+        }
+    }
+
+    #[test]
+    fn plain_floats_have_no_exponent() {
+        for (number, text) in [
+            (1.0, "1.0"),
+            (1e16, "10000000000000000.0"),
+            (1.5e-7, "0.00000015"),
+            (0.1, "0.1"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(plain(number), text);
+        }
+    }
+
+    #[test]
+    fn integers_of_all_sizes() {
+        for number in [0, 7, -7, 10, i64::MAX, i64::MIN] {
+            let mut out = String::new();
+            push_int(&mut out, number);
+            assert_eq!(out, number.to_string());
+        }
+    }
+}

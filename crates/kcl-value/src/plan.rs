@@ -1,0 +1,138 @@
+//! The final output of a program.
+
+use crate::filter::Filter;
+use crate::{Fault, Result, Value, json, yaml};
+
+/// How the output is written.
+#[derive(Clone, Debug, Default)]
+pub struct PlanOptions {
+    /// Keys in alphabetical order.
+    pub sort_keys: bool,
+    /// Leave out `None`.
+    pub disable_none: bool,
+    /// Write names that start with `_`, too.
+    pub show_hidden: bool,
+    /// Add `_type` with the schema's name to schema instances.
+    pub include_schema_type_path: bool,
+    /// The line between documents, `---` unless given. A list at the root is always
+    /// written as documents if it is given, otherwise only a list of dicts is.
+    pub separator: Option<String>,
+}
+
+impl PlanOptions {
+    fn filter(&self) -> Filter {
+        Filter {
+            sort_keys: self.sort_keys,
+            hide_private: !self.show_hidden,
+            hide_none: self.disable_none,
+            type_path: self.include_schema_type_path,
+        }
+    }
+}
+
+/// Writes the output as YAML, without the line break at its end.
+///
+/// A block of text at the very end keeps its line break, as in the reference.
+pub fn to_yaml(value: &Value, options: &PlanOptions) -> String {
+    let filter = options.filter();
+    let mut out = String::new();
+    let separator = options.separator.as_deref().unwrap_or("---");
+    for (at, document) in documents(value, options).into_iter().enumerate() {
+        if at > 0 {
+            out.push('\n');
+            out.push_str(separator);
+            out.push('\n');
+        }
+        let start = out.len();
+        yaml::write_filtered(&mut out, document, filter);
+        if !ends_in_block(&out[start..]) {
+            out.pop();
+        }
+    }
+    out
+}
+
+/// Writes the output as JSON on one line, a line per document.
+pub fn to_json(value: &Value, options: &PlanOptions) -> String {
+    let filter = options.filter();
+    let mut out = String::new();
+    for (at, document) in documents(value, options).into_iter().enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        json::write_filtered(&mut out, document, filter, 0);
+    }
+    out
+}
+
+/// Finds what a path like `a.b.0` points at.
+pub fn select(value: &Value, path: &str) -> Result<Value> {
+    let mut found = value;
+    for key in path.split('.') {
+        let next = match found {
+            Value::List(list) => key.parse::<usize>().ok().and_then(|at| list.items.get(at)),
+            _ => found.as_config().and_then(|dict| dict.get(key)),
+        };
+        found = next.ok_or_else(|| {
+            Fault::new(format!("invalid path select operand {path}, value not found"))
+        })?;
+    }
+    Ok(found.clone())
+}
+
+/// Finds what the paths point at: the value itself without paths, one value for one
+/// path, a list for several.
+pub fn select_all(value: &Value, paths: &[String]) -> Result<Value> {
+    match paths {
+        _ if !value.is_config() => Ok(value.clone()),
+        [] => Ok(value.clone()),
+        [path] => select(value, path),
+        _ => {
+            let items: Result<Vec<_>> = paths.iter().map(|path| select(value, path)).collect();
+            Ok(Value::list(items?))
+        }
+    }
+}
+
+/// The values that become documents of their own.
+fn documents<'v>(value: &'v Value, options: &PlanOptions) -> Vec<&'v Value> {
+    let Value::List(list) = value else {
+        return vec![value];
+    };
+    if options.separator.is_none() && !list.items.iter().all(Value::is_config) {
+        return vec![value];
+    }
+    let mut found = Vec::new();
+    for item in &list.items {
+        match item {
+            Value::List(_) => found.extend(documents(item, options)),
+            _ if item.is_config() => found.push(item),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Whether the last line is part of a block of text below `key: |`, so far as its
+/// indentation tells.
+fn ends_in_block(text: &str) -> bool {
+    let trimmed = text.trim_end_matches('\n');
+    if trimmed.is_empty() {
+        return true;
+    }
+    let mut lines = trimmed.rsplit('\n');
+    let last = lines.next().map_or(0, indent_of);
+    if last == 0 {
+        return false;
+    }
+    match lines.find(|line| !line.trim().is_empty() && indent_of(line) < last) {
+        Some(header) => header.split_once(':').is_some_and(|(_, value)| {
+            matches!(value.trim_start(), "|" | "|-" | "|+" | ">" | ">-" | ">+")
+        }),
+        None => true,
+    }
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
