@@ -5,6 +5,7 @@ use crate::instance::Instance;
 use crate::layout::{Layout, Links, SchemaId};
 use crate::lazy::{Backtrack, GlobalState};
 use crate::names::FileNames;
+use crate::provenance::Provenance;
 use crate::runtime_type::RuntimeType;
 use crate::{Evaluated, Options};
 use base_diag::{Diagnostic, Severity};
@@ -103,11 +104,14 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) at: Origin,
     /// Names that statements under way assign to, the innermost last.
     pub(crate) targets: Vec<Name>,
-    pub(crate) backtracks: Vec<Backtrack>,
+    /// Set while a setter runs because its name was read.
+    pub(crate) backtrack: Option<Backtrack>,
     /// How many schema bodies and schema expressions are under way.
     pub(crate) schema_depth: u32,
     pub(crate) schema_expr_depth: u32,
     pub(crate) depth: u32,
+    /// How many comprehensions and quantifiers are under way.
+    pub(crate) loop_depth: u32,
     pub(crate) steps: u64,
     pub(crate) memory: u64,
     /// Instances by schema, if the program asks for them.
@@ -118,6 +122,7 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) printed: String,
     pub(crate) stream: Option<String>,
     pub(crate) warnings: Vec<Diagnostic>,
+    pub(crate) provenance: Provenance,
     /// A failure with more detail than the fault that stands for it in a built-in.
     pub(crate) pending: Option<Failure>,
     /// Config blocks of the main package that are merged into a later one.
@@ -162,10 +167,11 @@ impl<'p> Evaluator<'p> {
             frame,
             at: Origin(0),
             targets: Vec::new(),
-            backtracks: Vec::new(),
+            backtrack: None,
             schema_depth: 0,
             schema_expr_depth: 0,
             depth: 0,
+            loop_depth: 0,
             steps: 0,
             memory: 0,
             instances: FxHashMap::default(),
@@ -174,6 +180,7 @@ impl<'p> Evaluator<'p> {
             printed: String::new(),
             stream: None,
             warnings: Vec::new(),
+            provenance: Provenance::default(),
             pending: None,
             merges: crate::config::Merges::default(),
         };
@@ -317,6 +324,7 @@ impl<'p> Evaluator<'p> {
 
     /// The place of a node.
     pub(crate) fn place(&self, origin: Origin) -> Option<FileSpan> {
+        let origin = self.provenance.node(origin);
         if origin.0 == 0 {
             return None;
         }

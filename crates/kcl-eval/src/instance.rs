@@ -42,15 +42,7 @@ impl Instance {
         args: Rc<CallArgs>,
     ) -> Self {
         let n_attrs = layout.attrs.len();
-        let mut attrs = Dict::with_capacity(n_attrs);
-        for attr in &layout.attrs {
-            attrs.push_new(Entry {
-                key: attr.key.clone(),
-                value: Value::Undefined,
-                slot: Slot::default(),
-                origin: Origin::default(),
-            });
-        }
+        let attrs = layout.template.clone();
         Self {
             schema,
             layout,

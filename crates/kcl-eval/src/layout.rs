@@ -6,7 +6,7 @@ use crate::lazy::{Setter, setters_of};
 use base_text::{FileId, Name};
 use kcl_hir::ImportTarget;
 use kcl_syntax::ast::{self, Module, Stmt};
-use kcl_value::{Func, Str, Value};
+use kcl_value::{Dict, Entry, Func, Origin, Slot, Str, Value};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::rc::Rc;
@@ -36,6 +36,8 @@ pub(crate) struct Layout {
     /// Bases first, then own, then mixins; the order of output.
     pub(crate) attrs: Vec<LayoutAttr>,
     pub(crate) index: FxHashMap<Name, u32>,
+    /// The attributes before anything is set.
+    pub(crate) template: Dict,
     /// Declared attributes and whether they may be missing, in the order of checks.
     pub(crate) optional: Rc<[(Str, bool)]>,
     /// Whether the schema or a base has an index signature.
@@ -47,6 +49,24 @@ pub(crate) struct Layout {
 pub(crate) struct Links {
     pub(crate) parent: Option<SchemaId>,
     pub(crate) mixins: Vec<SchemaId>,
+}
+
+impl Layout {
+    /// The layout of nothing.
+    pub(crate) fn empty() -> Self {
+        Self {
+            attrs: Vec::new(),
+            index: FxHashMap::default(),
+            template: Dict::new(),
+            optional: Rc::from([]),
+            has_index_signature: false,
+        }
+    }
+
+    /// Whether an attribute of that name is declared (`name: T`).
+    pub(crate) fn declares(&self, key: &str) -> bool {
+        self.template.position(key).is_some_and(|slot| self.attrs[slot].is_declared)
+    }
 }
 
 impl<'p> Evaluator<'p> {
@@ -151,7 +171,12 @@ impl<'p> Evaluator<'p> {
             has_index_signature |= self.schema(schema).decl.index_signature.is_some();
             next = self.links(schema)?.parent;
         }
-        Ok(Layout { attrs, index, optional: optional.into_iter().collect(), has_index_signature })
+        let mut template = Dict::with_capacity(attrs.len());
+        for attr in &attrs {
+            let (key, value) = (attr.key.clone(), Value::Undefined);
+            template.push_new(Entry { key, value, slot: Slot::default(), origin: Origin(0) });
+        }
+        Ok(Layout { attrs, index, template, optional: optional.into_iter().collect(), has_index_signature })
     }
 
     /// The schema that a path in a file names.

@@ -49,6 +49,12 @@ pub(crate) struct Backtrack {
     pub(crate) stopped: bool,
 }
 
+impl Backtrack {
+    fn new(setter: &Setter) -> Self {
+        Self { stmt: setter.stmt, stop: setter.stop, part: setter.part, stopped: false }
+    }
+}
+
 /// How far a lazy name has come.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
@@ -222,19 +228,10 @@ impl<'p> Evaluator<'p> {
     }
 
     fn run_global_setter(&mut self, setter: &Setter) -> Eval<()> {
-        self.backtracks.push(Backtrack {
-            stmt: setter.stmt,
-            stop: setter.stop,
-            part: setter.part,
-            stopped: false,
-        });
-        let result = self.enter().and_then(|()| {
-            let result = self.run_unit(setter.file, setter.stmt);
-            self.leave();
-            result
-        });
-        self.backtracks.pop();
-        result
+        self.enter()?;
+        self.run_unit(setter.file, setter.stmt, Some(Backtrack::new(setter)))?;
+        self.leave();
+        Ok(())
     }
 
     /// Sets a global from statement `stmt`.
@@ -292,18 +289,11 @@ impl<'p> Evaluator<'p> {
     }
 
     fn run_attr_setter(&mut self, this: &Rc<Instance>, setter: &Setter) -> Eval<()> {
-        self.backtracks.push(Backtrack {
-            stmt: setter.stmt,
-            stop: setter.stop,
-            part: setter.part,
-            stopped: false,
-        });
-        let result = self.enter().and_then(|()| {
-            let result = self.run_schema_stmt(this, setter.schema, setter.stmt);
-            self.leave();
-            result
-        });
-        self.backtracks.pop();
+        self.enter()?;
+        let saved = self.backtrack.replace(Backtrack::new(setter));
+        let result = self.run_schema_stmt(this, setter.schema, setter.stmt);
+        self.backtrack = saved;
+        self.leave();
         result
     }
 }

@@ -21,6 +21,7 @@ mod loops;
 mod names;
 mod options;
 mod output;
+mod provenance;
 mod rule;
 mod runtime_type;
 mod schema;

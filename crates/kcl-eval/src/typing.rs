@@ -32,7 +32,7 @@ impl Evaluator<'_> {
         {
             let mut details = Vec::new();
             for key in dict.keys() {
-                let is_known = self.is_declared(&layout, key) || key.starts_with('_');
+                let is_known = layout.declares(key) || key.starts_with('_');
                 if !is_known && !layout.has_index_signature {
                     details.push(format!("Schema {} does not contain attribute {key}", ty.text));
                 }
@@ -48,12 +48,6 @@ impl Evaluator<'_> {
             }
         }
         Failure::new(message)
-    }
-
-    fn is_declared(&self, layout: &crate::layout::Layout, key: &str) -> bool {
-        layout.index.get(&base_text::Name::new(key)).is_some_and(|slot| {
-            layout.attrs[*slot as usize].is_declared
-        })
     }
 
     /// Turns dicts into instances where the type wants instances.
@@ -98,7 +92,7 @@ impl Evaluator<'_> {
     fn is_fit(&mut self, id: SchemaId, dict: &Dict) -> Eval<bool> {
         let layout = self.layout(id)?;
         Ok(layout.has_index_signature
-            || dict.keys().all(|key| key.starts_with('_') || self.is_declared(&layout, key)))
+            || dict.keys().all(|key| key.starts_with('_') || layout.declares(key)))
     }
 
     /// Whether a value fits a type as it is.
