@@ -16,12 +16,16 @@ pub struct LineIndex {
 }
 
 impl LineIndex {
-    /// Finds the line starts of `text`.
+    /// Finds the line starts of `text`. A line end at the end of the text starts no further
+    /// line: what stands there belongs to the last one.
     pub fn new(text: &str) -> Self {
         let mut starts = vec![0];
         starts.extend(
             text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1),
         );
+        if starts.len() > 1 && starts.last().is_some_and(|last| *last as usize == text.len()) {
+            starts.pop();
+        }
         Self { starts }
     }
 
@@ -63,6 +67,14 @@ mod tests {
         assert_eq!(index.line_col(text, 2), LineCol { line: 2, col: 1 });
         assert_eq!(index.line_col(text, 6), LineCol { line: 2, col: 4 });
         assert_eq!(index.line_text(text, 2), "bä = 1");
+    }
+
+    #[test]
+    fn the_end_of_the_text_is_on_the_last_line() {
+        let text = "a\nbc\n";
+        let index = LineIndex::new(text);
+        assert_eq!(index.line_col(text, 5), LineCol { line: 2, col: 4 });
+        assert_eq!(index.n_lines(), 2);
     }
 
     #[test]

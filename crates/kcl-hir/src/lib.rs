@@ -3,9 +3,18 @@
 //! [`Program`] is what type checker and evaluator work on. It holds the trees of all files
 //! that a program reaches, sorted into packages, with every import resolved. It does no
 //! I/O of its own but through [`base_system::System`], and knows neither types nor values.
+//!
+//! [`resolve_entries`] turns inputs into files, [`load`](fn@load) files into a program.
 
+mod cycle;
+pub mod entry;
+mod find;
+mod glob;
+pub mod load;
 pub mod program;
 
+pub use entry::{Entries, EntryFile, Input, LoadError, PackageMap, resolve_entries};
+pub use load::{LoadOptions, load};
 pub use program::{
     Global, GlobalKind, Import, ImportTarget, Package, PackageId, Program, SourceFile,
 };

@@ -5,3 +5,10 @@
 //! the other ids. Knows nothing of packages, names or types. Start reading at [`ast`].
 
 pub mod ast;
+mod error;
+mod lexer;
+mod parser;
+mod token;
+
+pub use error::SyntaxError;
+pub use parser::{Parsed, ParsedExpr, ParsedType, parse, parse_expr, parse_type};

@@ -13,6 +13,7 @@ pub mod ops;
 pub mod plan;
 mod show;
 mod text;
+pub mod toml;
 pub mod value;
 pub mod yaml;
 

@@ -18,14 +18,22 @@ pub(crate) fn push_int(out: &mut String, number: i64) {
     if number < 0 {
         out.push('-');
     }
-    for digit in &digits[at..] {
-        out.push(*digit as char);
-    }
+    // Digits are ASCII, so this is never the empty fallback.
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
-/// Appends a finite float as data formats write it: the shortest digits that give the
-/// number back, with an exponent outside 1e-5 … 1e16 and always with a mark of a float.
-pub(crate) fn push_float(out: &mut String, number: f64) {
+/// Appends a finite float as JSON has it: the shortest digits that give the number back,
+/// with an exponent outside 1e-5 … 1e16 and always with a mark of a float.
+pub(crate) fn push_json_float(out: &mut String, number: f64) {
+    push_float(out, number, "e+");
+}
+
+/// Appends a finite float as YAML has it: like JSON, but without `+` in exponents.
+pub(crate) fn push_yaml_float(out: &mut String, number: f64) {
+    push_float(out, number, "e");
+}
+
+fn push_float(out: &mut String, number: f64, positive_exponent: &str) {
     let mut text = Digits::default();
     // Writing to `Digits` fails only when it is full, and 25 bytes hold every float.
     let _ = write!(text, "{number:e}");
@@ -66,7 +74,7 @@ pub(crate) fn push_float(out: &mut String, number: f64) {
             out.push('.');
             out.push_str(rest);
         }
-        out.push('e');
+        out.push_str(if exponent < 0 { "e" } else { positive_exponent });
         push_int(out, i64::from(exponent));
     }
 }
@@ -116,7 +124,7 @@ mod tests {
 
     fn float(number: f64) -> String {
         let mut out = String::new();
-        push_float(&mut out, number);
+        push_yaml_float(&mut out, number);
         out
     }
 
@@ -150,6 +158,15 @@ mod tests {
             (1_234_567.125, "1234567.125"),
         ] {
             assert_eq!(float(number), text);
+        }
+    }
+
+    #[test]
+    fn json_has_signs_in_exponents() {
+        for (number, text) in [(1e16, "1e+16"), (-1.5e300, "-1.5e+300"), (1e-7, "1e-7")] {
+            let mut out = String::new();
+            push_json_float(&mut out, number);
+            assert_eq!(out, text);
         }
     }
 

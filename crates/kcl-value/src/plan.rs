@@ -1,7 +1,7 @@
 //! The final output of a program.
 
 use crate::filter::Filter;
-use crate::{Fault, Result, Value, json, yaml};
+use crate::{Fault, Result, Value, json, toml, yaml};
 
 /// How the output is written.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +65,11 @@ pub fn to_json(value: &Value, options: &PlanOptions) -> String {
     out
 }
 
+/// Writes the output as TOML; the output must be a dict.
+pub fn to_toml(value: &Value, options: &PlanOptions) -> Result<String> {
+    toml::write_filtered(value, options.filter())
+}
+
 /// Finds what a path like `a.b.0` points at.
 pub fn select(value: &Value, path: &str) -> Result<Value> {
     let mut found = value;
@@ -73,25 +78,33 @@ pub fn select(value: &Value, path: &str) -> Result<Value> {
             Value::List(list) => key.parse::<usize>().ok().and_then(|at| list.items.get(at)),
             _ => found.as_config().and_then(|dict| dict.get(key)),
         };
-        found = next.ok_or_else(|| {
-            Fault::new(format!("invalid path select operand {path}, value not found"))
-        })?;
+        found = next.ok_or_else(|| not_found(path))?;
     }
     Ok(found.clone())
 }
 
-/// Finds what the paths point at: the value itself without paths, one value for one
-/// path, a list for several.
-pub fn select_all(value: &Value, paths: &[String]) -> Result<Value> {
-    match paths {
-        _ if !value.is_config() => Ok(value.clone()),
-        [] => Ok(value.clone()),
-        [path] => select(value, path),
-        _ => {
-            let items: Result<Vec<_>> = paths.iter().map(|path| select(value, path)).collect();
-            Ok(Value::list(items?))
+/// Finds what the paths point at in the globals: the globals themselves without paths, one
+/// value for one path, a list for several.
+///
+/// Globals whose name starts with `_` are not found unless they are shown.
+pub fn select_all(globals: &Value, paths: &[String], options: &PlanOptions) -> Result<Value> {
+    let select = |path: &String| {
+        if path.starts_with('_') && !options.show_hidden {
+            return Err(not_found(path));
         }
+        select(globals, path)
+    };
+    match paths {
+        [] => Ok(globals.clone()),
+        _ if !globals.is_config() => Ok(globals.clone()),
+        [path] => select(path),
+        _ => Ok(Value::list(paths.iter().map(select).collect::<Result<_>>()?)),
     }
+}
+
+#[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
+fn not_found(path: &str) -> Box<Fault> {
+    Fault::new(format!("invalid path select operand {path}, value not found"))
 }
 
 /// The values that become documents of their own.

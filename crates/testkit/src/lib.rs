@@ -1,4 +1,5 @@
-//! What tests share: fixtures in one string, golden files, the conformance vectors.
+//! What tests share: fixtures in one string, golden files, random numbers, the
+//! conformance vectors.
 //!
 //! Development only: no shipped crate depends on it, and it knows none of them, so each may
 //! use it in its tests. Start reading at [`Fixture`] and [`golden::check`].
@@ -6,9 +7,11 @@
 mod corpus;
 mod fixture;
 pub mod golden;
+mod rng;
 
 pub use corpus::{Case, Corpus};
 pub use fixture::{Annotation, Fixture, FixtureFile};
+pub use rng::Rng;
 
 use std::path::{Path, PathBuf};
 

@@ -5,6 +5,8 @@
 
 #![expect(clippy::print_stderr, reason = "a command line tool reports on standard error")]
 
+mod parse;
+
 use std::path::Path;
 use std::process::ExitCode;
 use testkit::Case;
@@ -27,8 +29,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn answer(case_dir: &Path, _out_dir: &Path) -> anyhow::Result<ExitCode> {
+fn answer(case_dir: &Path, out_dir: &Path) -> anyhow::Result<ExitCode> {
     let case = Case::read(case_dir.display().to_string(), case_dir)?;
-    eprintln!("no answer yet for cases of kind `{}`", case.kind);
-    Ok(ExitCode::from(NOT_ANSWERED))
+    let value = match case.kind.as_str() {
+        "parse" => parse::answer(&case)?,
+        kind => {
+            eprintln!("no answer yet for cases of kind `{kind}`");
+            return Ok(ExitCode::from(NOT_ANSWERED));
+        }
+    };
+    std::fs::write(out_dir.join("expect.json"), serde_json::to_string_pretty(&value)?)?;
+    Ok(ExitCode::SUCCESS)
 }

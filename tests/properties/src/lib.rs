@@ -1,1 +1,9 @@
 //! Laws that every program obeys; the tests of this crate look for counterexamples.
+//!
+//! Here are the generators and the way to run a text; the laws are in `tests/it`.
+
+mod attributes;
+mod permute;
+
+pub use attributes::Attributes;
+pub use permute::permutations;

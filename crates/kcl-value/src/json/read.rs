@@ -36,16 +36,19 @@ impl Reader<'_> {
 
     /// A fault at the next byte.
     #[cold]
+    #[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
     fn fault(&self, message: &str) -> Box<Fault> {
         self.fault_at(message, self.at + 1)
     }
 
     /// A fault at the byte before `end`, counted from 1; at the end the last one counts.
     #[cold]
+    #[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
     fn fault_at(&self, message: &str, end: usize) -> Box<Fault> {
         let before = &self.text.as_bytes()[..end.min(self.text.len())];
-        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
-        let column = before.iter().rev().take_while(|byte| **byte != b'\n').count();
+        let mut lines = before.split(|byte| *byte == b'\n');
+        let column = lines.next_back().map_or(0, <[u8]>::len);
+        let line = 1 + lines.count();
         Fault::new(format!("{message} at line {line} column {column}"))
     }
 
@@ -135,6 +138,7 @@ impl Reader<'_> {
     }
 
     #[cold]
+    #[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
     fn number_fault(&self) -> Box<Fault> {
         match self.peek() {
             Some(_) => self.fault("invalid number"),
@@ -291,25 +295,23 @@ impl Reader<'_> {
             }
         }
         let second = self.hex()?;
-        let both = 0x10000 + ((first - 0xd800) << 10) + second.wrapping_sub(0xdc00);
-        match char::from_u32(both) {
-            Some(char) if (0xdc00..0xe000).contains(&second) => Ok(char),
+        let low = second.wrapping_sub(0xdc00);
+        match char::from_u32(0x10000 + ((first - 0xd800) << 10) + (low & 0x3ff)) {
+            Some(char) if low < 0x400 => Ok(char),
             _ => Err(self.fault_at("lone leading surrogate in hex escape", self.at)),
         }
     }
 
     fn hex(&mut self) -> Result<u32> {
-        let mut code = 0;
-        for _ in 0..4 {
-            let Some(byte) = self.peek() else {
-                return Err(self.fault("EOF while parsing a string"));
-            };
-            self.at += 1;
-            match char::from(byte).to_digit(16) {
-                Some(digit) => code = code * 16 + digit,
-                None => return Err(self.fault_at("invalid escape", self.at)),
-            }
-        }
-        Ok(code)
+        let bytes = self.text.as_bytes();
+        let Some(digits) = bytes.get(self.at..self.at + 4) else {
+            self.at = bytes.len();
+            return Err(self.fault("EOF while parsing a string"));
+        };
+        self.at += 4;
+        let mut digits = digits.iter().map(|byte| char::from(*byte).to_digit(16));
+        digits
+            .try_fold(0, |code, digit| Some(code * 16 + digit?))
+            .ok_or_else(|| self.fault_at("invalid escape", self.at))
     }
 }

@@ -1,7 +1,7 @@
 //! Writing JSON.
 
 use crate::filter::Filter;
-use crate::number::{push_float, push_int};
+use crate::number::{push_int, push_json_float};
 use crate::{Dict, Value};
 
 /// How JSON is written.
@@ -74,7 +74,7 @@ impl Writer<'_> {
 
     fn float(&mut self, number: f64) {
         if number.is_finite() {
-            push_float(self.out, number);
+            push_json_float(self.out, number);
         } else {
             self.out.push_str("null");
         }

@@ -74,9 +74,10 @@ pub fn slice(
         Value::List(list) => {
             let range = Range::new(lower, upper, step, list.items.len())?;
             let items = range.positions().map(|at| list.items[at].clone()).collect();
-            let origins = match list.origins.is_empty() {
-                true => Vec::new(),
-                false => range.positions().filter_map(|at| list.origins.get(at).copied()).collect(),
+            let origins = if list.origins.is_empty() {
+                Vec::new()
+            } else {
+                range.positions().filter_map(|at| list.origins.get(at).copied()).collect()
             };
             Ok(Value::List(Rc::new(List { items, origins })))
         }
@@ -125,10 +126,7 @@ impl Range {
         let start = bound(integer(lower), start);
         let stop = bound(integer(upper), stop);
         let distance = if step < 0 { start - stop } else { stop - start };
-        let n = match distance > 0 {
-            true => (distance - 1) as u64 / step.unsigned_abs() + 1,
-            false => 0,
-        };
+        let n = if distance > 0 { (distance - 1) as u64 / step.unsigned_abs() + 1 } else { 0 };
         Ok(Self { start: start.max(0) as usize, step, n: n as usize })
     }
 
@@ -163,10 +161,8 @@ fn character(text: &str, at: i64) -> Result<Option<&str>> {
         let position = position(at, text.len())?;
         return Ok(position.and_then(|at| text.get(at..at + 1)));
     }
-    let position = match at < 0 {
-        true => position(at, text.chars().count())?,
-        false => usize::try_from(at).ok(),
-    };
+    let position =
+        if at < 0 { position(at, text.chars().count())? } else { usize::try_from(at).ok() };
     let Some((start, char)) = position.and_then(|at| text.char_indices().nth(at)) else {
         return Ok(None);
     };

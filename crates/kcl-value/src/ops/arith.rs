@@ -4,7 +4,7 @@ use crate::number::push_int;
 use crate::{Fault, List, Origin, Result, Str, Value};
 use std::rc::Rc;
 
-/// The longest string or list that `*` makes, in bytes or items.
+/// The longest string or list that `*` makes, in bytes.
 const REPEAT_LIMIT: usize = 1 << 28;
 
 /// `a + b`
@@ -63,7 +63,7 @@ pub fn mul(a: &Value, b: &Value, strict: bool) -> Result<Value> {
             Ok(Value::str(text.repeat(repeats(text.len(), *n)?)))
         }
         (Value::List(list), Value::Int(n)) | (Value::Int(n), Value::List(list)) => {
-            let n = repeats(list.items.len(), *n)?;
+            let n = repeats(size_of_val(list.items.as_slice()), *n)?;
             let mut items = Vec::with_capacity(n * list.items.len());
             for _ in 0..n {
                 items.extend_from_slice(&list.items);
@@ -284,7 +284,7 @@ fn concat(a: &List, b: &List) -> List {
     List { items, origins }
 }
 
-/// Checks how often something may be repeated.
+/// Checks how often something of `len` bytes may be repeated.
 fn repeats(len: usize, n: i64) -> Result<usize> {
     if len == 0 {
         return Ok(0);
@@ -296,11 +296,13 @@ fn repeats(len: usize, n: i64) -> Result<usize> {
 }
 
 #[cold]
+#[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
 fn overflow(n_bits: u8, result: i128) -> Box<Fault> {
     Fault::new(format!("{result}: A {n_bits} bit integer overflow"))
 }
 
 #[cold]
+#[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
 fn float_overflow(result: f64) -> Box<Fault> {
     let mut text = format!("{result:e}");
     if let Some((mantissa, exponent)) = text.split_once('e') {
@@ -313,6 +315,7 @@ fn float_overflow(result: f64) -> Box<Fault> {
 }
 
 #[cold]
+#[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
 fn unsupported(name: &str, a: &Value, b: &Value) -> Box<Fault> {
     Fault::new(format!(
         "unsupported operand type(s) for {name}: '{}' and '{}'",
@@ -322,6 +325,7 @@ fn unsupported(name: &str, a: &Value, b: &Value) -> Box<Fault> {
 }
 
 #[cold]
+#[expect(clippy::unnecessary_box_returns, reason = "results hold boxed faults")]
 fn bad_operand(name: &str, a: &Value) -> Box<Fault> {
     Fault::new(format!("bad operand type for unary {name}: '{}'", a.type_text()))
 }

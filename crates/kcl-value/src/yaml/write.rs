@@ -2,7 +2,7 @@
 
 use super::scalar::{Style, analyze, is_break, is_printable};
 use crate::filter::Filter;
-use crate::number::{push_float, push_int};
+use crate::number::{push_int, push_yaml_float};
 use crate::{Dict, Value};
 use std::fmt::Write;
 
@@ -43,14 +43,31 @@ pub fn write_with(value: &Value, options: &WriteOptions) -> String {
     out
 }
 
-/// Writes several documents with `---` between them, as `yaml.encode_all(x)` does.
+/// Writes several documents with an empty line and `---` between them, as
+/// `yaml.encode_all(x)` does.
 pub fn write_stream(values: &[Value], options: &WriteOptions) -> String {
     let mut out = String::new();
     for (at, value) in values.iter().enumerate() {
         if at > 0 {
-            out.push_str("---\n");
+            out.push_str("\n---\n");
         }
         write_filtered(&mut out, value, options.filter());
+    }
+    out
+}
+
+/// Writes several documents with a separator line between them and no line break at the
+/// end, as `manifests.yaml_stream(x)` does.
+pub fn write_manifests(values: &[Value], options: &WriteOptions, separator: &str) -> String {
+    let mut out = String::new();
+    for (at, value) in values.iter().enumerate() {
+        if at > 0 {
+            out.push('\n');
+            out.push_str(separator);
+            out.push('\n');
+        }
+        write_filtered(&mut out, value, options.filter());
+        out.pop();
     }
     out
 }
@@ -176,7 +193,7 @@ impl Writer<'_> {
 
     fn float(&mut self, number: f64) {
         if number.is_finite() {
-            push_float(self.out, number);
+            push_yaml_float(self.out, number);
         } else {
             self.out.push_str("null");
         }

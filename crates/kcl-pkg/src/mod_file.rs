@@ -1,0 +1,206 @@
+//! The file `kcl.mod`.
+
+use base_system::System;
+use std::io::ErrorKind;
+use std::path::Path;
+use thiserror::Error;
+use toml::{Table, Value};
+
+/// What a `kcl.mod` says. Sections and keys that are not known are left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModFile {
+    /// `package.name`
+    pub name: Option<String>,
+    /// `package.version`
+    pub version: Option<String>,
+    /// `package.edition`
+    pub edition: Option<String>,
+    /// `[profile]`
+    pub profile: Profile,
+    /// `[dependencies]`, in order.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// How the module is run if nothing else is said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// The files to run, relative to the folder of `kcl.mod`.
+    pub entries: Vec<String>,
+    /// Whether `None` is left out of the output.
+    pub disable_none: Option<bool>,
+    /// Whether keys are sorted.
+    pub sort_keys: Option<bool>,
+    /// Parts of the result to be shown.
+    pub selectors: Vec<String>,
+    /// Values to be changed, `path=value`.
+    pub overrides: Vec<String>,
+    /// Top-level arguments, `key=value`.
+    pub options: Vec<String>,
+}
+
+/// One dependency.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// The name by which files import it.
+    pub name: String,
+    /// Where it comes from.
+    pub source: Source,
+}
+
+/// Where a dependency comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// `{ path = "../lib" }`
+    Path(String),
+    /// `"1.2.3"`, `{ oci = "…", tag = "1.2.3" }`, `{ git = "…", tag = "v1" }`: the words by
+    /// which its folder may be known (version, tag, commit, branch).
+    Remote(Vec<String>),
+}
+
+/// Why a `kcl.mod` could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ModFileError {
+    /// The file is there but can't be read.
+    #[error("failed to read `{path}`: {reason}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the system says.
+        reason: String,
+    },
+    /// The file is not TOML.
+    #[error("`{path}` is not valid TOML: {reason}")]
+    Syntax {
+        /// The file.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Reads the `kcl.mod` of a folder; `None` if there is none.
+pub fn read_mod_file(system: &dyn System, folder: &Path) -> Result<Option<ModFile>, ModFileError> {
+    let path = folder.join("kcl.mod");
+    let text = match system.read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            let (path, reason) = (path.display().to_string(), error.to_string());
+            return Err(ModFileError::Unreadable { path, reason });
+        }
+    };
+    ModFile::parse(&text)
+        .map(Some)
+        .map_err(|reason| ModFileError::Syntax { path: path.display().to_string(), reason })
+}
+
+impl ModFile {
+    /// Reads the text of a `kcl.mod`; the error says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        // Most modules of old say nothing at all.
+        if text.trim().is_empty() {
+            return Ok(Self::default());
+        }
+        let root: Table = text.parse().map_err(|error: toml::de::Error| {
+            error.message().lines().next().unwrap_or_default().to_owned()
+        })?;
+        let empty = Table::new();
+        let section = |name: &str| root.get(name).and_then(Value::as_table).unwrap_or(&empty);
+        let package = section("package");
+        let profile = section("profile");
+        Ok(Self {
+            name: string(package, "name"),
+            version: string(package, "version"),
+            edition: string(package, "edition"),
+            profile: Profile {
+                entries: strings(profile, "entries"),
+                disable_none: profile.get("disable_none").and_then(Value::as_bool),
+                sort_keys: profile.get("sort_keys").and_then(Value::as_bool),
+                selectors: strings(profile, "selectors"),
+                overrides: strings(profile, "overrides"),
+                options: strings(profile, "options"),
+            },
+            dependencies: section("dependencies")
+                .iter()
+                .filter_map(|(name, value)| dependency(name, value))
+                .collect(),
+        })
+    }
+}
+
+fn string(table: &Table, key: &str) -> Option<String> {
+    table.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn strings(table: &Table, key: &str) -> Vec<String> {
+    match table.get(key) {
+        Some(Value::Array(items)) => {
+            items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn dependency(name: &str, value: &Value) -> Option<Dependency> {
+    let source = match value {
+        Value::String(version) => Source::Remote(vec![version.clone()]),
+        Value::Table(table) => match string(table, "path") {
+            Some(path) => Source::Path(path),
+            None => {
+                let words = ["version", "tag", "commit", "branch"];
+                Source::Remote(words.iter().filter_map(|word| string(table, word)).collect())
+            }
+        },
+        _ => return None,
+    };
+    Some(Dependency { name: name.to_owned(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_dependency() {
+        let file = ModFile::parse(
+            r#"
+[package]
+name = "app"
+version = "0.1.0"
+[profile]
+entries = ["../base/base.k", "main.k"]
+disable_none = true
+options = ["a=1"]
+[dependencies]
+k8s = "1.28"
+helloworld = { oci = "oci://ghcr.io/kcl-lang/helloworld", tag = "0.1.1" }
+konfig = { git = "https://github.com/x/konfig.git", tag = "v0.4.0" }
+lib = { path = "../lib" }
+"#,
+        )
+        .unwrap();
+        assert_eq!(file.name.as_deref(), Some("app"));
+        assert_eq!(file.profile.entries, ["../base/base.k", "main.k"]);
+        assert_eq!(file.profile.disable_none, Some(true));
+        let found: Vec<(&str, &Source)> =
+            file.dependencies.iter().map(|d| (d.name.as_str(), &d.source)).collect();
+        let remote = |word: &str| Source::Remote(vec![word.to_owned()]);
+        assert_eq!(
+            found,
+            [
+                ("k8s", &remote("1.28")),
+                ("helloworld", &remote("0.1.1")),
+                ("konfig", &remote("v0.4.0")),
+                ("lib", &Source::Path("../lib".into())),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_form_of_2022_is_accepted() {
+        let text = "[build]\nenable_pkg_cache=true\n[expected]\nkclvm_version=\"v0.4.6\"\n";
+        assert_eq!(ModFile::parse(text), Ok(ModFile::default()));
+        assert_eq!(ModFile::parse(""), Ok(ModFile::default()));
+        assert!(ModFile::parse("= bad").is_err());
+    }
+}

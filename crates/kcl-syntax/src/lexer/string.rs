@@ -1,0 +1,230 @@
+//! Strings: where they end, and what they stand for.
+
+use super::Lexer;
+use crate::token::TokenKind;
+use std::borrow::Cow;
+
+impl Lexer<'_, '_> {
+    /// Takes a string whose quote stands `prefix` bytes ahead (1 for `r"…"`).
+    pub(super) fn string(&mut self, prefix: usize) {
+        let start = self.pos;
+        self.pos += prefix;
+        let quote_at = self.pos;
+        let (is_long, is_closed) = self.quoted();
+        if !is_closed {
+            self.error(quote_at, self.pos, "unterminated string");
+        }
+        let parts = StringParts::new(&self.text[start..self.pos], is_long, is_closed);
+        if parts.value().is_none() {
+            self.error(start + parts.open, self.pos, "invalid string syntax");
+        }
+        let kind = if is_long { TokenKind::LongStr } else { TokenKind::Str };
+        self.push_extra(kind, start, u16::from(!is_closed));
+    }
+
+    /// Passes a quoted text; says whether it has three quotes and whether it is closed.
+    fn quoted(&mut self) -> (bool, bool) {
+        let quote = self.peek(0);
+        self.pos += 1;
+        let is_long = self.peek(0) == quote && self.peek(1) == quote;
+        if is_long {
+            self.pos += 2;
+        }
+        while let Some(byte) = self.bytes.get(self.pos).copied() {
+            self.pos += 1;
+            if byte == b'\\' && (self.peek(0) == b'\\' || self.peek(0) == quote) {
+                self.pos += 1;
+            } else if byte == quote {
+                if !is_long {
+                    return (false, true);
+                }
+                if self.peek(0) == quote && self.peek(1) == quote {
+                    self.pos += 2;
+                    return (true, true);
+                }
+            } else if !is_long && matches!(self.peek(0), b'\r' | b'\n' | 0) {
+                break;
+            }
+        }
+        while !self.text.is_char_boundary(self.pos) {
+            self.pos += 1;
+        }
+        (false, false)
+    }
+}
+
+/// A string literal taken apart.
+pub(crate) struct StringParts<'t> {
+    /// The text as written, between the quotes.
+    pub(crate) content: &'t str,
+    /// The number of bytes before the content.
+    pub(crate) open: usize,
+    quote: char,
+    is_long: bool,
+    is_raw: bool,
+}
+
+impl<'t> StringParts<'t> {
+    /// Takes the literal `text` apart.
+    pub(crate) fn new(text: &'t str, is_long: bool, is_closed: bool) -> Self {
+        let is_raw = text.starts_with(['r', 'R']);
+        let quotes = if is_long { 3 } else { 1 };
+        let open = quotes + usize::from(is_raw);
+        let close = if is_closed { text.len().saturating_sub(quotes) } else { text.len() };
+        let quote = text[usize::from(is_raw)..].chars().next().unwrap_or('"');
+        let content = text.get(open..close).unwrap_or("");
+        Self { content, open, quote, is_long, is_raw }
+    }
+
+    /// Whether escapes and interpolation mean nothing in it.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.is_raw
+    }
+
+    /// What the string stands for; `None` if an escape or a line end is wrong.
+    pub(crate) fn value(&self) -> Option<Cow<'t, str>> {
+        let content = normalize(self.content);
+        let special = content.bytes().any(|b| b == b'\\' || b == b'\n' && !self.is_long);
+        if !special {
+            return Some(content);
+        }
+        self.unescape(&content).map(Cow::Owned)
+    }
+
+    fn unescape(&self, content: &str) -> Option<String> {
+        let mut out = String::with_capacity(content.len());
+        let mut chars = content.chars();
+        while let Some(c) = chars.next() {
+            if c == '\n' && !self.is_long {
+                return None;
+            }
+            if c != '\\' {
+                out.push(c);
+                continue;
+            }
+            let next = chars.next()?;
+            if self.is_raw {
+                out.push('\\');
+                out.push(next);
+                continue;
+            }
+            match next {
+                c if c == self.quote => out.push(c),
+                '\\' | '\'' | '"' => out.push(next),
+                '\n' => {}
+                'a' => out.push('\x07'),
+                'b' => out.push('\x08'),
+                'f' => out.push('\x0c'),
+                'n' => out.push('\n'),
+                'r' => out.push('\r'),
+                't' => out.push('\t'),
+                'v' => out.push('\x0b'),
+                '0'..='7' => out.push(octal(next, &mut chars)?),
+                'x' => out.push(hex(2, &mut chars)?),
+                'u' => out.push(hex(4, &mut chars)?),
+                'U' => out.push(hex(8, &mut chars)?),
+                'N' => out.push(named(&mut chars)?),
+                c => {
+                    out.push('\\');
+                    out.push(c);
+                }
+            }
+        }
+        Some(out)
+    }
+}
+
+/// Takes the common indentation from the lines of a long string, and an empty first line.
+///
+/// Blank lines do not count, except the last: the closing quotes stand on it.
+pub(crate) fn dedent(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_blank = |line: &str| line.trim().is_empty();
+    let mut margin = text.split('\n').filter(|line| !is_blank(line)).map(indentation).min();
+    let last = text.rsplit('\n').next().unwrap_or("");
+    if !last.is_empty() && is_blank(last) {
+        margin = Some(margin.unwrap_or(usize::MAX).min(indentation(last)));
+    }
+    let margin = margin.unwrap_or(0);
+    let without_first = text.strip_prefix('\n').unwrap_or(&text);
+    if margin == 0 {
+        return match without_first.len() == text.len() {
+            true => text,
+            false => Cow::Owned(without_first.into()),
+        };
+    }
+    let mut out = String::with_capacity(without_first.len());
+    for (at, line) in without_first.split('\n').enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        out.push_str(&line[indentation(line).min(margin)..]);
+    }
+    Cow::Owned(out)
+}
+
+/// The number of blanks at the start of a line.
+fn indentation(line: &str) -> usize {
+    line.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count()
+}
+
+/// Turns line ends into `\n`.
+pub(crate) fn normalize(text: &str) -> Cow<'_, str> {
+    if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
+}
+
+fn octal(first: char, chars: &mut std::str::Chars<'_>) -> Option<char> {
+    let mut value = first.to_digit(8)?;
+    for _ in 0..2 {
+        let Some(digit) = chars.clone().next().and_then(|c| c.to_digit(8)) else { break };
+        chars.next();
+        value = value * 8 + digit;
+    }
+    char::from_u32(value)
+}
+
+fn hex(n_digits: usize, chars: &mut std::str::Chars<'_>) -> Option<char> {
+    let mut value = 0u32;
+    for _ in 0..n_digits {
+        value = value << 4 | chars.next()?.to_digit(16)?;
+    }
+    match value {
+        0xd800..=0xdfff => Some(char::REPLACEMENT_CHARACTER),
+        _ => char::from_u32(value),
+    }
+}
+
+/// `\N{…}`: the names of a few common characters.
+fn named(chars: &mut std::str::Chars<'_>) -> Option<char> {
+    let rest = chars.as_str().strip_prefix('{')?;
+    let (name, rest) = rest.split_once('}')?;
+    let found = NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?.1;
+    *chars = rest.chars();
+    Some(found)
+}
+
+const NAMED: &[(&str, char)] = &[
+    ("SPACE", ' '),
+    ("NO-BREAK SPACE", '\u{a0}'),
+    ("DOLLAR SIGN", '$'),
+    ("COPYRIGHT SIGN", '©'),
+    ("REGISTERED SIGN", '®'),
+    ("DEGREE SIGN", '°'),
+    ("MICRO SIGN", 'µ'),
+    ("MIDDLE DOT", '·'),
+    ("BULLET", '•'),
+    ("HORIZONTAL ELLIPSIS", '…'),
+    ("EN DASH", '–'),
+    ("EM DASH", '—'),
+    ("EURO SIGN", '€'),
+    ("TRADE MARK SIGN", '™'),
+    ("LEFTWARDS ARROW", '←'),
+    ("UPWARDS ARROW", '↑'),
+    ("RIGHTWARDS ARROW", '→'),
+    ("DOWNWARDS ARROW", '↓'),
+    ("CHECK MARK", '✓'),
+    ("BLACK HEART SUIT", '♥'),
+    ("SNOWMAN", '☃'),
+    ("GREEK SMALL LETTER ALPHA", 'α'),
+    ("GREEK SMALL LETTER BETA", 'β'),
+    ("GREEK SMALL LETTER PI", 'π'),
+];

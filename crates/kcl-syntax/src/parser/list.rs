@@ -1,0 +1,201 @@
+//! Lists, their `if` items, and comprehensions.
+
+use super::Parser;
+use crate::ast::{CompClause, Expr, ExprId};
+use crate::token::TokenKind;
+
+impl Parser<'_> {
+    /// `[a, *b, if c: d]` or `[a for x in xs]`
+    pub(super) fn list(&mut self) -> ExprId {
+        let start = self.token.start;
+        self.bump();
+        self.list_rest(start)
+    }
+
+    /// What follows the `[` at `start`.
+    pub(super) fn list_rest(&mut self, start: u32) -> ExprId {
+        if self.at(TokenKind::Newline) {
+            self.skip_newlines();
+            self.skip_indentation();
+        }
+        if self.eat(TokenKind::CloseBracket) {
+            return self.add(Expr::List(Vec::new()), start);
+        }
+        let first = self.token.span();
+        let items = self.list_items();
+        let generators = self.comp_clauses();
+        self.skip_newlines();
+        self.skip_indentation();
+        self.expect_or_stay(TokenKind::CloseBracket, "]");
+        if generators.is_empty() {
+            return self.add(Expr::List(items), start);
+        }
+        match items.as_slice() {
+            [] => {
+                self.error(first, "missing list comp clause expression");
+                self.add(Expr::List(items), start)
+            }
+            [elt, rest @ ..] => {
+                let elt = *elt;
+                if !rest.is_empty() {
+                    let n = items.len();
+                    self.error(
+                        first,
+                        format!("multiple list comp clause expression found: expected 1, got {n}"),
+                    );
+                }
+                self.add(Expr::ListComp { elt, generators }, start)
+            }
+        }
+    }
+
+    fn ends_list(&self) -> bool {
+        matches!(self.kind(), TokenKind::CloseBracket | TokenKind::Eof | TokenKind::For)
+    }
+
+    fn list_items(&mut self) -> Vec<ExprId> {
+        let mut items = Vec::new();
+        if self.ends_list() {
+            return items;
+        }
+        let mut is_first = true;
+        loop {
+            let pos = self.pos;
+            if !is_first {
+                self.skip_indentation();
+                if self.ends_list() {
+                    return items;
+                }
+            }
+            let item = self.list_item();
+            if !is_first && self.is_missing(item) {
+                self.expected(&[","]);
+                self.bump();
+            } else {
+                items.push(item);
+            }
+            self.eat(TokenKind::Comma);
+            self.skip_newlines();
+            if !is_first {
+                self.ensure_progress(pos);
+            }
+            is_first = false;
+        }
+    }
+
+    fn list_item(&mut self) -> ExprId {
+        let start = self.token.start;
+        match self.kind() {
+            TokenKind::Star => {
+                self.bump();
+                let value = self.expr();
+                self.add(Expr::Starred(value), start)
+            }
+            TokenKind::If if self.enter() => {
+                let item = self.list_if();
+                self.leave();
+                item
+            }
+            _ => self.expr(),
+        }
+    }
+
+    /// `if cond: items elif cond: items else: items`
+    fn list_if(&mut self) -> ExprId {
+        let start = self.token.start;
+        let mut is_block = false;
+        // The `if` and each `elif`: where it starts and ends, its condition and items.
+        let mut branches = Vec::new();
+        let mut branch_start = start;
+        loop {
+            self.bump();
+            let cond = self.expr();
+            self.expect(TokenKind::Colon, ":");
+            is_block |= self.at(TokenKind::Newline);
+            let items = self.list_block(is_block);
+            branches.push((self.span_from(branch_start), cond, items));
+            if branches.len() == 1 {
+                self.skip_newlines();
+            }
+            if !self.at(TokenKind::Elif) || self.is_too_long(branches.len()) {
+                break;
+            }
+            branch_start = self.token.start;
+        }
+        self.skip_newlines();
+        let mut orelse = None;
+        if self.at(TokenKind::Else) {
+            let start = self.token.start;
+            self.bump();
+            self.expect(TokenKind::Colon, ":");
+            is_block |= self.at(TokenKind::Newline);
+            let items = self.list_block(is_block);
+            orelse = Some(self.add(Expr::List(items), start));
+        }
+        let whole = self.span_from(start);
+        let mut expr = None;
+        while let Some((span, cond, items)) = branches.pop() {
+            let span = if branches.is_empty() { whole } else { span };
+            expr = Some(self.module.add_expr(Expr::ListIf { cond, items, orelse }, span));
+            orelse = expr;
+        }
+        expr.unwrap_or_else(|| self.missing())
+    }
+
+    fn list_block(&mut self, is_block: bool) -> Vec<ExprId> {
+        if !is_block {
+            return vec![self.list_item()];
+        }
+        self.skip_newlines();
+        self.expect(TokenKind::Indent, "indent");
+        let mut items = Vec::new();
+        loop {
+            let pos = self.pos;
+            self.check_dedent();
+            if matches!(self.kind(), TokenKind::Dedent | TokenKind::Eof) {
+                break;
+            }
+            items.push(self.list_item());
+            self.eat(TokenKind::Comma);
+            self.skip_newlines();
+            self.ensure_progress(pos);
+        }
+        self.expect(TokenKind::Dedent, "dedent");
+        items
+    }
+
+    /// Stops at a chain of `elif`s that would make the tree too deep.
+    pub(super) fn is_too_long(&mut self, n_branches: usize) -> bool {
+        let deep = n_branches >= super::MAX_DEPTH as usize;
+        if deep {
+            self.too_deep();
+        }
+        deep
+    }
+
+    pub(super) fn comp_clauses(&mut self) -> Vec<CompClause> {
+        let mut clauses = Vec::new();
+        while self.at(TokenKind::For) {
+            clauses.push(self.comp_clause());
+        }
+        clauses
+    }
+
+    /// `for a, b in xs if c`
+    fn comp_clause(&mut self) -> CompClause {
+        let start = self.token.start;
+        self.bump();
+        let mut targets = vec![self.joined_ident()];
+        while self.eat(TokenKind::Comma) {
+            targets.push(self.joined_ident());
+        }
+        self.expect(TokenKind::In, "in");
+        let iter = self.simple_expr();
+        self.skip_newlines();
+        let mut ifs = Vec::new();
+        while self.eat(TokenKind::If) {
+            ifs.push(self.expr());
+        }
+        CompClause { targets, iter, ifs, span: self.span_from(start) }
+    }
+}

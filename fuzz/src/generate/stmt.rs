@@ -1,0 +1,156 @@
+//! Modules and their statements.
+
+use super::{Generator, Lambda, Type};
+
+impl Generator<'_> {
+    /// Writes a whole module.
+    pub(super) fn module(&mut self) {
+        for _ in 0..self.rng.below(3) {
+            self.schema();
+        }
+        if self.rng.one_in(3) {
+            self.lambda();
+        }
+        for _ in 0..=self.rng.below(5) {
+            match self.rng.below(14) {
+                0 => self.if_statement(),
+                1 => self.reassigned(),
+                2 => self.list_append(),
+                3 if !self.schemas.is_empty() => self.merged_instance(),
+                4 => self.assertion(),
+                5 => self.config_merge(),
+                _ => self.variable(),
+            }
+        }
+    }
+
+    fn variable(&mut self) {
+        let name = if self.rng.one_in(6) { self.fresh("_g") } else { self.fresh("g") };
+        let ty = self.any_type();
+        self.write(&name);
+        if self.rng.one_in(3) {
+            let text = self.type_text(&ty);
+            self.write(&format!(": {text}"));
+        }
+        self.write(" = ");
+        self.expr(&ty, 3);
+        self.write("\n");
+        self.names.push((name, ty));
+    }
+
+    fn lambda(&mut self) {
+        let name = self.fresh("f");
+        let params: Vec<(String, Type)> =
+            (0..=self.rng.below(2)).map(|_| (self.fresh("p"), self.scalar())).collect();
+        let result = self.scalar();
+        self.write(&format!("{name} = lambda "));
+        for (n, (param, ty)) in params.iter().enumerate() {
+            let text = self.type_text(ty);
+            self.write(&format!("{}{param}: {text}", if n > 0 { ", " } else { "" }));
+        }
+        let text = self.type_text(&result);
+        self.write(&format!(" -> {text} {{\n    "));
+        let n_outer = self.names.len();
+        self.names.extend(params.iter().cloned());
+        if self.rng.one_in(3) {
+            let local = self.fresh("l");
+            self.write(&format!("{local} = "));
+            let ty = self.scalar();
+            self.expr(&ty, 2);
+            self.write("\n    ");
+            self.names.push((local, ty));
+        }
+        self.expr(&result, 2);
+        self.names.truncate(n_outer);
+        self.write("\n}\n");
+        let params = params.into_iter().map(|it| it.1).collect();
+        self.lambdas.push(Lambda { name, params, result });
+    }
+
+    fn if_statement(&mut self) {
+        let name = self.fresh("_i");
+        let ty = self.scalar();
+        self.write("if ");
+        self.expr(&Type::Bool, 2);
+        self.write(&format!(":\n    {name} = "));
+        self.expr(&ty, 2);
+        if self.rng.one_in(2) {
+            self.write("\nelif ");
+            self.expr(&Type::Bool, 1);
+            self.write(&format!(":\n    {name} = "));
+            self.expr(&ty, 1);
+        }
+        self.write(&format!("\nelse:\n    {name} = "));
+        self.expr(&ty, 2);
+        self.write("\n");
+        self.names.push((name, ty));
+    }
+
+    fn reassigned(&mut self) {
+        let name = self.fresh("_r");
+        let ty = self.scalar();
+        for _ in 0..2 {
+            self.write(&format!("{name} = "));
+            self.expr(&ty, 2);
+            self.write("\n");
+        }
+        self.names.push((name, ty));
+    }
+
+    fn list_append(&mut self) {
+        let name = self.fresh("_l");
+        let item = self.scalar();
+        let ty = Type::List(Box::new(item));
+        self.write(&format!("{name} = "));
+        self.expr(&ty, 1);
+        self.write(&format!("\n{name} += "));
+        self.expr(&ty, 1);
+        self.write("\n");
+        self.names.push((name, ty));
+    }
+
+    /// Writes two blocks of one instance, as in a base and a stack.
+    fn merged_instance(&mut self) {
+        let idx = self.rng.below(self.schemas.len());
+        let schema = self.schemas[idx].clone();
+        if !schema.params.is_empty() {
+            return self.variable();
+        }
+        let name = self.fresh("g");
+        for block in 0..2 {
+            self.write(&format!("{name}: {} {{", schema.name));
+            let mut separator = "";
+            for (n, attribute) in schema.attributes.iter().enumerate() {
+                let here = if attribute.required { n % 2 == block } else { self.rng.one_in(4) };
+                if here {
+                    self.write(&format!("{separator}{} = ", attribute.name));
+                    self.expr(&attribute.ty, 1);
+                    separator = ", ";
+                }
+            }
+            self.write("}\n");
+        }
+        self.names.push((name, Type::Schema(idx)));
+    }
+
+    fn config_merge(&mut self) {
+        let name = self.fresh("g");
+        let ty = Type::Dict(Box::new(Type::Int));
+        self.write(&format!("{name} = "));
+        self.expr(&ty, 2);
+        self.write(" | {u: ");
+        self.expr(&Type::Int, 1);
+        self.write("}\n");
+        self.names.push((name, ty));
+    }
+
+    fn assertion(&mut self) {
+        self.write("assert True or ");
+        self.expr(&Type::Bool, 2);
+        if self.rng.one_in(2) {
+            self.write(" if ");
+            self.expr(&Type::Bool, 1);
+        }
+        self.write(", \"asserted\"\n");
+    }
+}

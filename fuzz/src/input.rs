@@ -1,0 +1,56 @@
+//! The two kinds of campaign and their inputs, by number.
+
+use crate::{generate, mutate, seeds};
+use testkit::Rng;
+
+/// What is fed with random input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Lexer, parser and printer, with damaged programs.
+    Parse,
+    /// The whole way from text to output, with generated programs.
+    Run,
+}
+
+impl Kind {
+    /// Finds a kind by the name of its command.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "parse" => Some(Self::Parse),
+            "run" => Some(Self::Run),
+            _ => None,
+        }
+    }
+
+    /// Returns the name of its command.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Parse => "parse",
+            Self::Run => "run",
+        }
+    }
+}
+
+/// All inputs of a campaign. Input number `n` is the same in every process.
+pub(crate) struct Inputs {
+    kind: Kind,
+    seed: u64,
+    seeds: Vec<String>,
+}
+
+impl Inputs {
+    /// Prepares the inputs of a campaign.
+    pub(crate) fn new(kind: Kind, seed: u64) -> Self {
+        let seeds = if kind == Kind::Parse { seeds::load() } else { Vec::new() };
+        Self { kind, seed, seeds }
+    }
+
+    /// Makes input number `index`.
+    pub(crate) fn make(&self, index: u64) -> String {
+        let mut rng = Rng::new(self.seed, index);
+        match self.kind {
+            Kind::Parse => mutate::program(&mut rng, &self.seeds),
+            Kind::Run => generate::program(&mut rng),
+        }
+    }
+}
