@@ -7,10 +7,8 @@ use crate::names::NameRef;
 use base_text::{FileId, Name};
 use indexmap::IndexMap;
 use kcl_hir::Program;
-use kcl_syntax::ast::{
-    ConfigEntry, ConfigOp, Expr, ExprId, Module, Number, Stmt, StmtId, UnaryOp,
-};
-use kcl_value::{Dict, Entry, MergeOp, Origin, Slot, Str, Value};
+use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module, Number, Stmt, StmtId, UnaryOp};
+use kcl_value::{Dict, Entry, MergeOp, Slot, Str, Value};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -304,10 +302,6 @@ impl<'p> Evaluator<'p> {
             }
         }
         Ok(dict)
-    }
-
-    pub(crate) fn origin_in(&self, file: FileId, expr: ExprId) -> Origin {
-        Origin(self.files[file.0 as usize].origin_base + expr.0)
     }
 }
 

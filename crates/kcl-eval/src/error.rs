@@ -65,10 +65,6 @@ impl Failure {
     pub(crate) fn details(&self) -> &Details {
         &self.0
     }
-
-    pub(crate) fn into_fault(self) -> Box<Fault> {
-        Fault::new(self.0.message)
-    }
 }
 
 impl From<Box<Fault>> for Failure {

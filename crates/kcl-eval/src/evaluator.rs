@@ -365,9 +365,9 @@ impl<'p> Evaluator<'p> {
     fn line_start(&self, place: FileSpan) -> FileSpan {
         let text = &self.program.file(place.file).text;
         let start = (place.span.start as usize).min(text.len());
-        let line_start = text.get(..start).map_or(0, |before| {
-            before.rfind('\n').map_or(0, |newline| newline + 1)
-        });
+        let line_start = text
+            .get(..start)
+            .map_or(0, |before| before.rfind('\n').map_or(0, |newline| newline + 1));
         FileSpan { file: place.file, span: Span::empty(line_start as u32) }
     }
 }

@@ -126,15 +126,13 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn load(&mut self, name_ref: NameRef, name: Name) -> Eval<Value> {
         match name_ref {
             NameRef::Local(slot) => Ok(self.stack[self.frame.base + slot as usize].clone()),
-            NameRef::LocalOr(slot, next) => {
-                match &self.stack[self.frame.base + slot as usize] {
-                    Value::Undefined => {
-                        let next = self.chained(next);
-                        self.load(next, name)
-                    }
-                    value => Ok(value.clone()),
+            NameRef::LocalOr(slot, next) => match &self.stack[self.frame.base + slot as usize] {
+                Value::Undefined => {
+                    let next = self.chained(next);
+                    self.load(next, name)
                 }
-            }
+                value => Ok(value.clone()),
+            },
             NameRef::Attr(next) => {
                 if let Some(this) = self.frame.this.clone()
                     && let Some(value) = self.load_own(&this, name)?
@@ -357,7 +355,9 @@ impl<'p> Evaluator<'p> {
                             text.push_str(&kcl_value::yaml::write(&value));
                         }
                         Some(_) => {
-                            return Err(Failure::new("invalid string interpolation format specification"));
+                            return Err(Failure::new(
+                                "invalid string interpolation format specification",
+                            ));
                         }
                     }
                 }

@@ -2,6 +2,8 @@
 
 use crate::error::Failure;
 use crate::evaluator::Evaluator;
+use crate::layout::SchemaId;
+use crate::rule::RuleRef;
 use base_system::System;
 use kcl_std::Host;
 use kcl_value::{CallArgs, Fault, Result, Value};
@@ -56,6 +58,10 @@ impl Host for Evaluator<'_> {
 
     fn union(&mut self, left: &Value, right: &Value) -> Result<Value> {
         self.bit_or(left.clone(), right.clone()).map_err(|failure| self.hand_through(failure))
+    }
+
+    fn is_type(&self, value: &Value) -> bool {
+        matches!(value, Value::Func(func) if func.body.is::<SchemaId>() || func.body.is::<RuleRef>())
     }
 
     fn strict_range(&self) -> bool {

@@ -1,13 +1,13 @@
 //! What all instances of a schema have in common.
 
-use crate::evaluator::{Evaluator, SchemaDecl};
 use crate::error::{Eval, Failure};
+use crate::evaluator::{Evaluator, SchemaDecl};
 use crate::lazy::{Setter, setters_of};
 use base_text::{FileId, Name};
+use indexmap::IndexMap;
 use kcl_hir::ImportTarget;
 use kcl_syntax::ast::{self, Module, Stmt};
 use kcl_value::{Dict, Entry, Func, Origin, Slot, Str, Value};
-use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::rc::Rc;
 
@@ -176,7 +176,13 @@ impl<'p> Evaluator<'p> {
             let (key, value) = (attr.key.clone(), Value::Undefined);
             template.push_new(Entry { key, value, slot: Slot::default(), origin: Origin(0) });
         }
-        Ok(Layout { attrs, index, template, optional: optional.into_iter().collect(), has_index_signature })
+        Ok(Layout {
+            attrs,
+            index,
+            template,
+            optional: optional.into_iter().collect(),
+            has_index_signature,
+        })
     }
 
     /// The schema that a path in a file names.

@@ -361,9 +361,9 @@ impl<'p> Resolver<'p> {
             {
                 let shadowed = self.functions.iter().any(|function| {
                     let positions = function.by_name.get(&name).into_iter().flatten();
-                    positions.map(|at| function.bindings[*at as usize].kind).any(|kind| {
-                        !matches!(kind, BindingKind::Key(_))
-                    })
+                    positions
+                        .map(|at| function.bindings[*at as usize].kind)
+                        .any(|kind| !matches!(kind, BindingKind::Key(_)))
                 });
                 if !shadowed {
                     return import;
@@ -591,8 +591,7 @@ impl Resolver<'_> {
                 self.params(lambda.params.as_ref());
                 self.stmts(&lambda.body);
                 let function = self.functions.pop().expect("pushed above");
-                let info =
-                    LambdaInfo { n_slots: function.n_slots, captures: function.captures };
+                let info = LambdaInfo { n_slots: function.n_slots, captures: function.captures };
                 self.names.lambdas.insert(id, Rc::new(info));
             }
             Expr::Subscript(subscript) => {
@@ -609,7 +608,10 @@ impl Resolver<'_> {
                     }
                 }
             }
-            Expr::Number(_) | Expr::String(_) | Expr::Constant(_) | Expr::Type(_)
+            Expr::Number(_)
+            | Expr::String(_)
+            | Expr::Constant(_)
+            | Expr::Type(_)
             | Expr::Missing => {}
         }
     }

@@ -46,8 +46,7 @@ impl<'p> Evaluator<'p> {
             }
             None => {
                 let layout = Rc::new(Layout::empty());
-                let instance =
-                    Instance::new(SchemaId::NONE, layout, config, origin, args.clone());
+                let instance = Instance::new(SchemaId::NONE, layout, config, origin, args.clone());
                 (Rc::new(instance), Value::dict(Dict::new()))
             }
         };

@@ -83,8 +83,7 @@ impl<'p> Evaluator<'p> {
                 (TypeKind::Dict(value.unwrap_or_else(any)), text)
             }
             Type::Union(types) => {
-                let types: Vec<_> =
-                    types.iter().map(|ty| self.type_in(file, *ty, limit)).collect();
+                let types: Vec<_> = types.iter().map(|ty| self.type_in(file, *ty, limit)).collect();
                 let texts: Vec<_> = types.iter().map(|ty| ty.text.as_str()).collect();
                 let text = texts.join(" | ");
                 (TypeKind::Union(types), text)
@@ -97,7 +96,8 @@ impl<'p> Evaluator<'p> {
                     .flatten()
                     .map(|param| self.type_in(file, *param, limit).text.clone())
                     .collect();
-                let ret = ret.map_or(String::new(), |ret| self.type_in(file, ret, limit).text.clone());
+                let ret =
+                    ret.map_or(String::new(), |ret| self.type_in(file, ret, limit).text.clone());
                 (TypeKind::Function, format!("({}) -> {ret}", params.join(", ")))
             }
         };
@@ -112,16 +112,15 @@ impl<'p> Evaluator<'p> {
                 Some((ImportTarget::Package(package), path)) => {
                     (Some(package), name.name, format!("{path}."))
                 }
-                Some((ImportTarget::System, _))
-                    if name.name.as_str() == "NumberMultiplier" =>
-                {
+                Some((ImportTarget::System, _)) if name.name.as_str() == "NumberMultiplier" => {
                     let text = "units.NumberMultiplier".to_owned();
                     return Rc::new(RuntimeType { kind: TypeKind::NumberMultiplier, text });
                 }
                 _ => (None, name.name, format!("{}.", alias.name)),
             },
             names => {
-                let text = names.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join(".");
+                let text =
+                    names.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join(".");
                 return Rc::new(RuntimeType { kind: TypeKind::Other, text });
             }
         };
@@ -141,7 +140,12 @@ impl<'p> Evaluator<'p> {
         Rc::new(RuntimeType { kind, text: format!("{prefix}{name}") })
     }
 
-    fn type_alias(&mut self, package: PackageId, name: Name, limit: u32) -> Option<Rc<RuntimeType>> {
+    fn type_alias(
+        &mut self,
+        package: PackageId,
+        name: Name,
+        limit: u32,
+    ) -> Option<Rc<RuntimeType>> {
         let global = self.program.package(package).globals.get(&name)?;
         if global.kind != GlobalKind::TypeAlias {
             return None;
@@ -157,7 +161,11 @@ impl<'p> Evaluator<'p> {
     }
 
     /// What an import name of a file means, and the path of its package.
-    pub(crate) fn import_target(&self, file: FileId, name: Name) -> Option<(ImportTarget, &'p str)> {
+    pub(crate) fn import_target(
+        &self,
+        file: FileId,
+        name: Name,
+    ) -> Option<(ImportTarget, &'p str)> {
         let program = self.program;
         let source = program.file(file);
         let own = source.imports.iter();

@@ -352,9 +352,8 @@ impl<'p> Evaluator<'p> {
         };
         let key_name = signature.key_name.map(|name| name.name.as_str());
         let only = key_name.and_then(|name| this.get_key(name));
-        let ty = self.in_schema(id, this, |evaluator| {
-            Ok(evaluator.runtime_type(signature.value_ty))
-        })?;
+        let ty =
+            self.in_schema(id, this, |evaluator| Ok(evaluator.runtime_type(signature.value_ty)))?;
         for entry in this.config.iter() {
             if is_known(&entry.key) {
                 continue;
@@ -365,8 +364,11 @@ impl<'p> Evaluator<'p> {
                 continue;
             }
             let slot = Slot::new(entry.slot.op(), None);
-            let (value, origin) =
-                self.merge_attr(default.clone(), Origin::default(), Entry { slot, ..entry.clone() })?;
+            let (value, origin) = self.merge_attr(
+                default.clone(),
+                Origin::default(),
+                Entry { slot, ..entry.clone() },
+            )?;
             let value = self.cast(value, &ty, false)?;
             this.set_key(entry.key.clone(), value, origin);
         }
@@ -445,8 +447,9 @@ fn required(
             _ => attrs.get(name),
         };
         if value.is_none_or(Value::is_none_or_undefined) {
-            let message =
-                format!("attribute '{name}' of {schema} is required and can't be None or Undefined");
+            let message = format!(
+                "attribute '{name}' of {schema} is required and can't be None or Undefined"
+            );
             return Err(match origin {
                 Origin(0) => Failure::new(message),
                 origin => Failure::at(message, origin),

@@ -365,14 +365,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Assigns to a name.
-    fn store(
-        &mut self,
-        id: StmtId,
-        at: u32,
-        name: Name,
-        value: Value,
-        origin: Origin,
-    ) -> Eval<()> {
+    fn store(&mut self, id: StmtId, at: u32, name: Name, value: Value, origin: Origin) -> Eval<()> {
         if self.frame.in_lambda {
             let names = &self.files[self.frame.file.0 as usize].names;
             if let Some(&slot) = names.targets.get(&(id, at)) {

@@ -121,10 +121,7 @@ impl Evaluator<'_> {
 
 /// Whether converting to this type can change anything.
 fn converts(kind: &TypeKind) -> bool {
-    matches!(
-        kind,
-        TypeKind::Schema(_) | TypeKind::Dict(_) | TypeKind::List(_) | TypeKind::Union(_)
-    )
+    matches!(kind, TypeKind::Schema(_) | TypeKind::Dict(_) | TypeKind::List(_) | TypeKind::Union(_))
 }
 
 /// Whether a value fits a simple type, without a look at anything else.

@@ -137,8 +137,7 @@ impl Evaluator<'_> {
                     return Ok(Value::Schema(a));
                 }
                 let mut schema = Rc::unwrap_or_clone(a);
-                schema.config_keys =
-                    joined_keys(schema.config_keys.iter(), b.config_keys.iter());
+                schema.config_keys = joined_keys(schema.config_keys.iter(), b.config_keys.iter());
                 schema.args = b.args.clone();
                 schema.origin = b.origin;
                 self.put_all(&mut schema.attrs, Rc::new(b.attrs.clone()), options)?;
@@ -292,9 +291,7 @@ impl Evaluator<'_> {
                     .map_err(|stop| stop.under(|| key.to_string()))?;
                 (value, if keeps { was } else { self.outvote(was, entry.origin) })
             }
-            (MergeOp::Insert, index) => {
-                (insert_items(before, &entry.value, index)?, entry.origin)
-            }
+            (MergeOp::Insert, index) => (insert_items(before, &entry.value, index)?, entry.origin),
             (MergeOp::Override, Some(index)) => {
                 (override_item(before, entry.value, index, entry.origin)?, was)
             }
@@ -391,11 +388,7 @@ fn conflict(step: String, have: &Value, want: &Value) -> Stop {
         Value::List(_) => "[...]".to_owned(),
         other => kcl_value::json::write(other),
     };
-    Stop::Conflict(Box::new(Conflict {
-        path: vec![step],
-        have: brief(have),
-        want: brief(want),
-    }))
+    Stop::Conflict(Box::new(Conflict { path: vec![step], have: brief(have), want: brief(want) }))
 }
 
 pub(crate) fn merge_op(op: kcl_syntax::ast::ConfigOp) -> MergeOp {
