@@ -286,6 +286,15 @@ impl<'t> Parser<'t> {
         true
     }
 
+    /// Stops at a chain (of `elif`s, of calls …) that makes the tree too deep.
+    fn is_too_long(&mut self, n_links: usize) -> bool {
+        let is_too_long = n_links >= MAX_DEPTH as usize;
+        if is_too_long {
+            self.too_deep();
+        }
+        is_too_long
+    }
+
     #[cold]
     fn too_deep(&mut self) {
         self.error(self.token.span(), format!("nested more than {MAX_DEPTH} levels deep"));
