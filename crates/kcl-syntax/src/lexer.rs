@@ -12,7 +12,7 @@ use crate::token::{ARROW_FOLLOWS, Token, TokenKind, keyword};
 use base_text::Span;
 use indent::Level;
 
-pub(crate) use number::{int_value, unit};
+pub(crate) use number::{int_value, is_suffix, unit};
 
 /// The tokens of a text, ending in [`TokenKind::Eof`], and its comments.
 pub(crate) struct Lexed {

@@ -193,18 +193,11 @@ impl Parser<'_> {
 
     fn number(&mut self) -> ExprId {
         let token = self.token;
-        let number = match token.kind {
-            TokenKind::Int => Number::Int(0),
-            _ => Number::Float(0.0),
-        };
-        let number = match self.number_value(token) {
-            Some(number) => number,
-            None => {
-                let kind = if token.kind == TokenKind::Int { "int" } else { "float" };
-                self.expected(&[kind]);
-                number
-            }
-        };
+        let number = self.number_value(token).unwrap_or_else(|| {
+            let is_int = token.kind == TokenKind::Int;
+            self.expected(&[if is_int { "int" } else { "float" }]);
+            if is_int { Number::Int(0) } else { Number::Float(0.0) }
+        });
         self.bump();
         self.add(Expr::Number(number), token.start)
     }
