@@ -339,3 +339,6 @@ fn download(path: &str) -> Vec<String> {
         "browse more packages at 'https://artifacthub.io'".to_owned(),
     ]
 }
+
+#[cfg(test)]
+mod tests;
