@@ -10,6 +10,7 @@ mod terminal;
 
 use mimalloc::MiMalloc;
 use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -30,7 +31,7 @@ pub(crate) enum Exit {
 }
 
 fn main() -> ExitCode {
-    let words: Result<Vec<String>, _> = env::args_os().skip(1).map(|w| w.into_string()).collect();
+    let words: Result<Vec<String>, _> = env::args_os().skip(1).map(OsString::into_string).collect();
     let exit = match words {
         Ok(words) => dispatch(&words),
         Err(word) => terminal::usage(&format!("invalid Unicode in '{}'", word.display())),
@@ -49,7 +50,7 @@ fn dispatch(words: &[String]) -> Exit {
         "help" if rest.first().is_some_and(|word| word == "run") => terminal::write_out(help::RUN),
         "help" | "--help" | "-h" => terminal::write_out(help::OVERVIEW),
         // `kcl main.k` runs the file, as the older command did.
-        word if word.ends_with(".k") || word == "-" => run::run(words),
+        word if run::is_source(word) || word == "-" => run::run(words),
         word => terminal::usage(&format!("unrecognized command '{word}'")),
     }
 }

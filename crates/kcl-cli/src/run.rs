@@ -7,7 +7,7 @@ use base_system::{OsSystem, System as _};
 use kcl_driver::{FailureKind, Format, Input, RunError, RunOptions, RunOutput, parse_argument};
 use std::io::{self, Read as _};
 use std::panic;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
@@ -47,10 +47,10 @@ const fn long(key: Key, long: &'static str, arity: Arity) -> Opt<Key> {
 
 const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Argument, 'D', "argument", Arity::Many(|word| word.contains('='))),
-    opt(Key::Setting, 'Y', "setting", Arity::Many(|word| !word.ends_with(".k"))),
+    opt(Key::Setting, 'Y', "setting", Arity::Many(|word| !is_source(word))),
     opt(Key::Override, 'O', "overrides", Arity::Many(is_override)),
     opt(Key::External, 'E', "external", Arity::Many(|word| word.contains('='))),
-    opt(Key::Selector, 'S', "path-selector", Arity::Many(|word| !word.ends_with(".k"))),
+    opt(Key::Selector, 'S', "path-selector", Arity::Many(|word| !is_source(word))),
     opt(Key::Format, 'f', "format", Arity::One),
     opt(Key::Output, 'o', "output", Arity::One),
     opt(Key::DisableNone, 'n', "disable-none", Arity::None),
@@ -76,6 +76,11 @@ const OPTIONS: &[Opt<Key>] = &[
     long(Key::Ignored, "vendor", Arity::None),
     long(Key::Ignored, "target", Arity::One),
 ];
+
+/// Whether a word names a source file.
+pub(crate) fn is_source(word: &str) -> bool {
+    Path::new(word).extension().is_some_and(|extension| extension == "k")
+}
 
 fn is_override(word: &str) -> bool {
     word.contains(['=', ':']) || word.ends_with('-')

@@ -1,7 +1,7 @@
 //! Settings files: `kcl.yaml` and those named with `-Y`.
 
 use base_system::System;
-use kcl_value::{Dict, Value, json, yaml};
+use kcl_value::{Dict, Entry, Value, json, yaml};
 use std::path::Path;
 use thiserror::Error;
 
@@ -60,50 +60,7 @@ impl Settings {
 
     /// Reads the text of a settings file; `None` if it is not one.
     pub fn parse(text: &str) -> Option<Self> {
-        let value = yaml::parse(text).ok()?;
-        let mut settings = Self::default();
-        let Some(root) = section(&value)? else { return Some(settings) };
-        if let Some(config) = root.get("kcl_cli_configs")
-            && let Some(config) = section(config)?
-        {
-            settings.read_config(config)?;
-        }
-        match root.get("kcl_options") {
-            None | Some(Value::None | Value::Undefined) => {}
-            Some(Value::List(list)) => {
-                for item in &list.items {
-                    let pair = item.as_config()?;
-                    let value = pair.get("value")?;
-                    settings.options.push((scalar(pair.get("key")?)?, json::write(value)));
-                }
-            }
-            Some(_) => return None,
-        }
-        Some(settings)
-    }
-
-    fn read_config(&mut self, config: &Dict) -> Option<()> {
-        let file = strings(config, "file")?;
-        let files = strings(config, "files")?;
-        self.files = files.filter(|files| !files.is_empty()).or(file);
-        self.output = string(config, "output")?;
-        self.overrides = strings(config, "overrides")?;
-        self.path_selector = strings(config, "path_selector")?;
-        self.strict_range_check = boolean(config, "strict_range_check")?;
-        self.disable_none = boolean(config, "disable_none")?;
-        self.debug = boolean(config, "debug")?;
-        self.sort_keys = boolean(config, "sort_keys")?;
-        self.show_hidden = boolean(config, "show_hidden")?;
-        self.include_schema_type_path = boolean(config, "include_schema_type_path")?;
-        self.format = string(config, "format")?;
-        if let Some(maps) = config.get("package_maps")
-            && let Some(maps) = section(maps)?
-        {
-            let pairs =
-                maps.iter().map(|entry| Some((entry.key.to_string(), scalar(&entry.value)?)));
-            self.package_maps = Some(pairs.collect::<Option<_>>()?);
-        }
-        Some(())
+        read(&yaml::parse(text).ok()?).ok()
     }
 
     /// Takes over what a later settings file says.
@@ -129,43 +86,78 @@ impl Settings {
     }
 }
 
-/// The entries of a mapping; `Some(None)` if there is nothing, `None` if it is no mapping.
-fn section(value: &Value) -> Option<Option<&Dict>> {
-    match value {
-        Value::None | Value::Undefined => Some(None),
-        value => value.as_config().map(Some),
+/// Something has another type than it must have.
+struct WrongType;
+
+/// A field, if it is there.
+type Field<T> = Result<Option<T>, WrongType>;
+
+fn read(value: &Value) -> Result<Settings, WrongType> {
+    let mut settings = Settings::default();
+    let Some(root) = mapping(Some(value))? else { return Ok(settings) };
+    if let Some(config) = mapping(root.get("kcl_cli_configs"))? {
+        settings = read_config(config)?;
     }
+    for option in list(root.get("kcl_options"))?.unwrap_or_default() {
+        let pair = option.as_config().ok_or(WrongType)?;
+        let key = scalar(pair.get("key").ok_or(WrongType)?)?;
+        let value = pair.get("value").ok_or(WrongType)?;
+        settings.options.push((key, json::write(value)));
+    }
+    Ok(settings)
 }
 
-fn scalar(value: &Value) -> Option<String> {
+fn read_config(config: &Dict) -> Result<Settings, WrongType> {
+    let strings = |key| {
+        let items = list(config.get(key))?;
+        items.map(|items| items.iter().map(scalar).collect::<Result<Vec<_>, _>>()).transpose()
+    };
+    let string = |key| given(config.get(key)).map(scalar).transpose();
+    let boolean = |key| match given(config.get(key)) {
+        None => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(*flag)),
+        Some(_) => Err(WrongType),
+    };
+    let packages = mapping(config.get("package_maps"))?.map(|packages| {
+        let pair = |entry: &Entry| Ok((entry.key.to_string(), scalar(&entry.value)?));
+        packages.iter().map(pair).collect::<Result<Vec<_>, _>>()
+    });
+    let file = strings("file")?;
+    Ok(Settings {
+        files: strings("files")?.filter(|files| !files.is_empty()).or(file),
+        output: string("output")?,
+        overrides: strings("overrides")?,
+        path_selector: strings("path_selector")?,
+        strict_range_check: boolean("strict_range_check")?,
+        disable_none: boolean("disable_none")?,
+        debug: boolean("debug")?,
+        sort_keys: boolean("sort_keys")?,
+        show_hidden: boolean("show_hidden")?,
+        include_schema_type_path: boolean("include_schema_type_path")?,
+        package_maps: packages.transpose()?,
+        format: string("format")?,
+        options: Vec::new(),
+    })
+}
+
+fn given(value: Option<&Value>) -> Option<&Value> {
+    value.filter(|value| !value.is_none_or_undefined())
+}
+
+fn mapping(value: Option<&Value>) -> Field<&Dict> {
+    given(value).map(|value| value.as_config().ok_or(WrongType)).transpose()
+}
+
+fn list(value: Option<&Value>) -> Field<&[Value]> {
+    given(value).map(|value| value.as_list().ok_or(WrongType)).transpose()
+}
+
+fn scalar(value: &Value) -> Result<String, WrongType> {
     match value {
         Value::Str(_) | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {
-            Some(kcl_value::show(value))
+            Ok(kcl_value::show(value))
         }
-        _ => None,
-    }
-}
-
-fn string(config: &Dict, key: &str) -> Option<Option<String>> {
-    match config.get(key) {
-        None | Some(Value::None | Value::Undefined) => Some(None),
-        Some(value) => scalar(value).map(Some),
-    }
-}
-
-fn strings(config: &Dict, key: &str) -> Option<Option<Vec<String>>> {
-    match config.get(key) {
-        None | Some(Value::None | Value::Undefined) => Some(None),
-        Some(Value::List(list)) => list.items.iter().map(scalar).collect::<Option<_>>().map(Some),
-        Some(_) => None,
-    }
-}
-
-fn boolean(config: &Dict, key: &str) -> Option<Option<bool>> {
-    match config.get(key) {
-        None | Some(Value::None | Value::Undefined) => Some(None),
-        Some(Value::Bool(flag)) => Some(Some(*flag)),
-        Some(_) => None,
+        _ => Err(WrongType),
     }
 }
 
