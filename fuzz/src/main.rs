@@ -150,3 +150,34 @@ fn print(options: &mut Options) -> anyhow::Result<ExitCode> {
     }
     Ok(ExitCode::SUCCESS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Inputs that once broke something, or that ask for too much.
+    #[test]
+    fn old_failures_stay_fixed() {
+        let folder = testkit::repository().join("tests/fuzz-cases");
+        let mut paths: Vec<PathBuf> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        assert!(!paths.is_empty());
+        for path in paths {
+            let text = std::fs::read_to_string(&path).unwrap();
+            for kind in [Kind::Parse, Kind::Run] {
+                let start = std::time::Instant::now();
+                let result = worker::attempt(kind, &text);
+                assert!(result.is_ok(), "{}: {}: {result:?}", path.display(), kind.name());
+                assert!(start.elapsed() < 5 * worker::INPUT_LIMIT, "{} is slow", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn inputs_depend_on_seed_and_number_only() {
+        let (one, two) = (Inputs::new(Kind::Run, 5), Inputs::new(Kind::Run, 5));
+        assert!((0..100).all(|index| one.make(index) == two.make(index)));
+        assert_ne!(one.make(1), Inputs::new(Kind::Run, 6).make(1));
+    }
+}

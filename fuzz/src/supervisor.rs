@@ -2,6 +2,7 @@
 
 use crate::input::{Inputs, Kind};
 use crate::minimise;
+use crate::worker::CHUNK;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -10,7 +11,7 @@ use std::time::Instant;
 /// Inputs per worker process.
 const BATCH: u64 = 1_000_000;
 
-/// Distinct failures after which a campaign stops.
+/// Failures of different kinds, or dead workers, after which a campaign stops.
 const MAX_FAILURES: usize = 20;
 
 /// What the user asked for.
@@ -56,7 +57,7 @@ pub(crate) fn run(campaign: &Campaign) -> anyhow::Result<ExitCode> {
         if campaign.kind == Kind::Parse { crate::seeds::load().len() } else { 0 }
     );
     let mut totals = Totals::default();
-    let mut done = 0;
+    let (mut done, mut n_deaths) = (0, 0);
     while done < n && totals.failures.len() < MAX_FAILURES {
         let left = campaign.seconds.map(|limit| limit - start.elapsed().as_secs_f64());
         if left.is_some_and(|left| left <= 0.0) {
@@ -68,8 +69,17 @@ pub(crate) fn run(campaign: &Campaign) -> anyhow::Result<ExitCode> {
         if let Some(how) = &ended.killed {
             hunt(campaign, &ended, how, &mut totals)?;
         }
-        // A worker that died leaves its batch unfinished: the next one goes on elsewhere.
-        done += batch;
+        if ended.killed.is_none() && ended.slow.is_none() {
+            done += batch;
+            continue;
+        }
+        // A worker that died leaves its batch unfinished: the next one goes on behind it.
+        n_deaths += 1;
+        if n_deaths == MAX_FAILURES {
+            break;
+        }
+        let last = ended.at.values().max().copied().unwrap_or(from);
+        done = last + CHUNK - campaign.from;
     }
     summary(campaign, &totals, start);
     write_failures(campaign, &totals)?;
@@ -124,7 +134,7 @@ fn worker(
 /// Finds the input that killed a worker, by halves of the chunks its threads were in.
 fn hunt(campaign: &Campaign, ended: &Ended, how: &str, totals: &mut Totals) -> anyhow::Result<()> {
     for start in ended.at.values() {
-        let (mut from, mut n) = (*start, 2048);
+        let (mut from, mut n) = (*start, CHUNK);
         let mut ignored = Totals::default();
         if worker(campaign, from, n, 1, None, &mut ignored)?.killed.is_none() {
             continue;

@@ -19,7 +19,7 @@ pub(crate) const INPUT_LIMIT: Duration = Duration::from_secs(2);
 pub(crate) const EXIT_SLOW: u8 = 4;
 
 /// Inputs that a thread takes at a time; a thread says where it is once per chunk.
-const CHUNK: u64 = 2048;
+pub(crate) const CHUNK: u64 = 2048;
 
 /// The stack that the tool gives its main thread.
 const STACK_BYTES: usize = 8 << 20;

@@ -37,6 +37,8 @@ pub struct Metadata {
 pub trait System {
     /// Reads a whole file as text.
     fn read_to_string(&self, path: &Path) -> io::Result<String>;
+    /// Reads a whole file as bytes.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// Lists a directory: paths of its entries, sorted by name.
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
     /// Facts about a path, following links.
@@ -63,6 +65,8 @@ pub trait System {
     fn now(&self) -> Duration;
     /// The offset of local time from UTC, in seconds.
     fn utc_offset_seconds(&self) -> i32;
+    /// Random bits that nobody can guess.
+    fn random(&self) -> u128;
 
     /// Whether something exists at `path`.
     fn exists(&self, path: &Path) -> bool {

@@ -20,6 +20,7 @@ struct State {
     files: BTreeMap<PathBuf, String>,
     env: BTreeMap<String, String>,
     now: Duration,
+    random: u128,
 }
 
 impl MemorySystem {
@@ -75,6 +76,10 @@ fn not_found(path: &Path) -> io::Error {
 impl System for MemorySystem {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
         self.state().files.get(&normalize(path)).cloned().ok_or_else(|| not_found(path))
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.read_to_string(path).map(String::into_bytes)
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -154,6 +159,12 @@ impl System for MemorySystem {
 
     fn utc_offset_seconds(&self) -> i32 {
         0
+    }
+
+    fn random(&self) -> u128 {
+        let mut state = self.state();
+        state.random += 1;
+        state.random
     }
 }
 

@@ -1,6 +1,7 @@
 //! The operating system.
 
 use crate::{FileKind, Metadata, System};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,6 +14,10 @@ pub struct OsSystem;
 impl System for OsSystem {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
         fs::read_to_string(path)
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -78,5 +83,11 @@ impl System for OsSystem {
 
     fn utc_offset_seconds(&self) -> i32 {
         0
+    }
+
+    fn random(&self) -> u128 {
+        // The standard library seeds its hashers from the operating system.
+        let half = || u128::from(RandomState::new().build_hasher().finish());
+        half() << 64 | half()
     }
 }

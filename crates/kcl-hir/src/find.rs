@@ -167,7 +167,8 @@ pub(crate) fn absolute_path(root: &Path, file: &Path, import: &str) -> String {
         return String::new();
     }
     parts.truncate(parts.len() - n_up);
-    parts.push(rest);
+    // As parts of a file path, so a dot left at the end of a broken import is lost.
+    parts.push(rest.trim_end_matches('.'));
     parts.join(".")
 }
 
@@ -184,5 +185,6 @@ mod tests {
         assert_eq!(make("..sub.a"), "path.sub.a");
         assert_eq!(make("...sub"), "sub");
         assert_eq!(make("....sub"), "");
+        assert_eq!(make(".sub."), "path.to.sub");
     }
 }

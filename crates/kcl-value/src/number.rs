@@ -18,9 +18,8 @@ pub(crate) fn push_int(out: &mut String, number: i64) {
     if number < 0 {
         out.push('-');
     }
-    for digit in &digits[at..] {
-        out.push(*digit as char);
-    }
+    // Digits are ASCII, so this is never the empty fallback.
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
 }
 
 /// Appends a finite float as JSON has it: the shortest digits that give the number back,

@@ -51,10 +51,11 @@ enum Kind {
 impl Writer {
     fn table(&mut self, dict: &Dict, type_name: Option<&Value>, header: Header) -> Result<()> {
         let mut pairs: Vec<(Kind, &str, &Value)> = Vec::with_capacity(dict.len());
-        self.filter.pairs(dict, type_name, |key, value| match value {
+        let filter = self.filter;
+        filter.pairs(dict, type_name, |key, value| match value {
             Value::None => {}
             Value::Float(number) if !number.is_finite() => {}
-            _ => pairs.push((kind(value), key, value)),
+            _ => pairs.push((kind(value, filter), key, value)),
         });
         pairs.sort_by_key(|(kind, ..)| *kind);
         let needs_header = pairs.first().is_none_or(|(kind, ..)| *kind == Kind::Inline);
@@ -77,7 +78,8 @@ impl Writer {
             push_key(&mut self.path, key);
             match value {
                 Value::List(list) => {
-                    for (nth, item) in list.items.iter().enumerate() {
+                    let kept = list.items.iter().filter(|item| filter.keeps_value(item));
+                    for (nth, item) in kept.enumerate() {
                         let blank = nth > 0 || !is_first;
                         self.config(item, Header { in_list: true, blank })?;
                     }
@@ -119,10 +121,8 @@ impl Writer {
             Value::List(list) => {
                 self.out.push('[');
                 let mut first = true;
-                for item in &list.items {
-                    if matches!(item, Value::Undefined | Value::Func(_)) {
-                        continue;
-                    }
+                let filter = self.filter;
+                for item in list.items.iter().filter(|item| filter.keeps_value(item)) {
                     if !first {
                         self.out.push_str(", ");
                     }
@@ -161,11 +161,13 @@ impl Writer {
     }
 }
 
-fn kind(value: &Value) -> Kind {
+fn kind(value: &Value, filter: Filter) -> Kind {
     match value {
         Value::Dict(_) | Value::Schema(_) => Kind::Table,
-        Value::List(list) if !list.items.is_empty() && list.items.iter().all(Value::is_config) => {
-            Kind::Tables
+        Value::List(list) => {
+            let mut kept = list.items.iter().filter(|item| filter.keeps_value(item)).peekable();
+            let is_empty = kept.peek().is_none();
+            if !is_empty && kept.all(Value::is_config) { Kind::Tables } else { Kind::Inline }
         }
         _ => Kind::Inline,
     }

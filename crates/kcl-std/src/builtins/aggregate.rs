@@ -2,7 +2,7 @@
 
 use crate::Host;
 use crate::args::{get, only, too_few, type_text};
-use crate::bridge::ops;
+use kcl_value::ops;
 use kcl_value::{CallArgs, Fault, Result, Value};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};

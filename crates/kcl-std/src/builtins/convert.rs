@@ -2,8 +2,7 @@
 
 use crate::Host;
 use crate::args::{get, integer, missing, only, type_text};
-use crate::bridge::show;
-use kcl_value::{CallArgs, Fault, Result, Value};
+use kcl_value::{CallArgs, Fault, Result, Value, show};
 
 pub(super) fn int(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let value = only(args, "number", "int")?;

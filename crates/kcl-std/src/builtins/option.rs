@@ -2,8 +2,7 @@
 
 use crate::Host;
 use crate::args::{flag, get, text};
-use crate::bridge::show;
-use kcl_value::{CallArgs, Fault, Result, Value};
+use kcl_value::{CallArgs, Fault, Result, Value, show};
 
 pub(super) fn option(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let key = get(args, 0, "key").map(text);

@@ -1,8 +1,7 @@
 //! Printing.
 
 use crate::Host;
-use crate::bridge::show;
-use kcl_value::{CallArgs, Result, Value};
+use kcl_value::{CallArgs, Result, Value, show};
 
 pub(super) fn print(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let mut line = args.positional.iter().map(show).collect::<Vec<_>>().join(" ");

@@ -2,8 +2,7 @@
 
 use crate::Host;
 use crate::args::{get, items, not_iterable, only, type_text};
-use crate::bridge::show;
-use kcl_value::{CallArgs, Dict, Fault, Result, Str, Value};
+use kcl_value::{CallArgs, Dict, Fault, Result, Str, Value, show};
 use std::cmp::Ordering;
 
 /// More items than this are refused instead of exhausting memory.

@@ -1,8 +1,7 @@
 //! `"{} {name.part[0]:.2f}".format(…)`: the replacement fields.
 
 use super::format_spec::FormatSpec;
-use crate::bridge::show;
-use kcl_value::{CallArgs, Fault, Result, Str, Value};
+use kcl_value::{CallArgs, Fault, Result, Str, Value, show};
 
 pub(super) fn format(text: &Str, args: &CallArgs) -> Result<Value> {
     let mut out = String::with_capacity(text.len());

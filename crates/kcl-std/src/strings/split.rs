@@ -1,8 +1,7 @@
 //! Taking strings apart and putting them together.
 
 use crate::args::{flag, get, given, integer, not_iterable, strings, text as text_of};
-use crate::bridge::show;
-use kcl_value::{CallArgs, Fault, Result, Str, Value};
+use kcl_value::{CallArgs, Fault, Result, Str, Value, show};
 
 pub(super) fn chars(text: &Str, _: &CallArgs) -> Result<Value> {
     Ok(strings(text.chars().map(String::from)))

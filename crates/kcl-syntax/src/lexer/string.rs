@@ -134,6 +134,39 @@ impl<'t> StringParts<'t> {
     }
 }
 
+/// Takes the common indentation from the lines of a long string, and an empty first line.
+///
+/// Blank lines do not count, except the last: the closing quotes stand on it.
+pub(crate) fn dedent(text: Cow<'_, str>) -> Cow<'_, str> {
+    let is_blank = |line: &str| line.trim().is_empty();
+    let mut margin = text.split('\n').filter(|line| !is_blank(line)).map(indentation).min();
+    let last = text.rsplit('\n').next().unwrap_or("");
+    if !last.is_empty() && is_blank(last) {
+        margin = Some(margin.unwrap_or(usize::MAX).min(indentation(last)));
+    }
+    let margin = margin.unwrap_or(0);
+    let without_first = text.strip_prefix('\n').unwrap_or(&text);
+    if margin == 0 {
+        return match without_first.len() == text.len() {
+            true => text,
+            false => Cow::Owned(without_first.into()),
+        };
+    }
+    let mut out = String::with_capacity(without_first.len());
+    for (at, line) in without_first.split('\n').enumerate() {
+        if at > 0 {
+            out.push('\n');
+        }
+        out.push_str(&line[indentation(line).min(margin)..]);
+    }
+    Cow::Owned(out)
+}
+
+/// The number of blanks at the start of a line.
+fn indentation(line: &str) -> usize {
+    line.bytes().take_while(|b| matches!(b, b' ' | b'\t')).count()
+}
+
 /// Turns line ends into `\n`.
 pub(crate) fn normalize(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }

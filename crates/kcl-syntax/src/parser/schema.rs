@@ -163,9 +163,10 @@ impl Parser<'_> {
             return None;
         }
         let token = self.token;
-        let value = self.string_parts(token).value().unwrap_or_default();
+        let value = self.string_value(token);
         self.bump();
-        Some(Ident { name: base_text::Name::new(&value), span: token.span() })
+        let name = base_text::Name::new(&value);
+        Some(Ident { name, span: token.span() })
     }
 
     /// `[name: K]: V`, `[...K]: V`, `[K]: V`, or a list on its own.

@@ -3,16 +3,17 @@
 use super::Parser;
 use crate::ast::{Expr, ExprId, JoinedString, StringLit, StringPart};
 use crate::lexer::lex_interpolation;
-use crate::lexer::string::normalize;
+use crate::lexer::string::{dedent, normalize};
 use crate::token::{Token, TokenKind};
 use base_text::Span;
+use std::borrow::Cow;
 use std::mem;
 
 impl<'t> Parser<'t> {
     pub(super) fn string(&mut self) -> ExprId {
         let token = self.token;
         let parts = self.string_parts(token);
-        let value = parts.value().unwrap_or_default();
+        let value = self.string_value(token);
         self.bump();
         let is_long = token.kind == TokenKind::LongStr;
         let kind = if !parts.is_raw() && value.contains("${") {
@@ -23,6 +24,12 @@ impl<'t> Parser<'t> {
             Expr::String(StringLit { value: value.into(), is_long })
         };
         self.module.add_expr(kind, token.span())
+    }
+
+    /// What a string stands for; nothing if it is wrong.
+    pub(super) fn string_value(&self, token: Token) -> Cow<'t, str> {
+        let value = self.string_parts(token).value().unwrap_or_default();
+        if token.kind == TokenKind::LongStr { dedent(value) } else { value }
     }
 
     /// Splits `value` (with escapes resolved) and `raw` (as written from `raw_start` on) at

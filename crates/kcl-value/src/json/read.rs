@@ -295,25 +295,23 @@ impl Reader<'_> {
             }
         }
         let second = self.hex()?;
-        let both = 0x10000 + ((first - 0xd800) << 10) + second.wrapping_sub(0xdc00);
-        match char::from_u32(both) {
-            Some(char) if (0xdc00..0xe000).contains(&second) => Ok(char),
+        let low = second.wrapping_sub(0xdc00);
+        match char::from_u32(0x10000 + ((first - 0xd800) << 10) + (low & 0x3ff)) {
+            Some(char) if low < 0x400 => Ok(char),
             _ => Err(self.fault_at("lone leading surrogate in hex escape", self.at)),
         }
     }
 
     fn hex(&mut self) -> Result<u32> {
-        let mut code = 0;
-        for _ in 0..4 {
-            let Some(byte) = self.peek() else {
-                return Err(self.fault("EOF while parsing a string"));
-            };
-            self.at += 1;
-            match char::from(byte).to_digit(16) {
-                Some(digit) => code = code * 16 + digit,
-                None => return Err(self.fault_at("invalid escape", self.at)),
-            }
-        }
-        Ok(code)
+        let bytes = self.text.as_bytes();
+        let Some(digits) = bytes.get(self.at..self.at + 4) else {
+            self.at = bytes.len();
+            return Err(self.fault("EOF while parsing a string"));
+        };
+        self.at += 4;
+        let mut digits = digits.iter().map(|byte| char::from(*byte).to_digit(16));
+        digits
+            .try_fold(0, |code, digit| Some(code * 16 + digit?))
+            .ok_or_else(|| self.fault_at("invalid escape", self.at))
     }
 }

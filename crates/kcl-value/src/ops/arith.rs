@@ -4,7 +4,7 @@ use crate::number::push_int;
 use crate::{Fault, List, Origin, Result, Str, Value};
 use std::rc::Rc;
 
-/// The longest string or list that `*` makes, in bytes or items.
+/// The longest string or list that `*` makes, in bytes.
 const REPEAT_LIMIT: usize = 1 << 28;
 
 /// `a + b`
@@ -63,7 +63,7 @@ pub fn mul(a: &Value, b: &Value, strict: bool) -> Result<Value> {
             Ok(Value::str(text.repeat(repeats(text.len(), *n)?)))
         }
         (Value::List(list), Value::Int(n)) | (Value::Int(n), Value::List(list)) => {
-            let n = repeats(list.items.len(), *n)?;
+            let n = repeats(size_of_val(list.items.as_slice()), *n)?;
             let mut items = Vec::with_capacity(n * list.items.len());
             for _ in 0..n {
                 items.extend_from_slice(&list.items);
@@ -284,7 +284,7 @@ fn concat(a: &List, b: &List) -> List {
     List { items, origins }
 }
 
-/// Checks how often something may be repeated.
+/// Checks how often something of `len` bytes may be repeated.
 fn repeats(len: usize, n: i64) -> Result<usize> {
     if len == 0 {
         return Ok(0);

@@ -47,6 +47,37 @@ pub(super) fn analyze(text: &str) -> Scalar {
     Scalar { style, is_simple_key: !traits.multiline && text.len() <= SIMPLE_KEY_LIMIT }
 }
 
+/// What a byte means inside a plain string.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// Always plain.
+    Plain,
+    /// Plain if no blank follows.
+    Colon,
+    /// Plain if a plain byte follows.
+    Space,
+    /// Needs a closer look.
+    Other,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => Class::Plain,
+            b'-' | b'_' | b'.' | b'/' | b'=' | b'+' | b'@' | b'$' | b'(' | b')' | b';' => {
+                Class::Plain
+            }
+            b':' => Class::Colon,
+            b' ' => Class::Space,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
 /// The quick way for the bulk of strings: ASCII words without anything special.
 fn plain_style(text: &str) -> Option<Style> {
     let bytes = text.as_bytes();
@@ -54,24 +85,35 @@ fn plain_style(text: &str) -> Option<Style> {
     if !(first.is_ascii_alphabetic() || first == b'/' || first == b'_') {
         return None;
     }
-    let is_plain = bytes.iter().enumerate().all(|(at, byte)| match byte {
-        b'-' | b'_' | b'.' | b'/' | b'=' | b'+' | b'@' | b'$' | b'(' | b')' | b';' => true,
-        b' ' => bytes.get(at + 1).is_some_and(|next| *next != b' ' && *next != b'#'),
-        b':' => bytes.get(at + 1).is_some_and(|next| *next != b' '),
-        _ => byte.is_ascii_alphanumeric(),
-    });
-    (is_plain && !(bytes.len() <= 5 && is_ambiguous(text))).then_some(Style::Plain)
+    let mut previous = Class::Plain;
+    for byte in bytes {
+        let class = CLASSES[*byte as usize];
+        let is_plain = match class {
+            Class::Plain => true,
+            Class::Colon => previous != Class::Space,
+            Class::Space => previous == Class::Plain,
+            Class::Other => false,
+        };
+        if !is_plain {
+            return None;
+        }
+        previous = class;
+    }
+    (previous == Class::Plain && !(bytes.len() <= 5 && is_ambiguous(text))).then_some(Style::Plain)
 }
 
 /// Whether some reader could take the plain text for something else than a string.
 fn is_ambiguous(text: &str) -> bool {
+    const WORDS: [&str; 12] =
+        ["~", "y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "nan"];
     let bytes = text.as_bytes();
     match bytes.first() {
         None | Some(b'0'..=b'9' | b'-' | b'.' | b'+') => true,
         _ if bytes.len() > 5 => false,
-        _ => ["~", "y", "n", "yes", "no", "on", "off", "true", "false", "null", "nil", "nan"]
-            .iter()
-            .any(|word| text.eq_ignore_ascii_case(word)),
+        Some(b'~' | b'y' | b'Y' | b'n' | b'N' | b'o' | b'O' | b't' | b'T' | b'f' | b'F') => {
+            WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+        }
+        Some(_) => false,
     }
 }
 

@@ -56,6 +56,22 @@ pub fn write_stream(values: &[Value], options: &WriteOptions) -> String {
     out
 }
 
+/// Writes several documents with a separator line between them and no line break at the
+/// end, as `manifests.yaml_stream(x)` does.
+pub fn write_manifests(values: &[Value], options: &WriteOptions, separator: &str) -> String {
+    let mut out = String::new();
+    for (at, value) in values.iter().enumerate() {
+        if at > 0 {
+            out.push('\n');
+            out.push_str(separator);
+            out.push('\n');
+        }
+        write_filtered(&mut out, value, options.filter());
+        out.pop();
+    }
+    out
+}
+
 /// Appends a value and a line break; `_type` is not added to the root itself.
 pub(crate) fn write_filtered(out: &mut String, value: &Value, filter: Filter) {
     let mut writer = Writer { out, filter };

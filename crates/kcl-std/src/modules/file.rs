@@ -1,0 +1,291 @@
+//! `file`
+//!
+//! Paths are relative to the folder of the file that calls, and must not leave it.
+
+use super::glob;
+use crate::args::{flag, get, only, strings, text, too_few};
+use crate::function::{Function, Module, Param, required};
+use crate::host::Host;
+use data_encoding::BASE64;
+use kcl_value::{CallArgs, Fault, Result, Value};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+const FILE: &[Param] = &[required("filepath", "str")];
+const FROM_TO: &[Param] = &[required("src", "str"), required("dest", "str")];
+const CONTENT: &[Param] = &[required("filepath", "str"), required("content", "str")];
+
+pub(super) const MODULE: Module = Module {
+    name: "file",
+    doc: "Files below the folder of the program, and the environment.",
+    functions: &[
+        Function::new("read", FILE, "str", "Returns the text of a file.", read),
+        Function::new(
+            "glob",
+            &[required("pattern", "str")],
+            "[str]",
+            "Returns the paths that match a pattern with `*`, `?`, `[a-z]` and `**`.",
+            find,
+        ),
+        Function::new(
+            "modpath",
+            &[],
+            "str",
+            "Returns the folder of the module: that of `kcl.mod`, if there is one.",
+            |host, _| Ok(Value::str(host.module_root().display().to_string())),
+        ),
+        Function::new("workdir", &[], "str", "Returns the working folder.", |host, _| {
+            Ok(Value::str(host.work_dir().display().to_string()))
+        }),
+        Function::new(
+            "current",
+            &[],
+            "str",
+            "Returns the path of the file that is evaluated.",
+            |host, _| Ok(Value::str(host.current_file())),
+        ),
+        Function::new(
+            "exists",
+            FILE,
+            "bool",
+            "Tells whether there is a file or folder.",
+            |h, a| {
+                let path = path(h, only(a, "filepath", "read")?)?;
+                Ok(Value::Bool(h.system().exists(&path)))
+            },
+        ),
+        Function::new(
+            "abs",
+            FILE,
+            "str",
+            "Returns the real, absolute path of a file or folder.",
+            abs,
+        ),
+        Function::new(
+            "append",
+            CONTENT,
+            "any",
+            "Adds text to the end of a file, which is made if needed.",
+            append,
+        ),
+        Function::new(
+            "mkdir",
+            &[required("directory", "str"), crate::function::optional("exists", "bool")],
+            "any",
+            "Makes a folder and those above it. With `exists`, something that is already there \
+             is fine.",
+            mkdir,
+        ),
+        Function::new("delete", FILE, "any", "Removes a file.", delete),
+        Function::new("cp", FROM_TO, "any", "Copies a file, or a folder with all in it.", cp),
+        Function::new("mv", FROM_TO, "any", "Moves a file or folder.", mv),
+        Function::new("size", FILE, "int", "Returns the size of a file in bytes.", size),
+        Function::new(
+            "write",
+            CONTENT,
+            "any",
+            "Writes a file, in the place of what may be there.",
+            write,
+        ),
+        Function::new(
+            "read_env",
+            &[required("key", "str")],
+            "str",
+            "Returns an environment variable, or `Undefined` if it is not set.",
+            |host, args| match get(args, 0, "key") {
+                Some(key) => Ok(host.system().env(text(key)).map_or(Value::Undefined, Value::str)),
+                None => Err(Fault::new("read_env() requires 'key' argument")),
+            },
+        ),
+        Function::new(
+            "readbase64",
+            FILE,
+            "str",
+            "Returns the bytes of a file in base 64.",
+            |host, args| {
+                let path = path(host, only(args, "filepath", "readbase64")?)?;
+                let bytes = host.system().read(&path).map_err(|error| no_access(&path, &error))?;
+                Ok(Value::str(BASE64.encode(&bytes)))
+            },
+        ),
+    ],
+    constants: &[],
+};
+
+/// Folders nested deeper than this are not copied.
+const MAX_DEPTH: usize = 128;
+
+/// The folder that paths start at and must stay in.
+fn root(host: &dyn Host) -> Result<PathBuf> {
+    let file = Path::new(host.current_file());
+    if file.is_absolute()
+        && let Some(folder) = file.parent()
+    {
+        return Ok(folder.to_owned());
+    }
+    if host.work_dir().is_absolute() {
+        return Ok(host.work_dir().to_owned());
+    }
+    host.system().current_dir().map_err(|error| Fault::new(error.to_string()))
+}
+
+/// Puts a path below the root, and refuses one that leaves it by its look.
+fn below(root: &Path, given: &str) -> Result<PathBuf> {
+    let path = Path::new(given);
+    let climbs = path.components().any(|part| part == Component::ParentDir);
+    if climbs || path.is_absolute() && !path.starts_with(root) {
+        return Err(escapes(given, root));
+    }
+    Ok(root.join(path))
+}
+
+#[cold]
+fn escapes(given: &str, root: &Path) -> Box<Fault> {
+    Fault::new(format!("path '{given}' escapes module root '{}'", root.display()))
+}
+
+/// The path that an argument means; links must not lead out of the root, either.
+fn path(host: &dyn Host, value: &Value) -> Result<PathBuf> {
+    let given = text(value);
+    let root = root(host)?;
+    let path = below(&root, given)?;
+    let real_root = host.system().canonicalize(&root).unwrap_or_else(|_| root.clone());
+    // What does not exist yet is where its nearest folder is.
+    let real = path.ancestors().find_map(|path| host.system().canonicalize(path).ok());
+    match real {
+        Some(real) if !real.starts_with(&real_root) && !real_root.starts_with(&real) => {
+            Err(escapes(given, &root))
+        }
+        _ => Ok(path),
+    }
+}
+
+#[cold]
+fn no_access(path: &Path, error: &io::Error) -> Box<Fault> {
+    Fault::new(format!("failed to access the file '{}': {error}", path.display()))
+}
+
+fn read(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let path = path(host, only(args, "filepath", "read")?)?;
+    let content = host.system().read_to_string(&path);
+    content.map(Value::str).map_err(|error| no_access(&path, &error))
+}
+
+fn find(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let pattern = get(args, 0, "pattern").ok_or_else(|| too_few("glob"))?;
+    let pattern = below(&root(host)?, text(pattern))?;
+    let found = glob::find(host.system(), &pattern.display().to_string());
+    found.map(strings).map_err(|error| Fault::new(format!("Failed to read glob pattern: {error}")))
+}
+
+fn abs(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let path = path(host, only(args, "filepath", "read")?)?;
+    match host.system().canonicalize(&path) {
+        Ok(real) => Ok(Value::str(real.display().to_string())),
+        Err(_) => Err(Fault::new(format!("Could not get the absolute path of {}", path.display()))),
+    }
+}
+
+fn mkdir(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let path = path(host, only(args, "directory", "mkdir")?)?;
+    match host.system().create_dir_all(&path) {
+        Err(error)
+            if error.kind() == io::ErrorKind::AlreadyExists && flag(args, 1, "exists", false) =>
+        {
+            Ok(Value::None)
+        }
+        Err(error) => {
+            Err(Fault::new(format!("Failed to create directory '{}': {error}", path.display())))
+        }
+        Ok(()) => Ok(Value::None),
+    }
+}
+
+fn delete(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let path = path(host, only(args, "filepath", "delete")?)?;
+    let done = if host.system().is_dir(&path) {
+        Err("Is a directory (os error 21)".to_owned())
+    } else {
+        host.system().remove(&path).map_err(|error| error.to_string())
+    };
+    match done {
+        Ok(()) => Ok(Value::None),
+        Err(error) => Err(Fault::new(format!("failed to delete '{}': {error}", path.display()))),
+    }
+}
+
+/// The two paths of a copy or a move.
+fn from_to(host: &dyn Host, args: &CallArgs, function: &str) -> Result<(PathBuf, PathBuf)> {
+    let argument = |index, name| {
+        get(args, index, name)
+            .ok_or_else(|| Fault::new(format!("{function}() missing '{name}_path' argument")))
+    };
+    let (from, to) = (argument(0, "src")?, argument(1, "dest")?);
+    Ok((path(host, from)?, path(host, to)?))
+}
+
+fn cp(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let (from, to) = from_to(host, args, "cp")?;
+    copy(host, &from, &to, MAX_DEPTH).map(|()| Value::None).map_err(|error| {
+        Fault::new(format!(
+            "Failed to copy from '{}' to '{}': {error}",
+            from.display(),
+            to.display()
+        ))
+    })
+}
+
+fn copy(host: &dyn Host, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
+    let system = host.system();
+    if !system.is_dir(from) {
+        return system.copy(from, to);
+    }
+    if depth == 0 {
+        return Err(io::Error::other("folders are nested too deeply"));
+    }
+    // Listed before anything is made, as the target may lie inside.
+    let entries = system.read_dir(from)?;
+    system.create_dir_all(to)?;
+    for entry in entries {
+        if let Some(name) = entry.file_name() {
+            copy(host, &entry, &to.join(name), depth - 1)?;
+        }
+    }
+    Ok(())
+}
+
+fn mv(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let (from, to) = from_to(host, args, "mv")?;
+    host.system().rename(&from, &to).map(|()| Value::None).map_err(|error| {
+        Fault::new(format!("Failed to move '{}' to '{}': {error}", from.display(), to.display()))
+    })
+}
+
+fn size(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let path = path(host, only(args, "filepath", "size")?)?;
+    match host.system().metadata(&path) {
+        Ok(facts) => Ok(Value::Int(facts.len as i64)),
+        Err(error) => {
+            Err(Fault::new(format!("failed to get size of '{}': {error}", path.display())))
+        }
+    }
+}
+
+fn write(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let missing = |name| Fault::new(format!("write() missing '{name}' argument"));
+    let path = path(host, get(args, 0, "filepath").ok_or_else(|| missing("filepath"))?)?;
+    let content = text(get(args, 1, "content").ok_or_else(|| missing("content"))?);
+    host.system()
+        .write(&path, content)
+        .map(|()| Value::None)
+        .map_err(|error| Fault::new(format!("Failed to create file '{}': {error}", path.display())))
+}
+
+fn append(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let missing = |name| Fault::new(format!("append() requires '{name}' argument"));
+    let path = path(host, get(args, 0, "filepath").ok_or_else(|| missing("filepath"))?)?;
+    let content = text(get(args, 1, "content").ok_or_else(|| missing("content"))?);
+    host.system().append(&path, content).map(|()| Value::None).map_err(|error| {
+        Fault::new(format!("Failed to open or create file '{}': {error}", path.display()))
+    })
+}

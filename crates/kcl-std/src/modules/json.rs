@@ -1,0 +1,124 @@
+//! `json`
+
+use crate::args::{flag, get, missing, need, strict_integer, text};
+use crate::function::{Function, Module, Param, optional, required};
+use crate::host::Host;
+use kcl_value::json::{WriteOptions, parse, write_with};
+use kcl_value::{CallArgs, Dict, Fault, Result, Value};
+use std::path::Path;
+use std::rc::Rc;
+
+const TEXT: &[Param] = &[required("value", "str")];
+
+pub(super) const MODULE: Module = Module {
+    name: "json",
+    doc: "JSON.",
+    functions: &[
+        Function::new(
+            "encode",
+            &[
+                required("data", "any"),
+                optional("sort_keys", "bool"),
+                optional("indent", "int"),
+                optional("ignore_private", "bool"),
+                optional("ignore_none", "bool"),
+            ],
+            "str",
+            "Writes a value as JSON: on one line, or with `indent` spaces per level.",
+            encode,
+        )
+        .keyword_only(1),
+        Function::new("decode", TEXT, "any", "Reads a value from JSON.", |_, args| {
+            parse(text(need(args, 0, "value", "decode")?))
+        }),
+        Function::new(
+            "dump_to_file",
+            &[
+                required("data", "any"),
+                required("filename", "str"),
+                optional("sort_keys", "bool"),
+                optional("indent", "int"),
+                optional("ignore_private", "bool"),
+                optional("ignore_none", "bool"),
+            ],
+            "str",
+            "Writes a value as JSON into a file.",
+            dump_to_file,
+        )
+        .keyword_only(2),
+        Function::new("validate", TEXT, "bool", "Tells whether a text is JSON.", |_, args| {
+            Ok(Value::Bool(parse(text(need(args, 0, "value", "validate")?)).is_ok()))
+        }),
+        Function::new(
+            "merge",
+            &[required("src", "any"), required("patch", "any")],
+            "any",
+            "Changes a value by a JSON Merge Patch (RFC 7396): entries are merged, `None` \
+             removes, anything else replaces.",
+            |_, args| {
+                let source = get(args, 0, "src").ok_or_else(|| missing("merge", "src"))?;
+                let patch = get(args, 1, "patch").ok_or_else(|| missing("merge", "patch"))?;
+                Ok(merge(source, patch))
+            },
+        ),
+    ],
+    constants: &[],
+};
+
+fn options(args: &CallArgs, first: usize) -> Result<WriteOptions> {
+    let indent = match get(args, first + 1, "indent") {
+        Some(indent) => usize::try_from(strict_integer(indent)?).unwrap_or(0),
+        None => 0,
+    };
+    Ok(WriteOptions {
+        sort_keys: flag(args, first, "sort_keys", false),
+        indent,
+        ignore_private: flag(args, first + 2, "ignore_private", false),
+        ignore_none: flag(args, first + 3, "ignore_none", false),
+    })
+}
+
+fn encode(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let data = get(args, 0, "data").ok_or_else(|| missing("encode", "value"))?;
+    Ok(Value::str(write_with(data, &options(args, 1)?)))
+}
+
+fn dump_to_file(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let (Some(data), Some(name)) = (get(args, 0, "data"), get(args, 1, "filename")) else {
+        return Err(Fault::new(
+            "dump_to_file() missing 2 required positional arguments: 'data' and 'filename'",
+        ));
+    };
+    let json = write_with(data, &options(args, 2)?);
+    write_file(host, text(name), &json)
+}
+
+/// Writes the output of a `dump_to_file`.
+pub(super) fn write_file(host: &dyn Host, name: &str, content: &str) -> Result<Value> {
+    match host.system().write(Path::new(name), content) {
+        Ok(()) => Ok(Value::Undefined),
+        Err(error) => Err(Fault::new(format!("Unable to write file '{name}': {error}"))),
+    }
+}
+
+fn merge(source: &Value, patch: &Value) -> Value {
+    let Some(changes) = patch.as_config() else { return patch.clone() };
+    let mut attrs = source.as_config().cloned().unwrap_or_else(Dict::new);
+    for change in changes {
+        if change.value.is_none_or_undefined() {
+            attrs.remove(&change.key);
+        } else {
+            let old = attrs.get(&change.key).unwrap_or(&Value::Undefined);
+            let new = merge(old, &change.value);
+            attrs.insert(change.key.clone(), new);
+        }
+    }
+    match source {
+        Value::Schema(schema) => {
+            let mut schema = kcl_value::SchemaValue::clone(schema);
+            schema.attrs = attrs;
+            Value::Schema(Rc::new(schema))
+        }
+        _ => Value::dict(attrs),
+    }
+}

@@ -1,0 +1,173 @@
+//! `regex`
+
+use crate::args::{get, missing as missing_one, strict_integer, strings, text};
+use crate::function::{Function, Module, Param, optional, required};
+use crate::host::Host;
+use fancy_regex::{Error, Regex};
+use kcl_value::{CallArgs, Fault, Result, Value};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+const STRING_AND_PATTERN: &[Param] = &[required("string", "str"), required("pattern", "str")];
+
+pub(super) const MODULE: Module = Module {
+    name: "regex",
+    doc: "Regular expressions, with look-around and back-references.",
+    functions: &[
+        Function::new(
+            "replace",
+            &[
+                required("string", "str"),
+                required("pattern", "str"),
+                required("replace", "str"),
+                optional("count", "int"),
+            ],
+            "str",
+            "Returns the string with all, or the first `count`, matches replaced; `$1` in the \
+             replacement stands for the first group.",
+            replace,
+        ),
+        Function::new(
+            "match",
+            STRING_AND_PATTERN,
+            "bool",
+            "Tells whether the pattern matches anywhere in the string.",
+            |_, args| is_match(args, "match"),
+        ),
+        Function::new(
+            "compile",
+            &[required("pattern", "str")],
+            "bool",
+            "Tells whether a pattern is a valid regular expression.",
+            |_, args| match get(args, 0, "pattern") {
+                Some(pattern) => Ok(Value::Bool(compiled(text(pattern)).is_ok())),
+                None => Err(missing_one("compile", "pattern")),
+            },
+        ),
+        Function::new(
+            "findall",
+            STRING_AND_PATTERN,
+            "[str]",
+            "Returns all matches; where the pattern has several groups, a list of them each.",
+            findall,
+        ),
+        Function::new(
+            "search",
+            STRING_AND_PATTERN,
+            "bool",
+            "Tells whether the pattern matches anywhere in the string.",
+            |_, args| is_match(args, "search"),
+        ),
+        Function::new(
+            "split",
+            &[required("string", "str"), required("pattern", "str"), optional("maxsplit", "int")],
+            "[str]",
+            "Returns what is between the matches, only the first `maxsplit` parts if that is \
+             positive.",
+            split,
+        ),
+    ],
+    constants: &[],
+};
+
+/// How many compiled patterns are kept.
+const CACHE_SIZE: usize = 256;
+
+thread_local! {
+    static CACHE: RefCell<FxHashMap<Box<str>, Rc<Regex>>> = RefCell::default();
+}
+
+/// Compiles a pattern, once as long as it is in use.
+fn compiled(pattern: &str) -> Result<Rc<Regex>> {
+    CACHE.with_borrow_mut(|cache| {
+        if let Some(regex) = cache.get(pattern) {
+            return Ok(regex.clone());
+        }
+        let regex = Rc::new(Regex::new(pattern).map_err(|error| {
+            let what = match error {
+                Error::ParseError(_, error) => format!("{error:?}"),
+                error => format!("{error:?}"),
+            };
+            Fault::new(format!("called `Result::unwrap()` on an `Err` value: {what}"))
+        })?);
+        if cache.len() >= CACHE_SIZE {
+            cache.clear();
+        }
+        cache.insert(pattern.into(), regex.clone());
+        Ok(regex)
+    })
+}
+
+/// The string and the pattern.
+fn subject<'a>(args: &'a CallArgs, function: &str) -> Result<(&'a str, Rc<Regex>)> {
+    let (Some(string), Some(pattern)) = (get(args, 0, "string"), get(args, 1, "pattern")) else {
+        return Err(Fault::new(format!(
+            "{function}() missing 2 required positional arguments: 'string' and 'pattern'"
+        )));
+    };
+    Ok((text(string), compiled(text(pattern))?))
+}
+
+fn is_match(args: &CallArgs, function: &str) -> Result<Value> {
+    let (string, regex) = subject(args, function)?;
+    Ok(Value::Bool(regex.is_match(string).unwrap_or(false)))
+}
+
+fn replace(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let (string, regex) = subject(args, "replace")?;
+    let Some(replacement) = get(args, 2, "replace").map(text) else {
+        return Err(Fault::new("replace() missing the required positional argument: 'replace'"));
+    };
+    let count = match get(args, 3, "count") {
+        Some(count) => usize::try_from(strict_integer(count)?).unwrap_or(0),
+        None => 0,
+    };
+    match regex.try_replacen(string, count, replacement) {
+        Ok(replaced) => Ok(Value::str(replaced.into_owned())),
+        Err(error) => {
+            Err(Fault::new(format!("called `Result::unwrap()` on an `Err` value: {error:?}")))
+        }
+    }
+}
+
+fn findall(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let (string, regex) = subject(args, "findall")?;
+    let mut found = Vec::new();
+    for groups in regex.captures_iter(string).map_while(std::result::Result::ok) {
+        let group = |at: usize| groups.get(at).map_or("", |group| group.as_str());
+        found.push(match groups.len() {
+            0..3 => Value::str(group(0)),
+            len => strings((1..len).map(group)),
+        });
+    }
+    Ok(Value::list(found))
+}
+
+fn split(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let (string, regex) = subject(args, "split")?;
+    let limit = match get(args, 2, "maxsplit") {
+        Some(limit) => strict_integer(limit)?,
+        None => 0,
+    };
+    let mut parts = Vec::new();
+    let mut last = 0;
+    let mut from = 0;
+    while let Ok(Some(found)) = regex.find_from_pos(string, from) {
+        parts.push(&string[last..found.start()]);
+        if limit > 0 && parts.len() as i64 >= limit {
+            return Ok(strings(parts));
+        }
+        last = found.end();
+        from = last;
+        if found.start() == found.end() {
+            // An empty match would be found again.
+            match string[last..].chars().next() {
+                Some(c) => from += c.len_utf8(),
+                None => break,
+            }
+        }
+    }
+    parts.push(&string[last..]);
+    Ok(strings(parts))
+}

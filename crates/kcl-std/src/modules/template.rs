@@ -1,0 +1,114 @@
+//! `template`: Handlebars.
+
+use crate::args::{get, only, text};
+use crate::function::{Function, Module, optional, required};
+use crate::host::Host;
+use handlebars::Handlebars;
+use kcl_value::{CallArgs, Dict, Fault, Result, Value};
+use serde_json::{Map, Number, Value as Json};
+
+pub(super) const MODULE: Module = Module {
+    name: "template",
+    doc: "Text templates in the Handlebars language.",
+    functions: &[
+        Function::new(
+            "execute",
+            &[required("template", "str"), optional("data", "{str:any}")],
+            "str",
+            "Fills in a Handlebars template: `{{name}}` is replaced by the value of `name` in \
+             `data`, escaped for HTML; `{{{name}}}` by the value as it is.",
+            execute,
+        ),
+        Function::new(
+            "html_escape",
+            &[required("data", "str")],
+            "str",
+            "Returns a text with the characters that HTML gives a meaning replaced by entities.",
+            |_, args| {
+                let data = text(only(args, "data", "html_escape")?);
+                Ok(Value::str(handlebars::html_escape(data)))
+            },
+        ),
+    ],
+    constants: &[],
+};
+
+/// Deeper nesting of blocks or of brackets is refused.
+const MAX_NESTING: usize = 100;
+
+fn execute(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let template = text(only(args, "template", "execute")?);
+    check_nesting(template)?;
+    let data = match get(args, 1, "data") {
+        Some(data) => object(data.as_config().ok_or_else(|| Fault::new("invalid dict value"))?),
+        None => Json::Object(Map::new()),
+    };
+    let mut engine = Handlebars::new();
+    engine
+        .register_template_string("template", template)
+        .map_err(|error| Fault::new(format!("register template failed: {error:?}")))?;
+    engine
+        .render("template", &data)
+        .map(Value::str)
+        .map_err(|error| Fault::new(format!("render template failed: {error:?}")))
+}
+
+/// Refuses what the engine would follow without end: deep nesting, and inline partials
+/// that include partials.
+fn check_nesting(template: &str) -> Result<()> {
+    let mut blocks = 0_usize;
+    let mut inline = 0_usize;
+    for tag in template.split("{{").skip(1) {
+        let tag = tag.trim_start_matches(['~', '{', ' ', '\t', '\r', '\n']);
+        let is_inline = tag.starts_with("#*") || tag.starts_with("#>");
+        if inline > 0 && (tag.starts_with('>') || tag.starts_with("#>")) {
+            return Err(Fault::new(
+                "register template failed: an inline partial must not include partials",
+            ));
+        }
+        if tag.starts_with('#') {
+            blocks += 1;
+            inline += usize::from(is_inline || inline > 0);
+        } else if tag.starts_with('/') {
+            blocks = blocks.saturating_sub(1);
+            inline = inline.saturating_sub(1);
+        }
+        let end = tag.find("}}").unwrap_or(tag.len());
+        let mut depth = 0_usize;
+        let brackets = tag[..end].bytes().fold(0, |deepest, byte| {
+            match byte {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth.max(deepest)
+        });
+        if blocks > MAX_NESTING || brackets > MAX_NESTING {
+            return Err(Fault::new("register template failed: the template nests too deeply"));
+        }
+    }
+    Ok(())
+}
+
+/// The entries in alphabetical order, in which `{{#each}}` goes through them.
+fn object(dict: &Dict) -> Json {
+    let mut entries: Vec<_> = dict.iter().collect();
+    entries.sort_by(|a, b| a.key.cmp(&b.key));
+    Json::Object(entries.iter().map(|entry| (entry.key.to_string(), json(&entry.value))).collect())
+}
+
+fn json(value: &Value) -> Json {
+    let float = |number| Number::from_f64(number).map_or(Json::Null, Json::Number);
+    match value {
+        Value::Undefined | Value::None => Json::Null,
+        Value::Bool(flag) => Json::Bool(*flag),
+        Value::Int(number) => Json::Number((*number).into()),
+        Value::Float(number) => float(*number),
+        Value::Unit(number) => float(number.value),
+        Value::Str(text) => Json::String(text.to_string()),
+        Value::List(list) => Json::Array(list.items.iter().map(json).collect()),
+        Value::Dict(dict) => object(dict),
+        Value::Schema(schema) => object(&schema.attrs),
+        Value::Func(_) => Json::Number(0.into()),
+    }
+}
