@@ -60,6 +60,8 @@ struct Generator<'r> {
     /// Names that can be read here, the innermost last.
     names: Vec<(String, Type)>,
     n_names: usize,
+    /// Whether the system modules are imported.
+    modules: bool,
     /// How many more nodes may be written; keeps programs small.
     budget: usize,
 }
@@ -77,6 +79,7 @@ pub(crate) fn program(rng: &mut Rng) -> String {
         lambdas: Vec::new(),
         names: Vec::new(),
         n_names: 0,
+        modules: false,
         budget: 60,
     };
     generator.module();

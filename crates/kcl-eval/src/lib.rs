@@ -1,1 +1,34 @@
-//! To be written.
+//! The evaluator: a program to a value.
+//!
+//! [`evaluate`] walks the syntax trees of a [`kcl_hir::Program`] directly; names are resolved
+//! to stack slots, attributes and globals the first time a statement runs ([`names`]).
+//! Globals and schema attributes are lazy: reading one that is not final runs the statements
+//! that set it ([`lazy`]). Failures are values, never panics. Knows nothing of files on disk
+//! but through [`base_system::System`], and nothing of the command line.
+//! Start reading at [`evaluator`].
+
+mod call;
+mod check;
+mod config;
+mod error;
+mod evaluator;
+mod expr;
+mod host;
+mod instance;
+mod layout;
+mod lazy;
+mod loops;
+mod names;
+mod options;
+mod output;
+mod provenance;
+mod rule;
+mod runtime_type;
+mod schema;
+mod stmt;
+mod typing;
+mod union;
+
+pub use error::EvalError;
+pub use evaluator::evaluate;
+pub use options::{Evaluated, Limits, Options};

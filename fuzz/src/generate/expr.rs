@@ -28,11 +28,8 @@ impl Generator<'_> {
                 self.expr(ty, depth - 1);
                 self.write(")");
             }
-            7 if self.rng.one_in(3) => {
-                self.write("[");
-                self.expr(ty, depth - 1);
-                self.write("][0]");
-            }
+            7 if self.rng.one_in(3) => self.element(ty, depth - 1),
+            8 if self.modules && self.module_call(ty, depth - 1) => {}
             _ => self.composed(ty, depth - 1),
         }
     }
@@ -125,6 +122,40 @@ impl Generator<'_> {
         self.write(" else ");
         self.expr(ty, depth - 1);
         self.write(")");
+    }
+
+    /// Takes an expression out of a literal that holds it.
+    fn element(&mut self, ty: &Type, depth: usize) {
+        let (before, after) = *self.rng.pick(&[
+            ("[", "][0]"),
+            ("[", "][-1]"),
+            ("[", "]?[0]"),
+            ("{k = ", "}.k"),
+            ("{k = ", "}[\"k\"]"),
+            ("{k: ", "}?.k"),
+            ("(lambda { ", " })()"),
+        ]);
+        self.write(before);
+        self.expr(ty, depth);
+        self.write(after);
+    }
+
+    /// Calls a system module for a value of type `ty`; false if none gives one.
+    fn module_call(&mut self, ty: &Type, depth: usize) -> bool {
+        let any = self.any_type();
+        match ty {
+            Type::Str => match self.rng.below(4) {
+                0 => self.wrap("json.encode(", &any, ")", depth),
+                1 => self.wrap("yaml.encode(", &any, ")", depth),
+                2 => self.wrap("base64.encode(", &Type::Str, ")", depth),
+                _ => self.wrap("crypto.sha256(", &Type::Str, ")", depth),
+            },
+            Type::Bool => self.wrap("regex.match(", &Type::Str, ", \"^[a-z]+\")", depth),
+            Type::Int => self.wrap("math.ceil(", &Type::Float, ")", depth),
+            Type::Float => self.wrap("math.sqrt(abs(", &Type::Float, "))", depth),
+            _ => return false,
+        }
+        true
     }
 
     /// Calls a function that gives `ty`; false if there is none.

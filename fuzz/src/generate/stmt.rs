@@ -5,6 +5,10 @@ use super::{Generator, Lambda, Type};
 impl Generator<'_> {
     /// Writes a whole module.
     pub(super) fn module(&mut self) {
+        if self.rng.one_in(5) {
+            self.modules = true;
+            self.write("import base64\nimport crypto\nimport json\nimport math\nimport regex\nimport yaml\n");
+        }
         for _ in 0..self.rng.below(3) {
             self.schema();
         }
@@ -12,13 +16,15 @@ impl Generator<'_> {
             self.lambda();
         }
         for _ in 0..=self.rng.below(5) {
-            match self.rng.below(14) {
+            match self.rng.below(16) {
                 0 => self.if_statement(),
                 1 => self.reassigned(),
                 2 => self.list_append(),
                 3 if !self.schemas.is_empty() => self.merged_instance(),
                 4 => self.assertion(),
                 5 => self.config_merge(),
+                6 => self.nested_config(),
+                7 => self.union_typed(),
                 _ => self.variable(),
             }
         }
@@ -142,6 +148,55 @@ impl Generator<'_> {
         self.expr(&Type::Int, 1);
         self.write("}\n");
         self.names.push((name, ty));
+    }
+
+    /// Writes a config with paths as keys, and reads it back.
+    fn nested_config(&mut self) {
+        let (name, read) = (self.fresh("g"), self.fresh("g"));
+        let ty = self.scalar();
+        self.write(&format!("{name} = {{\n    a.b.c = "));
+        self.expr(&ty, 2);
+        self.write("\n    a.b: {d = ");
+        self.expr(&Type::Int, 1);
+        self.write("}\n    e: [");
+        self.expr(&Type::Int, 1);
+        self.write("]\n    e += [");
+        self.expr(&Type::Int, 1);
+        self.write(&format!("]\n}}\n{read} = {name}.a.b.c\n"));
+        self.names.push((read, ty));
+    }
+
+    /// Writes a variable of a union, alias or literal type.
+    fn union_typed(&mut self) {
+        let name = self.fresh("g");
+        match self.rng.below(4) {
+            0 => {
+                let ty = if self.rng.one_in(2) { Type::Int } else { Type::Str };
+                self.write(&format!("{name}: int | str = "));
+                self.expr(&ty, 2);
+            }
+            1 => {
+                let text = *self.rng.pick(&["a", "a", "b", "b", "c"]);
+                self.write(&format!("{name}: \"a\" | \"b\" = \"{text}\""));
+            }
+            2 => {
+                let alias = self.fresh("T");
+                let ty = self.any_type();
+                let text = self.type_text(&ty);
+                self.write(&format!("type {alias} = {text}\n{name}: {alias} = "));
+                self.expr(&ty, 2);
+                self.names.push((name.clone(), ty));
+            }
+            _ => {
+                let ty = self.scalar();
+                self.write(&format!("{name}: any = "));
+                self.expr(&ty, 2);
+                let (cast, text) = (self.fresh("g"), self.type_text(&ty));
+                self.write(&format!("\n{cast} = {name} as {text}"));
+                self.names.push((cast, ty));
+            }
+        }
+        self.write("\n");
     }
 
     fn assertion(&mut self) {

@@ -1,0 +1,362 @@
+//! Calls: lambdas, built-ins, string methods, schemas as functions.
+
+use crate::error::{Eval, Failure};
+use crate::evaluator::Evaluator;
+use crate::instance::Instance;
+use crate::layout::SchemaId;
+use crate::names::{LambdaInfo, NameRef};
+use crate::rule::RuleRef;
+use base_text::{FileId, Name};
+use kcl_hir::PackageId;
+use kcl_syntax::ast::{Expr, ExprId, Keyword, Lambda, Params};
+use kcl_value::{CallArgs, Dict, Func, Str, Value};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// A lambda with what it captured.
+pub(crate) struct Closure {
+    pub(crate) file: FileId,
+    pub(crate) lambda: ExprId,
+    pub(crate) info: Rc<LambdaInfo>,
+    captured: Vec<Value>,
+    this: Option<Rc<Instance>>,
+    /// The slot under which the lambda knows itself, for recursion of local lambdas.
+    own_slot: Cell<Option<u32>>,
+}
+
+/// A string method bound to its string.
+struct BoundMethod {
+    text: Str,
+    method: &'static kcl_std::Method,
+}
+
+/// `Schema.instances`
+struct Instances(SchemaId);
+
+/// What is to be called.
+enum Callee {
+    Value(Value),
+    Builtin(&'static kcl_std::Function),
+    Method(Str, &'static kcl_std::Method),
+}
+
+pub(crate) fn builtin_value(function: &'static kcl_std::Function) -> Value {
+    Value::Func(Rc::new(Func { name: function.name.into(), body: Box::new(function) }))
+}
+
+pub(crate) fn method_value(text: Str, method: &'static kcl_std::Method) -> Value {
+    let body = BoundMethod { text, method };
+    Value::Func(Rc::new(Func { name: method.name.into(), body: Box::new(body) }))
+}
+
+/// `instances` of a schema; of any other function nothing.
+pub(crate) fn instances_value(func: &Func) -> Value {
+    match func.body.downcast_ref::<SchemaId>() {
+        Some(id) => {
+            let body = Box::new(Instances(*id));
+            Value::Func(Rc::new(Func { name: "instances".into(), body }))
+        }
+        None => Value::Undefined,
+    }
+}
+
+impl<'p> Evaluator<'p> {
+    pub(crate) fn eval_call(
+        &mut self,
+        func: ExprId,
+        args: &'p [ExprId],
+        kwargs: &'p [Keyword],
+    ) -> Eval<Value> {
+        let callee = self.eval_callee(func)?;
+        if let Callee::Value(Value::Func(func)) = &callee
+            && kwargs.is_empty()
+            && let Some(closure) = func.body.downcast_ref::<Closure>()
+        {
+            return self.call_closure_with(func, closure, args);
+        }
+        let args = self.eval_args(args, kwargs)?;
+        match callee {
+            Callee::Value(value) => self.call(&value, args),
+            Callee::Builtin(function) => self.call_builtin(function, &args),
+            Callee::Method(text, method) => Ok((method.run)(&text, &args)?),
+        }
+    }
+
+    pub(crate) fn eval_args(
+        &mut self,
+        args: &'p [ExprId],
+        kwargs: &'p [Keyword],
+    ) -> Eval<CallArgs> {
+        let mut made = CallArgs::default();
+        made.positional.reserve_exact(args.len());
+        for &arg in args {
+            let value = self.eval(arg)?;
+            made.positional.push(value);
+        }
+        for keyword in kwargs {
+            let value = match keyword.value {
+                Some(value) => self.eval(value)?,
+                None => Value::None,
+            };
+            if let Some(name) = keyword.arg.names.first() {
+                let name = self.string(name.name);
+                made.named.push((name, value));
+            }
+        }
+        Ok(made)
+    }
+
+    /// Evaluates what is called, without making a function value where none is needed.
+    fn eval_callee(&mut self, func: ExprId) -> Eval<Callee> {
+        let module = self.frame.module;
+        match &module[func].kind {
+            Expr::Ident(path) if path.names.len() == 1 => {
+                if let NameRef::Builtin(function) = self.name_ref(func) {
+                    self.at = self.origin(func);
+                    return Ok(Callee::Builtin(function));
+                }
+            }
+            Expr::Ident(path) => {
+                let (first, last) = (path.names[0].name, path.names[path.names.len() - 1].name);
+                self.at = self.origin(func);
+                if let (NameRef::System(module), [_, second]) =
+                    (self.name_ref(func), path.names.as_slice())
+                    && let Some(function) = module.function(second.name.as_str())
+                {
+                    return Ok(Callee::Builtin(function));
+                }
+                if kcl_std::string_method(last.as_str()).is_some() {
+                    let rest = &path.names[1..path.names.len() - 1];
+                    let value = self.load_path(self.name_ref(func), first, rest)?;
+                    return self.method_or_attr(&value, last);
+                }
+            }
+            Expr::Selector { value, attr, has_question: false } if attr.names.len() == 1 => {
+                self.at = self.origin(func);
+                let value = self.eval(*value)?;
+                return self.method_or_attr(&value, attr.names[0].name);
+            }
+            _ => {}
+        }
+        self.eval(func).map(Callee::Value)
+    }
+
+    fn method_or_attr(&mut self, value: &Value, name: Name) -> Eval<Callee> {
+        if let Value::Str(text) = value
+            && let Some(method) = kcl_std::string_method(name.as_str())
+        {
+            return Ok(Callee::Method(text.clone(), method));
+        }
+        self.load_attr(value, name).map(Callee::Value)
+    }
+
+    /// Calls a value.
+    pub(crate) fn call(&mut self, callee: &Value, args: CallArgs) -> Eval<Value> {
+        let Value::Func(func) = callee else { return Ok(Value::Undefined) };
+        if let Some(closure) = func.body.downcast_ref::<Closure>() {
+            return self.call_closure(func, closure, &args);
+        }
+        if let Some(function) = func.body.downcast_ref::<&'static kcl_std::Function>() {
+            return self.call_builtin(function, &args);
+        }
+        if let Some(bound) = func.body.downcast_ref::<BoundMethod>() {
+            return Ok((bound.method.run)(&bound.text, &args)?);
+        }
+        if let Some(id) = func.body.downcast_ref::<SchemaId>() {
+            let config = Rc::new(Dict::new());
+            return self.instantiate(*id, config, kcl_value::Origin::default(), Rc::new(args));
+        }
+        if let Some(rule) = func.body.downcast_ref::<RuleRef>() {
+            let config = Rc::new(Dict::new());
+            return self.run_rule(*rule, config, kcl_value::Origin::default(), Rc::new(args));
+        }
+        if let Some(Instances(id)) = func.body.downcast_ref::<Instances>() {
+            return Ok(self.instances_of(*id, &args));
+        }
+        Ok(Value::Undefined)
+    }
+
+    fn call_builtin(
+        &mut self,
+        function: &'static kcl_std::Function,
+        args: &CallArgs,
+    ) -> Eval<Value> {
+        self.pending = None;
+        let result = (function.run)(self, args);
+        match result {
+            Ok(value) => Ok(value),
+            Err(fault) => match self.pending.take() {
+                Some(failure) if failure.details().message == fault.message => Err(failure),
+                _ => Err(fault.into()),
+            },
+        }
+    }
+
+    /// Makes a closure of a lambda expression.
+    pub(crate) fn make_closure(&mut self, id: ExprId) -> Value {
+        let names = &self.files[self.frame.file.0 as usize].names;
+        let info = names.lambdas.get(&id).cloned().unwrap_or_default();
+        let base = self.frame.base;
+        let captured =
+            info.captures.iter().map(|(outer, _)| self.stack[base + *outer as usize].clone());
+        let closure = Closure {
+            file: self.frame.file,
+            lambda: id,
+            captured: captured.collect(),
+            info,
+            this: self.frame.this.clone(),
+            own_slot: Cell::new(None),
+        };
+        Value::Func(Rc::new(Func { name: "lambda".into(), body: Box::new(closure) }))
+    }
+
+    /// Lets a lambda that was just stored in a local slot see itself under that name.
+    pub(crate) fn tie_closure(&self, value: &Value, slot: u32) {
+        if let Value::Func(func) = value
+            && let Some(closure) = func.body.downcast_ref::<Closure>()
+            && closure.file == self.frame.file
+        {
+            let captures = closure.info.captures.iter().zip(&closure.captured);
+            for ((outer, inner), value) in captures {
+                if *outer == slot && matches!(value, Value::Undefined) {
+                    closure.own_slot.set(Some(*inner));
+                }
+            }
+        }
+    }
+
+    fn lambda_of(&self, closure: &Closure) -> Option<&'p Lambda> {
+        match &self.program.file(closure.file).module[closure.lambda].kind {
+            Expr::Lambda(lambda) => Some(lambda),
+            _ => None,
+        }
+    }
+
+    /// Calls a closure whose arguments are still to be evaluated: they go right onto the stack.
+    fn call_closure_with(
+        &mut self,
+        func: &Rc<Func>,
+        closure: &Closure,
+        args: &'p [ExprId],
+    ) -> Eval<Value> {
+        let Some(lambda) = self.lambda_of(closure) else { return Ok(Value::Undefined) };
+        let n_params = lambda.params.as_ref().map_or(0, |params| params.list.len());
+        let mut values: [Value; 4] = Default::default();
+        if args.len() > n_params || args.len() > values.len() {
+            let args = self.eval_args(args, &[])?;
+            return self.call_closure(func, closure, &args);
+        }
+        for (value, &arg) in values.iter_mut().zip(args) {
+            *value = self.eval(arg)?;
+        }
+        let n_args = args.len();
+        self.run_closure(func, closure, lambda, |this, base| {
+            for (at, value) in values.into_iter().take(n_args).enumerate() {
+                this.stack[base + at] = value;
+            }
+            this.bind_params(lambda.params.as_ref(), n_args, &[])
+        })
+    }
+
+    fn call_closure(&mut self, func: &Rc<Func>, closure: &Closure, args: &CallArgs) -> Eval<Value> {
+        let Some(lambda) = self.lambda_of(closure) else { return Ok(Value::Undefined) };
+        self.run_closure(func, closure, lambda, |this, base| {
+            let n_params = lambda.params.as_ref().map_or(0, |params| params.list.len());
+            let n_args = args.positional.len().min(n_params);
+            this.stack[base..base + n_args].clone_from_slice(&args.positional[..n_args]);
+            this.bind_params(lambda.params.as_ref(), n_args, &args.named)
+        })
+    }
+
+    fn run_closure(
+        &mut self,
+        func: &Rc<Func>,
+        closure: &Closure,
+        lambda: &'p Lambda,
+        bind: impl FnOnce(&mut Self, usize) -> Eval<()>,
+    ) -> Eval<Value> {
+        self.enter()?;
+        let mut frame = self.file_frame(closure.file);
+        frame.this.clone_from(&closure.this);
+        frame.in_lambda = true;
+        let caller = std::mem::replace(&mut self.caller_package, self.frame.package);
+        let loops = std::mem::take(&mut self.loop_depth);
+        let backtrack = self.backtrack.take();
+        self.schema_depth += u32::from(closure.this.is_some());
+        let result = self.in_frame(frame, closure.info.n_slots as usize, |this| {
+            let base = this.frame.base;
+            for ((_, inner), value) in closure.info.captures.iter().zip(&closure.captured) {
+                this.stack[base + *inner as usize] = value.clone();
+            }
+            if let Some(slot) = closure.own_slot.get() {
+                this.stack[base + slot as usize] = Value::Func(func.clone());
+            }
+            bind(this, base)?;
+            let value = this.run_stmts(&lambda.body)?;
+            match lambda.return_ty {
+                Some(ty) => {
+                    let ty = this.runtime_type(ty);
+                    this.cast(value, &ty, false)
+                }
+                None => Ok(value),
+            }
+        });
+        self.schema_depth -= u32::from(closure.this.is_some());
+        self.backtrack = backtrack;
+        self.loop_depth = loops;
+        self.caller_package = caller;
+        self.leave();
+        result
+    }
+
+    /// Fills the parameter slots of the current frame: the first `n_args` hold positional
+    /// arguments already.
+    pub(crate) fn bind_params(
+        &mut self,
+        params: Option<&'p Params>,
+        n_args: usize,
+        named: &[(Str, Value)],
+    ) -> Eval<()> {
+        let Some(params) = params else { return Ok(()) };
+        let base = self.frame.base;
+        for (at, param) in params.list.iter().enumerate() {
+            let given = named.iter().find(|(name, _)| name.as_str() == param.name.name.as_str());
+            let mut value = match (given, param.default) {
+                (Some((_, value)), _) => value.clone(),
+                _ if at < n_args => std::mem::take(&mut self.stack[base + at]),
+                (None, Some(default)) => self.eval(default)?,
+                (None, None) => Value::None,
+            };
+            if let Some(ty) = param.ty {
+                let ty = self.runtime_type(ty);
+                value = self.cast(value, &ty, false)?;
+            }
+            self.stack[base + at] = value;
+        }
+        Ok(())
+    }
+
+    /// The instances of a schema that were made so far.
+    fn instances_of(&mut self, id: SchemaId, args: &CallArgs) -> Value {
+        let full = args.positional.first().or_else(|| {
+            args.named.iter().find(|(name, _)| name.as_str() == "full_pkg").map(|(_, value)| value)
+        });
+        let full = full.is_some_and(Value::is_truthy);
+        let instances = self.instances.get(&id).cloned().unwrap_or_default();
+        let wanted = instances.iter().filter(|(package, _)| full || *package == PackageId(0));
+        Value::list(wanted.map(|(_, instance)| self.snapshot(instance)).collect())
+    }
+
+    /// The declared type of a lambda's parameter.
+    pub(crate) fn lambda_param_type(&self, func: &Value, index: usize) -> Option<String> {
+        let Value::Func(func) = func else { return None };
+        let closure = func.body.downcast_ref::<Closure>()?;
+        let param = self.lambda_of(closure)?.params.as_ref()?.list.get(index)?;
+        let source = self.program.file(closure.file);
+        Some(source.module[param.ty?].span.slice(&source.text).to_owned())
+    }
+
+    pub(crate) fn fail<T>(&self, message: impl Into<String>) -> Eval<T> {
+        Err(Failure::new(message))
+    }
+}

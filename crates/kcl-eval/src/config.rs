@@ -1,0 +1,341 @@
+//! Config literals and the merging of blocks of the same name.
+
+use crate::error::{Eval, Failure};
+use crate::evaluator::Evaluator;
+use crate::loops::key_text;
+use crate::names::NameRef;
+use base_text::{FileId, Name};
+use indexmap::IndexMap;
+use kcl_hir::Program;
+use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module, Number, Stmt, StmtId, UnaryOp};
+use kcl_value::{Dict, Entry, MergeOp, Slot, Str, Value};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// A config block that takes part in a merge.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Block {
+    pub(crate) file: FileId,
+    pub(crate) stmt: StmtId,
+    pub(crate) config: ExprId,
+}
+
+/// Which blocks of the main package are merged into which statement.
+///
+/// `p: P {…}` may be written several times; the last statement gets the entries of all.
+#[derive(Default)]
+pub(crate) struct Merges {
+    pub(crate) blocks: FxHashMap<(FileId, StmtId), Rc<[Block]>>,
+    /// Statements whose entries went to a later one.
+    pub(crate) removed: FxHashSet<(FileId, StmtId)>,
+}
+
+/// Finds the blocks of the main package that are to be merged.
+pub(crate) fn find_merges(program: &Program) -> Merges {
+    let mut found: IndexMap<Name, Vec<Block>, FxBuildHasher> = IndexMap::default();
+    let files = program.main_package().into_iter().flat_map(|package| &package.files);
+    for &file in files {
+        let module = &program.file(file).module;
+        for &stmt in &module.body {
+            match &module[stmt].kind {
+                Stmt::Unification(unification) => {
+                    let name = unification.target.names.first();
+                    if let (Some(name), Some(config)) = (name, block(module, unification.value)) {
+                        found.entry(name.name).or_default().push(Block { file, stmt, config });
+                    }
+                }
+                Stmt::Assign(assign) => {
+                    let Some(config) = block(module, assign.value) else { continue };
+                    for target in assign.targets.iter().filter(|target| target.paths.is_empty()) {
+                        let name = target.name.name;
+                        let blocks = found.entry(name).or_default();
+                        if name.is_private() {
+                            blocks.clear();
+                        }
+                        if blocks.is_empty() {
+                            blocks.push(Block { file, stmt, config });
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut merges = Merges::default();
+    for blocks in found.into_values().filter(|blocks| blocks.len() > 1) {
+        if let Some((last, earlier)) = blocks.split_last() {
+            merges.removed.extend(earlier.iter().map(|block| (block.file, block.stmt)));
+            merges.blocks.insert((last.file, last.stmt), blocks.as_slice().into());
+        }
+    }
+    merges
+}
+
+/// The config of a schema expression.
+fn block(module: &Module, value: ExprId) -> Option<ExprId> {
+    match &module[value].kind {
+        Expr::Schema(schema) if matches!(module[schema.config].kind, Expr::Config(_)) => {
+            Some(schema.config)
+        }
+        _ => None,
+    }
+}
+
+impl<'p> Evaluator<'p> {
+    pub(crate) fn eval_config(&mut self, id: ExprId, items: &'p [ConfigEntry]) -> Eval<Value> {
+        if let Some(slots) = self.files[self.frame.file.0 as usize].names.resets.get(&id) {
+            for slot in slots.clone() {
+                self.stack[self.frame.base + slot as usize] = Value::Undefined;
+            }
+        }
+        let mut dict = Value::dict(Dict::with_capacity(items.len()));
+        self.eval_entries(&mut dict, items, false)?;
+        Ok(dict)
+    }
+
+    /// Evaluates entries into a dict. With `unify`, an entry with `=` makes those of the same
+    /// key before it void, as in merged blocks.
+    pub(crate) fn eval_entries(
+        &mut self,
+        dict: &mut Value,
+        items: &'p [ConfigEntry],
+        unify: bool,
+    ) -> Eval<()> {
+        let order = if unify { Some(unified_order(self.frame.module, items)) } else { None };
+        match order {
+            None => {
+                for item in items {
+                    self.eval_entry(dict, item, false)?;
+                }
+            }
+            Some(order) => {
+                for at in order {
+                    self.eval_entry(dict, &items[at], true)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn eval_entry(&mut self, dict: &mut Value, item: &'p ConfigEntry, unify: bool) -> Eval<()> {
+        let value = self.eval_entry_value(item, unify)?;
+        let origin = self.origin(item.value);
+        let Some(key_expr) = item.key else {
+            let made = std::mem::take(dict);
+            *dict = self.unpack_into(made, value)?;
+            return Ok(());
+        };
+        let (key, index) = self.eval_key(key_expr)?;
+        self.charge(size_of::<Entry>())?;
+        let slot = Slot::new(crate::union::merge_op(item.op), index);
+        self.place_entry(dict, Entry { key: key.clone(), value, slot, origin })?;
+        if let NameRef::Local(slot) = self.name_ref(key_expr) {
+            let value = dict.as_config().and_then(|dict| dict.get(&key)).cloned();
+            self.stack[self.frame.base + slot as usize] = value.unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Evaluates the value of an entry, nested literals of merged blocks by their rules.
+    fn eval_entry_value(&mut self, item: &'p ConfigEntry, unify: bool) -> Eval<Value> {
+        if unify {
+            match &self.frame.module[item.value].kind {
+                Expr::Config(items) => {
+                    self.at = self.origin(item.value);
+                    let mut dict = Value::dict(Dict::with_capacity(items.len()));
+                    self.eval_entries(&mut dict, items, true)?;
+                    return Ok(dict);
+                }
+                Expr::Schema(schema) => {
+                    self.at = self.origin(item.value);
+                    if let Expr::Config(items) = &self.frame.module[schema.config].kind {
+                        let mut config = Value::dict(Dict::with_capacity(items.len()));
+                        self.schema_expr_depth += 1;
+                        let result = self.eval_entries(&mut config, items, true);
+                        self.schema_expr_depth -= 1;
+                        result?;
+                        return self.eval_schema_with(item.value, schema, config);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.eval(item.value)
+    }
+
+    /// Puts an entry into the literal that is being evaluated.
+    fn place_entry(&mut self, dict: &mut Value, entry: Entry) -> Eval<()> {
+        if let Value::Dict(rc) = dict
+            && let Some(target) = Rc::get_mut(rc)
+            && entry.slot.index().is_none()
+            && entry.slot.op() != MergeOp::Insert
+            && target.position_of(&entry.key).is_none()
+        {
+            target.push_new(entry);
+            return Ok(());
+        }
+        let op = match entry.slot.op() {
+            MergeOp::Union => ConfigOp::Union,
+            MergeOp::Override => ConfigOp::Override,
+            MergeOp::Insert => ConfigOp::Insert,
+        };
+        let made = std::mem::take(dict);
+        let index = entry.slot.index();
+        *dict = self.insert_entry(made, entry.key, entry.value, op, index, entry.origin)?;
+        Ok(())
+    }
+
+    /// The text of a key and, for `key[index]`, the index.
+    fn eval_key(&mut self, key: ExprId) -> Eval<(Str, Option<i32>)> {
+        let module = self.frame.module;
+        if let NameRef::LocalOr(slot, u32::MAX) = self.name_ref(key) {
+            let value = self.stack[self.frame.base + slot as usize].clone();
+            return Ok((key_text(&value)?, None));
+        }
+        match &module[key].kind {
+            Expr::Ident(path) => match path.names.first() {
+                Some(first) => Ok((self.string(first.name), None)),
+                None => Ok((Str::from(""), None)),
+            },
+            Expr::String(text) => {
+                let Value::Str(text) = self.string_constant(key, &text.value) else {
+                    return Ok((Str::from(&*text.value), None));
+                };
+                Ok((text, None))
+            }
+            Expr::Subscript(subscript) => {
+                let index = subscript.index.and_then(|index| literal_index(module, index));
+                if let (Expr::Ident(path), Some(index)) = (&module[subscript.value].kind, index)
+                    && let Some(first) = path.names.first()
+                {
+                    return Ok((self.string(first.name), Some(index)));
+                }
+                let value = self.eval(key)?;
+                Ok((key_text(&value)?, None))
+            }
+            _ => {
+                let value = self.eval(key)?;
+                Ok((key_text(&value)?, None))
+            }
+        }
+    }
+
+    /// `{**value}`
+    fn unpack_into(&mut self, dict: Value, value: Value) -> Eval<Value> {
+        match value {
+            Value::None | Value::Undefined => Ok(dict),
+            Value::Dict(_) => self.bit_or(dict, value),
+            Value::Schema(schema) => {
+                let attrs = schema.attrs.clone();
+                self.bit_or(dict, Value::dict(attrs))
+            }
+            other => Err(Failure::new(format!(
+                "only list, dict and schema object can be used with unpack operators * and **, got {}",
+                kcl_value::show(&other)
+            ))),
+        }
+    }
+
+    pub(crate) fn eval_config_if(
+        &mut self,
+        cond: ExprId,
+        items: &'p [ConfigEntry],
+        orelse: Option<ExprId>,
+    ) -> Eval<Value> {
+        if self.eval(cond)?.is_truthy() {
+            let mut dict = Value::dict(Dict::with_capacity(items.len()));
+            self.eval_entries(&mut dict, items, false)?;
+            return Ok(dict);
+        }
+        let Some(orelse) = orelse else { return Ok(Value::None) };
+        if let Expr::Config(items) = &self.frame.module[orelse].kind {
+            let mut dict = Value::dict(Dict::with_capacity(items.len()));
+            self.eval_entries(&mut dict, items, false)?;
+            return Ok(dict);
+        }
+        self.eval(orelse)
+    }
+
+    /// Evaluates merged blocks to one config.
+    pub(crate) fn eval_blocks(&mut self, blocks: &[Block]) -> Eval<Value> {
+        let program = self.program;
+        // The entries of all blocks, by key in the order of their first use.
+        let mut buckets: IndexMap<Option<Name>, Vec<(usize, usize)>, FxBuildHasher> =
+            IndexMap::default();
+        for (block_idx, block) in blocks.iter().enumerate() {
+            let module: &'p Module = &program.file(block.file).module;
+            let Expr::Config(items) = &module[block.config].kind else { continue };
+            for (item_idx, item) in items.iter().enumerate() {
+                let name = key_name(module, item);
+                let bucket = buckets.entry(name).or_default();
+                if name.is_some() && item.op == ConfigOp::Override {
+                    bucket.clear();
+                }
+                bucket.push((block_idx, item_idx));
+            }
+        }
+        let wanted: FxHashSet<(usize, usize)> = buckets.values().flatten().copied().collect();
+        let mut evaluated: FxHashMap<(usize, usize), Value> = FxHashMap::default();
+        for (block_idx, block) in blocks.iter().enumerate() {
+            let n_slots = self.unit(block.file, block.stmt);
+            let frame = self.file_frame(block.file);
+            self.in_frame(frame, n_slots as usize, |this| {
+                let Expr::Config(items) = &this.frame.module[block.config].kind else {
+                    return Ok(());
+                };
+                for (item_idx, item) in items.iter().enumerate() {
+                    if !wanted.contains(&(block_idx, item_idx)) {
+                        continue;
+                    }
+                    let mut dict = Value::dict(Dict::new());
+                    this.eval_entry(&mut dict, item, true)?;
+                    evaluated.insert((block_idx, item_idx), dict);
+                }
+                Ok(())
+            })?;
+        }
+        let mut dict = Value::dict(Dict::new());
+        for at in buckets.into_values().flatten() {
+            let Some(Value::Dict(entries)) = evaluated.remove(&at) else { continue };
+            for entry in entries.iter() {
+                self.place_entry(&mut dict, entry.clone())?;
+            }
+        }
+        Ok(dict)
+    }
+}
+
+/// The name of an entry's key, if it is written as a name or string.
+fn key_name(module: &Module, item: &ConfigEntry) -> Option<Name> {
+    match &module[item.key?].kind {
+        Expr::Ident(path) => path.names.first().map(|first| first.name),
+        Expr::String(text) => Some(Name::new(&text.value)),
+        _ => None,
+    }
+}
+
+/// The order in which the entries of a literal in a merged block count.
+fn unified_order(module: &Module, items: &[ConfigEntry]) -> Vec<usize> {
+    let mut buckets: IndexMap<Option<Name>, Vec<usize>, FxBuildHasher> = IndexMap::default();
+    for (at, item) in items.iter().enumerate() {
+        let name = key_name(module, item);
+        let bucket = buckets.entry(name).or_default();
+        if name.is_some() && item.op == ConfigOp::Override {
+            bucket.clear();
+        }
+        bucket.push(at);
+    }
+    buckets.into_values().flatten().collect()
+}
+
+/// A literal list index, possibly negative.
+fn literal_index(module: &Module, index: ExprId) -> Option<i32> {
+    match &module[index].kind {
+        Expr::Number(Number::Int(number)) => i32::try_from(*number).ok(),
+        Expr::Unary { op: UnaryOp::Minus, operand } => match &module[*operand].kind {
+            Expr::Number(Number::Int(number)) => i32::try_from(-*number).ok(),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,373 @@
+//! The state of an evaluation and its outermost steps.
+
+use crate::error::{Eval, EvalError, Failure};
+use crate::instance::Instance;
+use crate::layout::{Layout, Links, SchemaId};
+use crate::lazy::{Backtrack, GlobalState};
+use crate::names::FileNames;
+use crate::provenance::Provenance;
+use crate::runtime_type::RuntimeType;
+use crate::{Evaluated, Options};
+use base_diag::{Diagnostic, Severity};
+use base_system::System;
+use base_text::{FileId, FileSpan, Name, Span};
+use kcl_hir::{PackageId, Program};
+use kcl_syntax::ast::{ExprId, Module, Schema, Stmt, StmtId, TypeId};
+use kcl_value::{Origin, SchemaInfo, Str, Value};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Evaluates a program.
+pub fn evaluate(
+    program: &Program,
+    system: &dyn System,
+    options: &Options,
+) -> Result<Evaluated, Box<EvalError>> {
+    let mut evaluator = Evaluator::new(program, system, options);
+    match evaluator.run() {
+        Ok(value) => Ok(Evaluated {
+            value,
+            stream: evaluator.stream.take(),
+            printed: evaluator.printed,
+            warnings: evaluator.warnings,
+        }),
+        Err(failure) => {
+            let diagnostic = evaluator.diagnostic(&failure);
+            Err(Box::new(EvalError { diagnostic, printed: evaluator.printed }))
+        }
+    }
+}
+
+/// Where code runs: the file, the stack frame, the schema instance around it.
+#[derive(Clone)]
+pub(crate) struct Frame<'p> {
+    /// The tree of the file.
+    pub(crate) module: &'p Module,
+    /// The file.
+    pub(crate) file: FileId,
+    /// The package of the file.
+    pub(crate) package: PackageId,
+    /// What to add to an expression's number to get its [`Origin`].
+    pub(crate) origin_base: u32,
+    /// Where the locals start on the stack.
+    pub(crate) base: usize,
+    /// The schema instance in whose body the code stands.
+    pub(crate) this: Option<Rc<Instance>>,
+    /// Whether the code is the body of a lambda.
+    pub(crate) in_lambda: bool,
+}
+
+/// A schema, mixin or protocol of the program.
+pub(crate) struct SchemaDecl<'p> {
+    pub(crate) file: FileId,
+    pub(crate) stmt: StmtId,
+    pub(crate) decl: &'p Schema,
+    pub(crate) package: PackageId,
+    pub(crate) info: Rc<SchemaInfo>,
+    /// Made when the schema is used first.
+    pub(crate) layout: Option<Rc<Layout>>,
+    pub(crate) links: Option<Rc<Links>>,
+}
+
+/// What is known of one file.
+pub(crate) struct FileState {
+    pub(crate) names: FileNames,
+    pub(crate) origin_base: u32,
+    pub(crate) n_exprs: u32,
+    /// String constants by expression.
+    pub(crate) constants: FxHashMap<ExprId, Value>,
+    pub(crate) types: FxHashMap<TypeId, Rc<RuntimeType>>,
+}
+
+/// What is known of one package.
+#[derive(Default)]
+pub(crate) struct PackageState {
+    pub(crate) globals: Vec<GlobalState>,
+    /// Values of expression statements.
+    pub(crate) scalars: Vec<Value>,
+    pub(crate) schema_scalar: usize,
+    pub(crate) evaluated: bool,
+}
+
+pub(crate) struct Evaluator<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) system: &'p dyn System,
+    pub(crate) options: &'p Options,
+    pub(crate) files: Vec<FileState>,
+    pub(crate) packages: Vec<PackageState>,
+    pub(crate) schemas: Vec<SchemaDecl<'p>>,
+    pub(crate) schema_ids: FxHashMap<(PackageId, Name), SchemaId>,
+    pub(crate) strings: FxHashMap<Name, Str>,
+    pub(crate) stack: Vec<Value>,
+    pub(crate) frame: Frame<'p>,
+    /// The expression or statement that was evaluated last.
+    pub(crate) at: Origin,
+    /// Names that statements under way assign to, the innermost last.
+    pub(crate) targets: Vec<Name>,
+    /// Set while a setter runs because its name was read.
+    pub(crate) backtrack: Option<Backtrack>,
+    /// How many schema bodies and schema expressions are under way.
+    pub(crate) schema_depth: u32,
+    pub(crate) schema_expr_depth: u32,
+    pub(crate) depth: u32,
+    /// How many comprehensions and quantifiers are under way.
+    pub(crate) loop_depth: u32,
+    pub(crate) steps: u64,
+    pub(crate) memory: u64,
+    /// Instances by schema, if the program asks for them.
+    pub(crate) instances: FxHashMap<SchemaId, Vec<(PackageId, Rc<Instance>)>>,
+    pub(crate) records_instances: bool,
+    /// The package of the code that called the current schema or lambda.
+    pub(crate) caller_package: PackageId,
+    pub(crate) printed: String,
+    pub(crate) stream: Option<String>,
+    pub(crate) warnings: Vec<Diagnostic>,
+    pub(crate) provenance: Provenance,
+    /// A failure with more detail than the fault that stands for it in a built-in.
+    pub(crate) pending: Option<Failure>,
+    /// Config blocks of the main package that are merged into a later one.
+    pub(crate) merges: crate::config::Merges,
+}
+
+impl<'p> Evaluator<'p> {
+    fn new(program: &'p Program, system: &'p dyn System, options: &'p Options) -> Self {
+        let mut origin_base = 1;
+        let mut files = Vec::with_capacity(program.files.len());
+        for file in &program.files {
+            let n_exprs = file.module.exprs.len() as u32;
+            files.push(FileState {
+                names: FileNames::default(),
+                origin_base,
+                n_exprs,
+                constants: FxHashMap::default(),
+                types: FxHashMap::default(),
+            });
+            origin_base += n_exprs + file.module.stmts.len() as u32;
+        }
+        static EMPTY: std::sync::LazyLock<Module> = std::sync::LazyLock::new(Module::default);
+        let frame = Frame {
+            module: &EMPTY,
+            file: FileId(0),
+            package: PackageId(0),
+            origin_base: 1,
+            base: 0,
+            this: None,
+            in_lambda: false,
+        };
+        let mut evaluator = Self {
+            program,
+            system,
+            options,
+            files,
+            packages: program.packages.iter().map(|_| PackageState::default()).collect(),
+            schemas: Vec::new(),
+            schema_ids: FxHashMap::default(),
+            strings: FxHashMap::default(),
+            stack: Vec::with_capacity(256),
+            frame,
+            at: Origin(0),
+            targets: Vec::new(),
+            backtrack: None,
+            schema_depth: 0,
+            schema_expr_depth: 0,
+            depth: 0,
+            loop_depth: 0,
+            steps: 0,
+            memory: 0,
+            instances: FxHashMap::default(),
+            records_instances: program.files.iter().any(|file| file.text.contains("instances")),
+            caller_package: PackageId(0),
+            printed: String::new(),
+            stream: None,
+            warnings: Vec::new(),
+            provenance: Provenance::default(),
+            pending: None,
+            merges: crate::config::Merges::default(),
+        };
+        evaluator.declare();
+        evaluator
+    }
+
+    /// Registers schemas and the statements that set globals.
+    fn declare(&mut self) {
+        let program = self.program;
+        self.merges = crate::config::find_merges(program);
+        for (at, package) in program.packages.iter().enumerate() {
+            let package_id = PackageId(at as u32);
+            for (&name, global) in &package.globals {
+                for &(file, stmt) in &global.definitions {
+                    let module: &'p Module = &program.file(file).module;
+                    if let Stmt::Schema(decl) = &module[stmt].kind {
+                        let id = SchemaId(self.schemas.len() as u32);
+                        let info = Rc::new(SchemaInfo {
+                            name: Str::from(name.as_str()),
+                            package: Str::from(package.path.as_str()),
+                            id: id.0,
+                        });
+                        self.schema_ids.insert((package_id, name), id);
+                        self.schemas.push(SchemaDecl {
+                            file,
+                            stmt,
+                            decl,
+                            package: package_id,
+                            info,
+                            layout: None,
+                            links: None,
+                        });
+                    }
+                }
+            }
+            self.packages[at].globals = self.global_states(package_id);
+        }
+    }
+
+    fn run(&mut self) -> Eval<Value> {
+        if self.program.packages.is_empty() {
+            return Ok(Value::dict(kcl_value::Dict::new()));
+        }
+        self.evaluate_package(PackageId(0))?;
+        self.plan_globals()
+    }
+
+    /// Evaluates all statements of a package, its imports first.
+    pub(crate) fn evaluate_package(&mut self, package: PackageId) -> Eval<()> {
+        if std::mem::replace(&mut self.packages[package.0 as usize].evaluated, true) {
+            return Ok(());
+        }
+        let program = self.program;
+        for &file in &program.package(package).files {
+            for import in &program.file(file).imports {
+                if let kcl_hir::ImportTarget::Package(target) = import.target {
+                    self.evaluate_package(target)?;
+                }
+            }
+        }
+        for &file in &program.package(package).files {
+            let module: &'p Module = &program.file(file).module;
+            for &stmt in &module.body {
+                self.run_global_stmt(file, stmt)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The frame of a file, with locals from the top of the stack on.
+    pub(crate) fn file_frame(&self, file: FileId) -> Frame<'p> {
+        let source = self.program.file(file);
+        Frame {
+            module: &source.module,
+            file,
+            package: source.package,
+            origin_base: self.files[file.0 as usize].origin_base,
+            base: self.stack.len(),
+            this: None,
+            in_lambda: false,
+        }
+    }
+
+    /// Runs `code` in another frame with `n_slots` fresh locals.
+    pub(crate) fn in_frame<T>(
+        &mut self,
+        mut frame: Frame<'p>,
+        n_slots: usize,
+        code: impl FnOnce(&mut Self) -> Eval<T>,
+    ) -> Eval<T> {
+        let base = self.stack.len();
+        frame.base = base;
+        self.stack.resize(base + n_slots, Value::Undefined);
+        let saved = std::mem::replace(&mut self.frame, frame);
+        let result = code(self);
+        self.frame = saved;
+        self.stack.truncate(base);
+        result
+    }
+
+    /// The shared string of a name.
+    pub(crate) fn string(&mut self, name: Name) -> Str {
+        self.strings.entry(name).or_insert_with(|| Str::from(name.as_str())).clone()
+    }
+
+    /// Counts one step and one level; see [`Self::leave`].
+    pub(crate) fn enter(&mut self) -> Eval<()> {
+        self.depth += 1;
+        self.steps += 1;
+        if self.depth > self.options.limits.depth {
+            return Err(Failure::new("stack overflow: expressions or calls nest too deeply"));
+        }
+        if self.steps > self.options.limits.steps {
+            return Err(Failure::new("the program was stopped: it takes too many steps"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Counts bytes that a new value takes.
+    pub(crate) fn charge(&mut self, bytes: usize) -> Eval<()> {
+        self.memory += bytes as u64;
+        if self.memory > self.options.limits.memory {
+            return Err(Failure::new("the program was stopped: it takes too much memory"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn origin(&self, expr: ExprId) -> Origin {
+        Origin(self.frame.origin_base + expr.0)
+    }
+
+    pub(crate) fn stmt_origin(&self, file: FileId, stmt: StmtId) -> Origin {
+        let state = &self.files[file.0 as usize];
+        Origin(state.origin_base + state.n_exprs + stmt.0)
+    }
+
+    /// The place of a node.
+    pub(crate) fn place(&self, origin: Origin) -> Option<FileSpan> {
+        let origin = self.provenance.node(origin);
+        if origin.0 == 0 {
+            return None;
+        }
+        let at = self.files.partition_point(|file| file.origin_base <= origin.0).checked_sub(1)?;
+        let state = &self.files[at];
+        let module = &self.program.files[at].module;
+        let index = origin.0 - state.origin_base;
+        let span = if index < state.n_exprs {
+            module.exprs[index as usize].span
+        } else {
+            module.stmts.get((index - state.n_exprs) as usize)?.span
+        };
+        Some(FileSpan { file: FileId(at as u32), span })
+    }
+
+    fn diagnostic(&self, failure: &Failure) -> Diagnostic {
+        let details = failure.details();
+        let at = self.place(details.at.unwrap_or(self.at)).map(|place| self.line_start(place));
+        let new = |at, message: &str| {
+            Diagnostic::new(Severity::Error, "E3M38", "EvaluationError", at, message)
+        };
+        match &details.check {
+            Some(check) => {
+                let Some(instance) = check.instance.and_then(|origin| self.place(origin)) else {
+                    return new(at, &check.headline);
+                };
+                let mut diagnostic = new(Some(instance), "Instance check failed");
+                if let Some(at) = at {
+                    diagnostic = diagnostic.label(at, check.headline.as_str());
+                }
+                diagnostic
+            }
+            None => new(at, &details.message),
+        }
+    }
+
+    /// Evaluation knows lines only: the first column of the line of a place.
+    fn line_start(&self, place: FileSpan) -> FileSpan {
+        let text = &self.program.file(place.file).text;
+        let start = (place.span.start as usize).min(text.len());
+        let line_start = text
+            .get(..start)
+            .map_or(0, |before| before.rfind('\n').map_or(0, |newline| newline + 1));
+        FileSpan { file: place.file, span: Span::empty(line_start as u32) }
+    }
+}

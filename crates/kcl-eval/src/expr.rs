@@ -1,0 +1,434 @@
+//! Expressions.
+
+use crate::error::{Eval, Failure};
+use crate::evaluator::Evaluator;
+use crate::instance::Instance;
+use crate::names::NameRef;
+use base_text::Name;
+use kcl_hir::PackageId;
+use kcl_syntax::ast::{
+    BinOp, CmpOp, Constant, Expr, ExprId, Ident, JoinedString, Number, Path, StringPart, Subscript,
+    UnaryOp, Unit,
+};
+use kcl_value::{List, Str, UnitNumber, Value, ops};
+use std::rc::Rc;
+
+impl<'p> Evaluator<'p> {
+    /// Evaluates an expression of the current file.
+    pub(crate) fn eval(&mut self, id: ExprId) -> Eval<Value> {
+        self.at = self.origin(id);
+        let module = self.frame.module;
+        match &module[id].kind {
+            Expr::Number(number) => Ok(number_value(*number)),
+            Expr::Constant(constant) => Ok(constant_value(*constant)),
+            Expr::String(text) => Ok(self.string_constant(id, &text.value)),
+            Expr::Ident(path) => self.eval_path(id, path),
+            Expr::Type(_) | Expr::Missing => Ok(Value::None),
+            kind => {
+                self.enter()?;
+                let value = self.eval_compound(id, kind)?;
+                self.leave();
+                Ok(value)
+            }
+        }
+    }
+
+    fn eval_compound(&mut self, id: ExprId, kind: &'p Expr) -> Eval<Value> {
+        match kind {
+            Expr::Paren(inner) | Expr::Starred(inner) => self.eval(*inner),
+            Expr::Unary { op, operand } => {
+                let value = self.eval(*operand)?;
+                Ok(match op {
+                    UnaryOp::Plus => ops::plus(&value)?,
+                    UnaryOp::Minus => ops::minus(&value)?,
+                    UnaryOp::Invert => ops::invert(&value)?,
+                    UnaryOp::Not => Value::Bool(!value.is_truthy()),
+                })
+            }
+            Expr::Binary { op, left, right } => self.eval_binary(*op, *left, *right),
+            Expr::Compare { left, rest } => self.eval_compare(*left, rest),
+            Expr::If { body, cond, orelse } => {
+                let cond = self.eval(*cond)?;
+                self.eval(if cond.is_truthy() { *body } else { *orelse })
+            }
+            Expr::Selector { value, attr, has_question } => {
+                self.eval_selector(*value, attr, *has_question)
+            }
+            Expr::Call { func, args, kwargs } => self.eval_call(*func, args, kwargs),
+            Expr::Quant(quant) => self.eval_quant(id, quant),
+            Expr::List(items) => self.eval_list(items),
+            Expr::ListIf { cond, items, orelse } => self.eval_list_if(*cond, items, *orelse),
+            Expr::ListComp { elt, generators } => self.eval_list_comp(id, *elt, generators),
+            Expr::DictComp { entry, generators } => self.eval_dict_comp(id, entry, generators),
+            Expr::ConfigIf { cond, items, orelse } => self.eval_config_if(*cond, items, *orelse),
+            Expr::Schema(schema) => self.eval_schema_expr(id, schema),
+            Expr::Config(items) => self.eval_config(id, items),
+            Expr::Lambda(_) => Ok(self.make_closure(id)),
+            Expr::Subscript(subscript) => self.eval_subscript(subscript),
+            Expr::Joined(joined) => self.eval_joined(joined),
+            Expr::Number(_)
+            | Expr::Constant(_)
+            | Expr::String(_)
+            | Expr::Ident(_)
+            | Expr::Type(_)
+            | Expr::Missing => Ok(Value::Undefined),
+        }
+    }
+
+    /// A string of the source; kept where code runs more than once.
+    pub(crate) fn string_constant(&mut self, id: ExprId, text: &str) -> Value {
+        if !self.frame.in_lambda && self.frame.this.is_none() && self.loop_depth == 0 {
+            return Value::str(text);
+        }
+        let constants = &mut self.files[self.frame.file.0 as usize].constants;
+        constants.entry(id).or_insert_with(|| Value::str(text)).clone()
+    }
+
+    /// Evaluates `a.b.c`.
+    fn eval_path(&mut self, id: ExprId, path: &'p Path) -> Eval<Value> {
+        let Some(first) = path.names.first() else { return Ok(Value::Undefined) };
+        let name_ref = self.name_ref(id);
+        self.load_path(name_ref, first.name, &path.names[1..])
+    }
+
+    /// Loads a name and what follows it.
+    pub(crate) fn load_path(
+        &mut self,
+        name_ref: NameRef,
+        first: Name,
+        rest: &'p [Ident],
+    ) -> Eval<Value> {
+        let (mut value, rest) = match (name_ref, rest.split_first()) {
+            (NameRef::Package(package), Some((second, rest))) => {
+                (self.load_member(package, second.name)?, rest)
+            }
+            (NameRef::System(module), Some((second, rest))) => {
+                (system_member(module, second.name), rest)
+            }
+            (NameRef::Plugin, Some((_, rest))) => (Value::Undefined, rest),
+            _ => (self.load(name_ref, first)?, rest),
+        };
+        for name in rest {
+            value = self.load_attr(&value, name.name)?;
+        }
+        Ok(value)
+    }
+
+    /// A global of an imported package.
+    fn load_member(&mut self, package: PackageId, name: Name) -> Eval<Value> {
+        match self.program.package(package).globals.get_index_of(&name) {
+            Some(at) => self.read_global(package, at as u32),
+            None => Ok(Value::Undefined),
+        }
+    }
+
+    /// Loads a single name.
+    pub(crate) fn load(&mut self, name_ref: NameRef, name: Name) -> Eval<Value> {
+        match name_ref {
+            NameRef::Local(slot) => Ok(self.stack[self.frame.base + slot as usize].clone()),
+            NameRef::LocalOr(slot, next) => match &self.stack[self.frame.base + slot as usize] {
+                Value::Undefined => {
+                    let next = self.chained(next);
+                    self.load(next, name)
+                }
+                value => Ok(value.clone()),
+            },
+            NameRef::Attr(next) => {
+                if let Some(this) = self.frame.this.clone()
+                    && let Some(value) = self.load_own(&this, name)?
+                {
+                    return Ok(value);
+                }
+                let next = self.chained(next);
+                self.load(next, name)
+            }
+            NameRef::Global(at) => self.read_global(self.frame.package, at),
+            NameRef::Builtin(function) => Ok(crate::call::builtin_value(function)),
+            NameRef::Package(_)
+            | NameRef::System(_)
+            | NameRef::Plugin
+            | NameRef::Missing
+            | NameRef::Unresolved => Ok(Value::Undefined),
+        }
+    }
+
+    /// An attribute of the instance around the code, if it has one of that name.
+    fn load_own(&mut self, this: &Rc<Instance>, name: Name) -> Eval<Option<Value>> {
+        match this.slot(name) {
+            // A lambda sees attributes as they are when it is called.
+            Some(slot) if self.frame.in_lambda => {
+                let value = this.states.borrow()[slot].progress.cache.clone();
+                Ok(Some(value.unwrap_or_else(|| this.get(slot))))
+            }
+            Some(slot) => self.read_attr(this, slot).map(Some),
+            None => Ok(this.get_key(name.as_str())),
+        }
+    }
+
+    /// Evaluates `value.name`.
+    pub(crate) fn load_attr(&mut self, value: &Value, name: Name) -> Eval<Value> {
+        match value {
+            Value::Str(text) => match kcl_std::string_method(name.as_str()) {
+                Some(method) => Ok(crate::call::method_value(text.clone(), method)),
+                None => Ok(ops::attribute(value, name.as_str())?),
+            },
+            Value::Func(func) if name.as_str() == "instances" => {
+                Ok(crate::call::instances_value(func))
+            }
+            _ => Ok(ops::attribute(value, name.as_str())?),
+        }
+    }
+
+    fn eval_selector(&mut self, value: ExprId, attr: &'p Path, optional: bool) -> Eval<Value> {
+        let mut value = self.eval(value)?;
+        for (at, name) in attr.names.iter().enumerate() {
+            value = if at == 0 && optional && !value.is_truthy() {
+                Value::None
+            } else {
+                self.load_attr(&value, name.name)?
+            };
+        }
+        Ok(value)
+    }
+
+    fn eval_binary(&mut self, op: BinOp, left: ExprId, right: ExprId) -> Eval<Value> {
+        let a = self.eval(left)?;
+        match op {
+            BinOp::And => return if a.is_truthy() { self.eval(right) } else { Ok(a) },
+            BinOp::Or => return if a.is_truthy() { Ok(a) } else { self.eval(right) },
+            BinOp::As => {
+                let Expr::Type(ty) = &self.frame.module[right].kind else { return Ok(a) };
+                let ty = self.runtime_type(*ty);
+                return self.cast(a, &ty, true);
+            }
+            _ => {}
+        }
+        let b = self.eval(right)?;
+        self.binary(op, a, b)
+    }
+
+    /// Applies an operator to two values.
+    pub(crate) fn binary(&mut self, op: BinOp, a: Value, b: Value) -> Eval<Value> {
+        let strict = self.options.strict_range_check;
+        let value = match op {
+            BinOp::Add => ops::add(&a, &b, strict)?,
+            BinOp::Sub => ops::sub(&a, &b, strict)?,
+            BinOp::Mul => ops::mul(&a, &b, strict)?,
+            BinOp::Div => ops::div(&a, &b, strict)?,
+            BinOp::FloorDiv => ops::floor_div(&a, &b, strict)?,
+            BinOp::Mod => ops::rem(&a, &b, strict)?,
+            BinOp::Pow => ops::pow(&a, &b, strict)?,
+            BinOp::LShift => ops::shl(&a, &b, strict)?,
+            BinOp::RShift => ops::shr(&a, &b, strict)?,
+            BinOp::BitAnd => ops::bit_and(&a, &b, strict)?,
+            BinOp::BitXor => ops::bit_xor(&a, &b, strict)?,
+            BinOp::BitOr => return self.bit_or(a, b),
+            BinOp::And | BinOp::Or | BinOp::As => return Ok(a),
+        };
+        match &value {
+            Value::Str(text) => self.charge(text.len())?,
+            Value::List(list) => self.charge(list.items.len() * size_of::<Value>())?,
+            _ => {}
+        }
+        Ok(value)
+    }
+
+    fn eval_compare(&mut self, left: ExprId, rest: &'p [(CmpOp, ExprId)]) -> Eval<Value> {
+        let mut a = self.eval(left)?;
+        let mut holds = true;
+        for (op, right) in rest {
+            let b = self.eval(*right)?;
+            holds = compare(*op, &a, &b)?;
+            if !holds {
+                break;
+            }
+            a = b;
+        }
+        Ok(Value::Bool(holds))
+    }
+
+    fn eval_subscript(&mut self, subscript: &'p Subscript) -> Eval<Value> {
+        let value = self.eval(subscript.value)?;
+        if let Some(index) = subscript.index {
+            let index = self.eval(index)?;
+            return Ok(if subscript.has_question {
+                ops::index_optional(&value, &index)?
+            } else {
+                ops::index(&value, &index)?
+            });
+        }
+        let lower = self.eval_optional(subscript.lower)?;
+        let upper = self.eval_optional(subscript.upper)?;
+        let step = self.eval_optional(subscript.step)?;
+        if subscript.has_question && !value.is_truthy() {
+            return Ok(Value::None);
+        }
+        let value = ops::slice(&value, lower.as_ref(), upper.as_ref(), step.as_ref())?;
+        Ok(value)
+    }
+
+    pub(crate) fn eval_optional(&mut self, expr: Option<ExprId>) -> Eval<Option<Value>> {
+        expr.map(|expr| self.eval(expr)).transpose()
+    }
+
+    fn eval_list(&mut self, items: &'p [ExprId]) -> Eval<Value> {
+        let mut list = List::new(Vec::with_capacity(items.len()));
+        self.eval_items(items, &mut list)?;
+        self.charge(list.items.len() * size_of::<Value>())?;
+        Ok(Value::List(Rc::new(list)))
+    }
+
+    fn eval_items(&mut self, items: &'p [ExprId], list: &mut List) -> Eval<()> {
+        for &item in items {
+            let value = self.eval(item)?;
+            match &self.frame.module[item].kind {
+                Expr::Starred(_) | Expr::ListIf { .. } => self.unpack(list, &value, item)?,
+                _ => {
+                    list.items.push(value);
+                    if self.options.provenance {
+                        list.origins.push(self.origin(item));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what `*value` stands for.
+    fn unpack(&mut self, list: &mut List, value: &Value, from: ExprId) -> Eval<()> {
+        let before = list.items.len();
+        match value {
+            Value::List(items) => {
+                list.items.extend(items.items.iter().cloned());
+                if self.options.provenance {
+                    list.origins.extend(items.origins.iter().copied());
+                }
+            }
+            Value::Dict(_) | Value::Schema(_) => {
+                let keys = value.as_config().into_iter().flat_map(kcl_value::Dict::keys);
+                list.items.extend(keys.map(|key| Value::Str(key.clone())));
+            }
+            Value::None | Value::Undefined => {}
+            other => {
+                return Err(Failure::new(format!(
+                    "only list, dict and schema object can be used with unpack operators * and **, got {}",
+                    kcl_value::show(other)
+                )));
+            }
+        }
+        if self.options.provenance {
+            let origin = self.origin(from);
+            list.origins.resize(list.items.len(), origin);
+        }
+        let added = list.items.len() - before;
+        self.charge(added * size_of::<Value>())
+    }
+
+    fn eval_list_if(
+        &mut self,
+        cond: ExprId,
+        items: &'p [ExprId],
+        orelse: Option<ExprId>,
+    ) -> Eval<Value> {
+        if self.eval(cond)?.is_truthy() {
+            return self.eval_list(items);
+        }
+        match orelse {
+            Some(orelse) => self.eval(orelse),
+            None => Ok(Value::None),
+        }
+    }
+
+    fn eval_joined(&mut self, joined: &'p JoinedString) -> Eval<Value> {
+        let mut text = String::new();
+        for part in &joined.parts {
+            match part {
+                StringPart::Text(part) => text.push_str(part),
+                StringPart::Formatted { value, spec } => {
+                    let value = self.eval(*value)?;
+                    match spec.as_deref().map(str::trim) {
+                        None => kcl_value::show_into(&mut text, &value),
+                        Some(spec) if spec.eq_ignore_ascii_case("#json") => {
+                            text.push_str(&kcl_value::json::write(&value));
+                        }
+                        Some(spec) if spec.eq_ignore_ascii_case("#yaml") => {
+                            text.push_str(&kcl_value::yaml::write(&value));
+                        }
+                        Some(_) => {
+                            return Err(Failure::new(
+                                "invalid string interpolation format specification",
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        self.charge(text.len())?;
+        Ok(Value::Str(Str::from(text)))
+    }
+}
+
+/// A constant or function of a system module.
+fn system_member(module: &'static kcl_std::Module, name: Name) -> Value {
+    if let Some(constant) = module.constant(name.as_str()) {
+        return (constant.value)();
+    }
+    match module.function(name.as_str()) {
+        Some(function) => crate::call::builtin_value(function),
+        None => Value::Undefined,
+    }
+}
+
+fn compare(op: CmpOp, a: &Value, b: &Value) -> Eval<bool> {
+    Ok(match op {
+        CmpOp::Eq => ops::equals(a, b),
+        CmpOp::NotEq => !ops::equals(a, b),
+        CmpOp::Lt => ops::less(a, b)?,
+        CmpOp::LtE => ops::less_equal(a, b)?,
+        CmpOp::Gt => ops::greater(a, b)?,
+        CmpOp::GtE => ops::greater_equal(a, b)?,
+        CmpOp::Is => ops::is_same(a, b),
+        CmpOp::IsNot | CmpOp::Not => !ops::is_same(a, b),
+        CmpOp::In => ops::contains(b, a)?,
+        CmpOp::NotIn => !ops::contains(b, a)?,
+    })
+}
+
+fn constant_value(constant: Constant) -> Value {
+    match constant {
+        Constant::True => Value::Bool(true),
+        Constant::False => Value::Bool(false),
+        Constant::None => Value::None,
+        Constant::Undefined => Value::Undefined,
+    }
+}
+
+pub(crate) fn number_value(number: Number) -> Value {
+    match number {
+        Number::Int(number) => Value::Int(number),
+        Number::Float(number) => Value::Float(number),
+        Number::Unit { value, unit } => Value::Unit(Rc::new(UnitNumber {
+            value: value as f64 * unit_factor(unit),
+            raw: value,
+            unit: unit.as_str(),
+        })),
+    }
+}
+
+fn unit_factor(unit: Unit) -> f64 {
+    match unit {
+        Unit::N => 1e-9,
+        Unit::U => 1e-6,
+        Unit::M => 1e-3,
+        Unit::K | Unit::KUpper => 1e3,
+        Unit::MUpper => 1e6,
+        Unit::G => 1e9,
+        Unit::T => 1e12,
+        Unit::P => 1e15,
+        Unit::Ki => 1024.0,
+        Unit::Mi => 1_048_576.0,
+        Unit::Gi => 1_073_741_824.0,
+        Unit::Ti => 1_099_511_627_776.0,
+        Unit::Pi => 1_125_899_906_842_624.0,
+    }
+}

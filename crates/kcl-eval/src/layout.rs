@@ -1,0 +1,232 @@
+//! What all instances of a schema have in common.
+
+use crate::error::{Eval, Failure};
+use crate::evaluator::{Evaluator, SchemaDecl};
+use crate::lazy::{Setter, setters_of};
+use base_text::{FileId, Name};
+use indexmap::IndexMap;
+use kcl_hir::ImportTarget;
+use kcl_syntax::ast::{self, Module, Stmt};
+use kcl_value::{Dict, Entry, Func, Origin, Slot, Str, Value};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::rc::Rc;
+
+/// Stands for one schema, mixin or protocol of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SchemaId(pub(crate) u32);
+
+impl SchemaId {
+    /// Stands for no schema.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+}
+
+/// One attribute of a layout, own or inherited.
+#[derive(Debug)]
+pub(crate) struct LayoutAttr {
+    pub(crate) name: Name,
+    pub(crate) key: Str,
+    pub(crate) setters: Vec<Setter>,
+    /// Whether a declaration (`name: T`) exists, not only assignments.
+    pub(crate) is_declared: bool,
+}
+
+/// The attributes of a schema with everything it inherits and mixes in.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    /// Bases first, then own, then mixins; the order of output.
+    pub(crate) attrs: Vec<LayoutAttr>,
+    pub(crate) index: FxHashMap<Name, u32>,
+    /// The attributes before anything is set.
+    pub(crate) template: Dict,
+    /// Declared attributes and whether they may be missing, in the order of checks.
+    pub(crate) optional: Rc<[(Str, bool)]>,
+    /// Whether the schema or a base has an index signature.
+    pub(crate) has_index_signature: bool,
+}
+
+/// The schemas that a schema builds on.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    pub(crate) parent: Option<SchemaId>,
+    pub(crate) mixins: Vec<SchemaId>,
+}
+
+impl Layout {
+    /// The layout of nothing.
+    pub(crate) fn empty() -> Self {
+        Self {
+            attrs: Vec::new(),
+            index: FxHashMap::default(),
+            template: Dict::new(),
+            optional: Rc::from([]),
+            has_index_signature: false,
+        }
+    }
+
+    /// Whether an attribute of that name is declared (`name: T`).
+    pub(crate) fn declares(&self, key: &str) -> bool {
+        self.template.position(key).is_some_and(|slot| self.attrs[slot].is_declared)
+    }
+}
+
+impl<'p> Evaluator<'p> {
+    pub(crate) fn schema(&self, id: SchemaId) -> &SchemaDecl<'p> {
+        &self.schemas[id.0 as usize]
+    }
+
+    /// A schema as a value.
+    pub(crate) fn schema_value(&self, id: SchemaId) -> Value {
+        Value::Func(Rc::new(Func { name: self.schema(id).info.name.clone(), body: Box::new(id) }))
+    }
+
+    /// The layout of a schema, made on first use.
+    pub(crate) fn layout(&mut self, id: SchemaId) -> Eval<Rc<Layout>> {
+        if let Some(layout) = &self.schema(id).layout {
+            return Ok(layout.clone());
+        }
+        self.enter()?;
+        let layout = Rc::new(self.make_layout(id)?);
+        self.leave();
+        self.schemas[id.0 as usize].layout = Some(layout.clone());
+        Ok(layout)
+    }
+
+    /// The base and the mixins of a schema.
+    pub(crate) fn links(&mut self, id: SchemaId) -> Eval<Rc<Links>> {
+        if let Some(links) = &self.schema(id).links {
+            return Ok(links.clone());
+        }
+        let (file, decl) = (self.schema(id).file, self.schema(id).decl);
+        let mut links = Links::default();
+        if let Some(path) = &decl.parent {
+            links.parent = self.find_schema(file, path)?;
+        }
+        for path in &decl.mixins {
+            links.mixins.extend(self.find_schema(file, path)?);
+        }
+        let links = Rc::new(links);
+        self.schemas[id.0 as usize].links = Some(links.clone());
+        Ok(links)
+    }
+
+    /// Visits a schema and what it builds on: bases, then itself, then its mixins; or, for
+    /// the order of checks on missing attributes, itself last.
+    fn ancestry(&mut self, id: SchemaId, self_last: bool, out: &mut Vec<SchemaId>) -> Eval<()> {
+        self.enter()?;
+        let links = self.links(id)?;
+        if let Some(parent) = links.parent {
+            self.ancestry(parent, self_last, out)?;
+        }
+        if !self_last {
+            out.push(id);
+        }
+        for &mixin in &links.mixins {
+            self.ancestry(mixin, self_last, out)?;
+        }
+        if self_last {
+            out.push(id);
+        }
+        self.leave();
+        Ok(())
+    }
+
+    fn make_layout(&mut self, id: SchemaId) -> Eval<Layout> {
+        let mut attrs: Vec<LayoutAttr> = Vec::new();
+        let mut index: FxHashMap<Name, u32> = FxHashMap::default();
+        let mut schemas = Vec::new();
+        self.ancestry(id, false, &mut schemas)?;
+        for &schema in &schemas {
+            let (file, decl) = (self.schema(schema).file, self.schema(schema).decl);
+            let module: &'p Module = &self.program.file(file).module;
+            for &stmt in &decl.body {
+                let is_declared = matches!(module[stmt].kind, Stmt::SchemaAttr(_));
+                setters_of(module, file, schema, stmt, &mut |name, setter| {
+                    let slot = *index.entry(name).or_insert_with(|| {
+                        let key = self.string(name);
+                        attrs.push(LayoutAttr { name, key, setters: vec![], is_declared });
+                        attrs.len() as u32 - 1
+                    });
+                    let attr = &mut attrs[slot as usize];
+                    attr.is_declared |= is_declared;
+                    attr.setters.push(setter);
+                });
+            }
+        }
+        schemas.clear();
+        self.ancestry(id, true, &mut schemas)?;
+        let mut optional: IndexMap<Str, bool, FxBuildHasher> = IndexMap::default();
+        for &schema in &schemas {
+            let (file, decl) = (self.schema(schema).file, self.schema(schema).decl);
+            let module: &'p Module = &self.program.file(file).module;
+            for &stmt in &decl.body {
+                if let Stmt::SchemaAttr(attr) = &module[stmt].kind {
+                    let key = self.string(attr.name.name);
+                    optional.insert(key, attr.is_optional);
+                }
+            }
+        }
+        let mut has_index_signature = false;
+        let mut next = Some(id);
+        while let Some(schema) = next {
+            has_index_signature |= self.schema(schema).decl.index_signature.is_some();
+            next = self.links(schema)?.parent;
+        }
+        let mut template = Dict::with_capacity(attrs.len());
+        for attr in &attrs {
+            let (key, value) = (attr.key.clone(), Value::Undefined);
+            template.push_new(Entry { key, value, slot: Slot::default(), origin: Origin(0) });
+        }
+        Ok(Layout {
+            attrs,
+            index,
+            template,
+            optional: optional.into_iter().collect(),
+            has_index_signature,
+        })
+    }
+
+    /// The schema that a path in a file names.
+    pub(crate) fn find_schema(&mut self, file: FileId, path: &ast::Path) -> Eval<Option<SchemaId>> {
+        let source = self.program.file(file);
+        let found = match path.names.as_slice() {
+            [name] => self.schema_ids.get(&(source.package, name.name)).copied(),
+            [alias, name] => {
+                let package = source
+                    .imports
+                    .iter()
+                    .chain(
+                        self.program
+                            .package(source.package)
+                            .files
+                            .iter()
+                            .flat_map(|&file| &self.program.file(file).imports),
+                    )
+                    .find(|import| import.name == alias.name)
+                    .map(|import| import.target);
+                match package {
+                    Some(ImportTarget::Package(package)) => {
+                        self.schema_ids.get(&(package, name.name)).copied()
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        if found.is_none()
+            && let [name] = path.names.as_slice()
+        {
+            // A variable that holds a schema.
+            let package = self.program.package(source.package);
+            if let Some(at) = package.globals.get_index_of(&name.name) {
+                let value = self.read_global(source.package, at as u32)?;
+                if let Value::Func(func) = &value {
+                    return Ok(func.body.downcast_ref::<SchemaId>().copied());
+                }
+            }
+        }
+        if found.is_none() && self.depth > self.options.limits.depth {
+            return Err(Failure::new("schemas nest too deeply"));
+        }
+        Ok(found)
+    }
+}

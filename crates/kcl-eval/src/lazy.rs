@@ -1,0 +1,299 @@
+//! Lazy globals and attributes.
+//!
+//! A global or attribute is set by one or more statements, its *setters*. They run in order;
+//! a read that comes before the last of them has run runs the last one at once, whose own
+//! reads of the name run the one before it, and so on. The result is kept.
+
+use crate::error::Eval;
+use crate::evaluator::Evaluator;
+use crate::instance::Instance;
+use crate::layout::SchemaId;
+use base_text::{FileId, Name};
+use kcl_hir::{GlobalKind, PackageId};
+use kcl_syntax::ast::{Module, Stmt, StmtId};
+use kcl_value::{Func, Origin, Value};
+use std::rc::Rc;
+
+/// Which part of a statement sets a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All of it.
+    Whole,
+    /// The branch of an `if` that is taken when its condition holds.
+    Then,
+    /// The other branch.
+    Else,
+}
+
+/// A statement that sets a name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setter {
+    /// The file, for globals.
+    pub(crate) file: FileId,
+    /// The schema in whose body the statement stands, for attributes.
+    pub(crate) schema: SchemaId,
+    /// The outermost statement.
+    pub(crate) stmt: StmtId,
+    /// The statement inside an `if` after which nothing more needs to run.
+    pub(crate) stop: Option<StmtId>,
+    /// Which branch of the `if`.
+    pub(crate) part: Part,
+}
+
+/// A setter that runs because its name was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Backtrack {
+    pub(crate) stmt: StmtId,
+    pub(crate) stop: Option<StmtId>,
+    pub(crate) part: Part,
+    pub(crate) stopped: bool,
+}
+
+impl Backtrack {
+    fn new(setter: &Setter) -> Self {
+        Self { stmt: setter.stmt, stop: setter.stop, part: setter.part, stopped: false }
+    }
+}
+
+/// How far a lazy name has come.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Progress {
+    /// The final value, once known.
+    pub(crate) cache: Option<Value>,
+    /// How many of its setters are running because it was read.
+    pub(crate) level: u32,
+    /// How many setters ran in their turn.
+    pub(crate) n_runs: u32,
+    /// How often it was set at all.
+    pub(crate) n_sets: u32,
+}
+
+impl Progress {
+    /// Notes that a setter ran; `stmt` is the innermost statement that did the setting.
+    pub(crate) fn note(&mut self, setters: &[Setter], stmt: StmtId, value: &Value) {
+        self.n_sets += 1;
+        if self.level > 0 {
+            return;
+        }
+        self.n_runs += 1;
+        let is_last = || setters.last().is_some_and(|last| last.stop.unwrap_or(last.stmt) == stmt);
+        if self.cache.is_none() && (self.n_runs as usize >= setters.len() || is_last()) {
+            self.cache = Some(value.clone());
+        }
+    }
+}
+
+/// One global.
+pub(crate) struct GlobalState {
+    pub(crate) name: Name,
+    pub(crate) value: Value,
+    pub(crate) origin: Origin,
+    pub(crate) progress: Progress,
+    pub(crate) setters: Rc<[Setter]>,
+    /// Whether it is a variable, so that it belongs to the output.
+    pub(crate) is_variable: bool,
+}
+
+/// Adds the setters of a statement to `found`, with the names they set.
+pub(crate) fn setters_of(
+    module: &Module,
+    file: FileId,
+    schema: SchemaId,
+    stmt: StmtId,
+    found: &mut impl FnMut(Name, Setter),
+) {
+    let new = |stop, part| Setter { file, schema, stmt, stop, part };
+    match &module[stmt].kind {
+        Stmt::If(if_stmt) => {
+            for (stmts, part) in [(&if_stmt.body, Part::Then), (&if_stmt.orelse, Part::Else)] {
+                let mut names = Vec::new();
+                for &inner in stmts {
+                    names_set(module, inner, &mut names);
+                }
+                for (name, stop) in names {
+                    found(name, new(Some(stop), part));
+                }
+            }
+        }
+        _ => {
+            let mut names = Vec::new();
+            names_set(module, stmt, &mut names);
+            for (name, _) in names {
+                found(name, new(None, Part::Whole));
+            }
+        }
+    }
+}
+
+/// The names that a statement sets, with the innermost statements that do.
+fn names_set(module: &Module, stmt: StmtId, names: &mut Vec<(Name, StmtId)>) {
+    match &module[stmt].kind {
+        Stmt::Unification(unification) => {
+            names.extend(unification.target.names.first().map(|first| (first.name, stmt)));
+        }
+        Stmt::Assign(assign) => {
+            names.extend(assign.targets.iter().map(|target| (target.name.name, stmt)));
+        }
+        Stmt::AugAssign(assign) => names.push((assign.target.name.name, stmt)),
+        Stmt::SchemaAttr(attr) => names.push((attr.name.name, stmt)),
+        Stmt::If(if_stmt) => {
+            for &inner in if_stmt.body.iter().chain(&if_stmt.orelse) {
+                names_set(module, inner, names);
+            }
+        }
+        _ => {}
+    }
+}
+
+impl<'p> Evaluator<'p> {
+    /// The globals of a package before anything ran.
+    pub(crate) fn global_states(&mut self, package: PackageId) -> Vec<GlobalState> {
+        let program = self.program;
+        let mut states = Vec::with_capacity(program.package(package).globals.len());
+        for (&name, global) in &program.package(package).globals {
+            let mut setters = Vec::with_capacity(global.definitions.len());
+            let mut value = Value::Undefined;
+            for &(file, stmt) in &global.definitions {
+                if self.merges.removed.contains(&(file, stmt)) {
+                    continue;
+                }
+                let module: &'p Module = &program.file(file).module;
+                match &module[stmt].kind {
+                    Stmt::Schema(_) => {
+                        if let Some(id) = self.schema_ids.get(&(package, name)) {
+                            value = self.schema_value(*id);
+                        }
+                    }
+                    Stmt::Rule(_) => {
+                        let body = crate::rule::RuleRef { file, stmt };
+                        value = Value::Func(Rc::new(Func {
+                            name: name.as_str().into(),
+                            body: Box::new(body),
+                        }));
+                    }
+                    _ => setters_of(module, file, SchemaId::NONE, stmt, &mut |found, setter| {
+                        if found == name {
+                            setters.push(setter);
+                        }
+                    }),
+                }
+            }
+            states.push(GlobalState {
+                name,
+                value,
+                origin: Origin::default(),
+                progress: Progress::default(),
+                setters: setters.into(),
+                is_variable: global.kind == GlobalKind::Variable,
+            });
+        }
+        states
+    }
+
+    pub(crate) fn global(&mut self, package: PackageId, at: u32) -> &mut GlobalState {
+        &mut self.packages[package.0 as usize].globals[at as usize]
+    }
+
+    /// Reads a global, making it final if it is not.
+    pub(crate) fn read_global(&mut self, package: PackageId, at: u32) -> Eval<Value> {
+        let target = self.targets.last().copied();
+        let state = self.global(package, at);
+        let level = state.progress.level;
+        let is_own = target == Some(state.name) && (level == 0 || state.setters.len() <= 1);
+        if is_own || state.setters.is_empty() {
+            return Ok(state.value.clone());
+        }
+        if let Some(value) = &state.progress.cache {
+            return Ok(value.clone());
+        }
+        let setters = state.setters.clone();
+        let mut next = level as usize + 1;
+        state.progress.level = level + 1;
+        if next > setters.len() {
+            return Ok(state.value.clone());
+        }
+        while next <= setters.len() {
+            let n_sets = self.global(package, at).progress.n_sets;
+            self.run_global_setter(&setters[setters.len() - next])?;
+            let state = self.global(package, at);
+            if state.progress.n_sets != n_sets || !matches!(state.value, Value::Undefined) {
+                break;
+            }
+            next += 1;
+        }
+        let state = self.global(package, at);
+        state.progress.level = level;
+        state.progress.cache = Some(state.value.clone());
+        Ok(state.value.clone())
+    }
+
+    fn run_global_setter(&mut self, setter: &Setter) -> Eval<()> {
+        self.enter()?;
+        self.run_unit(setter.file, setter.stmt, Some(Backtrack::new(setter)))?;
+        self.leave();
+        Ok(())
+    }
+
+    /// Sets a global from statement `stmt`.
+    pub(crate) fn set_global(
+        &mut self,
+        package: PackageId,
+        at: u32,
+        value: Value,
+        origin: Origin,
+        stmt: StmtId,
+    ) {
+        let state = self.global(package, at);
+        state.progress.note(&state.setters, stmt, &value);
+        state.origin = origin;
+        state.value = value;
+    }
+
+    /// Reads an attribute of an instance, making it final if it is not.
+    pub(crate) fn read_attr(&mut self, this: &Rc<Instance>, slot: usize) -> Eval<Value> {
+        let attr = &this.layout.attrs[slot];
+        let setters = &attr.setters;
+        let level = {
+            let states = this.states.borrow();
+            let progress = &states[slot].progress;
+            let level = progress.level;
+            let is_own =
+                self.targets.last() == Some(&attr.name) && (level == 0 || setters.len() <= 1);
+            if is_own || setters.is_empty() {
+                return Ok(this.get(slot));
+            }
+            if let Some(value) = &progress.cache {
+                return Ok(value.clone());
+            }
+            level
+        };
+        let mut next = level as usize + 1;
+        this.states.borrow_mut()[slot].progress.level = level + 1;
+        if next > setters.len() {
+            return Ok(this.get(slot));
+        }
+        while next <= setters.len() {
+            let n_sets = this.states.borrow()[slot].progress.n_sets;
+            self.run_attr_setter(this, &setters[setters.len() - next])?;
+            let is_set = this.states.borrow()[slot].progress.n_sets != n_sets;
+            if is_set || !matches!(this.get(slot), Value::Undefined) {
+                break;
+            }
+            next += 1;
+        }
+        let value = this.get(slot);
+        let progress = &mut this.states.borrow_mut()[slot].progress;
+        progress.level = level;
+        progress.cache = Some(value.clone());
+        Ok(value)
+    }
+
+    fn run_attr_setter(&mut self, this: &Rc<Instance>, setter: &Setter) -> Eval<()> {
+        self.enter()?;
+        let saved = self.backtrack.replace(Backtrack::new(setter));
+        let result = self.run_schema_stmt(this, setter.schema, setter.stmt);
+        self.backtrack = saved;
+        self.leave();
+        result
+    }
+}

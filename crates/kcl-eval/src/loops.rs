@@ -1,0 +1,270 @@
+//! Comprehensions and quantifiers.
+
+use crate::error::{Eval, Failure};
+use crate::evaluator::Evaluator;
+use crate::names::NameRef;
+use kcl_syntax::ast::{CompClause, ConfigEntry, ExprId, Quant, QuantOp};
+use kcl_value::{Dict, List, Str, Value};
+use std::rc::Rc;
+
+/// What a loop collects.
+enum Collected {
+    List(List),
+    Dict(Value),
+}
+
+/// What a loop evaluates for each round.
+#[derive(Clone, Copy)]
+enum Body<'p> {
+    Item(ExprId),
+    Entry(&'p ConfigEntry),
+}
+
+/// Walks a list, a dict's keys or a string's characters by position.
+struct Walk {
+    over: Value,
+    chars: Vec<Value>,
+    at: usize,
+}
+
+impl Walk {
+    fn new(over: Value) -> Eval<Self> {
+        let chars = match &over {
+            Value::Str(text) => text.chars().map(|c| Value::str(c.to_string())).collect(),
+            Value::List(_) | Value::Dict(_) | Value::Schema(_) => Vec::new(),
+            other => {
+                let message = format!("'{}' object is not iterable", other.type_name());
+                return Err(Failure::new(message));
+            }
+        };
+        Ok(Self { over, chars, at: 0 })
+    }
+
+    /// The next item alone, and the next key (or position) with its value.
+    fn next(&mut self) -> Option<(Value, Value, Value)> {
+        let at = self.at;
+        self.at += 1;
+        match &self.over {
+            Value::List(list) => {
+                let item = list.items.get(at)?.clone();
+                Some((item.clone(), Value::Int(at as i64), item))
+            }
+            Value::Str(_) => {
+                let item = self.chars.get(at)?.clone();
+                Some((item.clone(), Value::Int(at as i64), item))
+            }
+            over => {
+                let entry = over.as_config()?.at(at)?;
+                let key = Value::Str(entry.key.clone());
+                Some((key.clone(), key, entry.value.clone()))
+            }
+        }
+    }
+}
+
+impl<'p> Evaluator<'p> {
+    pub(crate) fn eval_list_comp(
+        &mut self,
+        id: ExprId,
+        elt: ExprId,
+        generators: &'p [CompClause],
+    ) -> Eval<Value> {
+        let mut collected = Collected::List(List::default());
+        self.comprehend(id, generators, Body::Item(elt), &mut collected)?;
+        match collected {
+            Collected::List(list) => Ok(Value::List(Rc::new(list))),
+            Collected::Dict(dict) => Ok(dict),
+        }
+    }
+
+    pub(crate) fn eval_dict_comp(
+        &mut self,
+        id: ExprId,
+        entry: &'p ConfigEntry,
+        generators: &'p [CompClause],
+    ) -> Eval<Value> {
+        let mut collected = Collected::Dict(Value::dict(Dict::new()));
+        self.comprehend(id, generators, Body::Entry(entry), &mut collected)?;
+        match collected {
+            Collected::List(list) => Ok(Value::List(Rc::new(list))),
+            Collected::Dict(dict) => Ok(dict),
+        }
+    }
+
+    fn first_slot(&self, id: ExprId) -> usize {
+        match self.name_ref(id) {
+            NameRef::Local(slot) => self.frame.base + slot as usize,
+            _ => self.frame.base,
+        }
+    }
+
+    fn comprehend(
+        &mut self,
+        id: ExprId,
+        generators: &'p [CompClause],
+        body: Body<'p>,
+        collected: &mut Collected,
+    ) -> Eval<()> {
+        let slot = self.first_slot(id);
+        self.loop_depth += 1;
+        let result = self.generate(generators, slot, body, collected);
+        self.loop_depth -= 1;
+        result
+    }
+
+    fn generate(
+        &mut self,
+        generators: &'p [CompClause],
+        slot: usize,
+        body: Body<'p>,
+        collected: &mut Collected,
+    ) -> Eval<()> {
+        let Some((generator, inner)) = generators.split_first() else {
+            return self.collect(body, collected);
+        };
+        let over = self.eval(generator.iter)?;
+        let mut walk = Walk::new(over)?;
+        while let Some((item, key, value)) = walk.next() {
+            self.set_loop_vars(slot, generator.targets.len(), item, key, value)?;
+            let mut skip = false;
+            for &cond in &generator.ifs {
+                skip |= !self.eval(cond)?.is_truthy();
+            }
+            if !skip {
+                self.generate(inner, slot + generator.targets.len(), body, collected)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_loop_vars(
+        &mut self,
+        slot: usize,
+        n_vars: usize,
+        item: Value,
+        key: Value,
+        value: Value,
+    ) -> Eval<()> {
+        match n_vars {
+            1 => self.stack[slot] = item,
+            2 => {
+                self.stack[slot] = key;
+                self.stack[slot + 1] = value;
+            }
+            n => {
+                return Err(Failure::new(format!(
+                    "the number of loop variables is {n}, which can only be 1 or 2"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self, body: Body<'p>, collected: &mut Collected) -> Eval<()> {
+        self.steps += 1;
+        match (body, collected) {
+            (Body::Item(elt), Collected::List(list)) => {
+                let value = self.eval(elt)?;
+                list.items.push(value);
+                if self.options.provenance {
+                    list.origins.push(self.origin(elt));
+                }
+                self.charge(size_of::<Value>())
+            }
+            (Body::Entry(entry), Collected::Dict(dict)) => {
+                let value = self.eval(entry.value)?;
+                let key = match entry.key {
+                    Some(key) => self.eval(key)?,
+                    None => Value::Undefined,
+                };
+                let key = key_text(&key)?;
+                let origin = self.origin(entry.value);
+                self.charge(size_of::<kcl_value::Entry>())?;
+                let made = std::mem::take(dict);
+                *dict = self.insert_entry(made, key, value, entry.op, None, origin)?;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn eval_quant(&mut self, id: ExprId, quant: &'p Quant) -> Eval<Value> {
+        let over = self.eval(quant.target)?;
+        self.loop_depth += 1;
+        let result = self.quantify(id, quant, over);
+        self.loop_depth -= 1;
+        result
+    }
+
+    fn quantify(&mut self, id: ExprId, quant: &'p Quant, over: Value) -> Eval<Value> {
+        let slot = self.first_slot(id);
+        let mut mapped = Vec::new();
+        let mut dropped = Vec::new();
+        let mut walk = Walk::new(over.clone())?;
+        while let Some((item, key, value)) = walk.next() {
+            self.set_loop_vars(slot, quant.vars.len(), item, key, value)?;
+            if let Some(cond) = quant.if_cond
+                && !self.eval(cond)?.is_truthy()
+            {
+                continue;
+            }
+            let result = self.eval(quant.test)?;
+            match quant.op {
+                QuantOp::All if !result.is_truthy() => return Ok(Value::Bool(false)),
+                QuantOp::Any if result.is_truthy() => return Ok(Value::Bool(true)),
+                QuantOp::Filter if !result.is_truthy() => dropped.push(walk.at - 1),
+                QuantOp::Map => {
+                    mapped.push(result);
+                    self.charge(size_of::<Value>())?;
+                }
+                QuantOp::All | QuantOp::Any | QuantOp::Filter => {}
+            }
+        }
+        match quant.op {
+            QuantOp::All => Ok(Value::Bool(true)),
+            QuantOp::Any => Ok(Value::Bool(false)),
+            QuantOp::Map => Ok(Value::list(mapped)),
+            QuantOp::Filter => without(&over, &dropped),
+        }
+    }
+}
+
+/// A collection without the items at some positions (in ascending order).
+fn without(over: &Value, dropped: &[usize]) -> Eval<Value> {
+    let is_kept = |at: &usize| dropped.binary_search(at).is_err();
+    Ok(match over {
+        Value::List(list) => {
+            let kept: Vec<usize> = (0..list.items.len()).filter(is_kept).collect();
+            let items = kept.iter().map(|at| list.items[*at].clone()).collect();
+            let origins = kept.iter().filter_map(|at| list.origins.get(*at).copied()).collect();
+            Value::List(Rc::new(List { items, origins }))
+        }
+        Value::Dict(dict) => {
+            let mut at = 0;
+            let mut kept = (**dict).clone();
+            kept.retain(|_| {
+                at += 1;
+                is_kept(&(at - 1))
+            });
+            Value::dict(kept)
+        }
+        Value::Schema(schema) => {
+            let mut at = 0;
+            let mut kept = (**schema).clone();
+            kept.attrs.retain(|_| {
+                at += 1;
+                is_kept(&(at - 1))
+            });
+            Value::Schema(Rc::new(kept))
+        }
+        _ => return Err(Failure::new("only list, dict and schema can be removed item")),
+    })
+}
+
+/// The text of a computed key.
+pub(crate) fn key_text(key: &Value) -> Eval<Str> {
+    match key {
+        Value::Str(text) => Ok(text.clone()),
+        other => Ok(Str::from(kcl_value::show(other))),
+    }
+}

@@ -1,0 +1,114 @@
+//! Rules.
+
+use crate::error::Eval;
+use crate::evaluator::Evaluator;
+use crate::instance::Instance;
+use crate::layout::{Layout, SchemaId};
+use base_text::FileId;
+use kcl_syntax::ast::{Path, Rule, Stmt, StmtId};
+use kcl_value::{CallArgs, Dict, Origin, Value};
+use std::rc::Rc;
+
+/// A rule of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RuleRef {
+    pub(crate) file: FileId,
+    pub(crate) stmt: StmtId,
+}
+
+impl<'p> Evaluator<'p> {
+    fn rule(&self, rule: RuleRef) -> Option<&'p Rule> {
+        match &self.program.file(rule.file).module[rule.stmt].kind {
+            Stmt::Rule(rule) => Some(rule),
+            _ => None,
+        }
+    }
+
+    /// Checks a config against a rule.
+    pub(crate) fn run_rule(
+        &mut self,
+        rule_ref: RuleRef,
+        config: Rc<Dict>,
+        origin: Origin,
+        args: Rc<CallArgs>,
+    ) -> Eval<Value> {
+        let Some(rule) = self.rule(rule_ref) else { return Ok(Value::Undefined) };
+        self.enter()?;
+        let host = match &rule.for_host {
+            Some(path) => self.find_schema(rule_ref.file, path)?,
+            None => None,
+        };
+        let (instance, value) = match host {
+            Some(host) => {
+                let instance = self.make_instance(host, config, origin, args.clone())?;
+                let value = self.snapshot(&instance);
+                (instance, value)
+            }
+            None => {
+                let layout = Rc::new(Layout::empty());
+                let instance = Instance::new(SchemaId::NONE, layout, config, origin, args.clone());
+                (Rc::new(instance), Value::dict(Dict::new()))
+            }
+        };
+        self.schema_depth += 1;
+        let result = self.check_rule(rule_ref, rule, &instance, &args, true);
+        self.schema_depth -= 1;
+        self.leave();
+        result.map(|()| value)
+    }
+
+    fn check_rule(
+        &mut self,
+        rule_ref: RuleRef,
+        rule: &'p Rule,
+        this: &Rc<Instance>,
+        args: &CallArgs,
+        is_outermost: bool,
+    ) -> Eval<()> {
+        self.enter()?;
+        let n_slots = self.unit(rule_ref.file, rule_ref.stmt);
+        let mut frame = self.file_frame(rule_ref.file);
+        frame.this = Some(this.clone());
+        self.in_frame(frame, n_slots as usize, |evaluator| {
+            let base = evaluator.frame.base;
+            let n_params = rule.params.as_ref().map_or(0, |params| params.list.len());
+            let n_args = args.positional.len().min(n_params);
+            evaluator.stack[base..base + n_args].clone_from_slice(&args.positional[..n_args]);
+            evaluator.bind_params(rule.params.as_ref(), n_args, &args.named)?;
+            if is_outermost {
+                for &decorator in &rule.decorators {
+                    evaluator.run_decorator(decorator, rule.name.name, true, this)?;
+                }
+            }
+            for parent in &rule.parents {
+                if let Some(parent_ref) = evaluator.find_rule(rule_ref.file, parent)?
+                    && let Some(parent) = evaluator.rule(parent_ref)
+                {
+                    evaluator.check_rule(parent_ref, parent, this, args, false)?;
+                }
+            }
+            rule.checks.iter().try_for_each(|check| evaluator.run_check(check, this.origin))
+        })?;
+        self.leave();
+        Ok(())
+    }
+
+    fn find_rule(&mut self, file: FileId, path: &Path) -> Eval<Option<RuleRef>> {
+        let source = self.program.file(file);
+        let (package, name) = match path.names.as_slice() {
+            [name] => (source.package, name.name),
+            [alias, name] => match self.import_target(file, alias.name) {
+                Some((kcl_hir::ImportTarget::Package(package), _)) => (package, name.name),
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let Some(at) = self.program.package(package).globals.get_index_of(&name) else {
+            return Ok(None);
+        };
+        match self.read_global(package, at as u32)? {
+            Value::Func(func) => Ok(func.body.downcast_ref::<RuleRef>().copied()),
+            _ => Ok(None),
+        }
+    }
+}

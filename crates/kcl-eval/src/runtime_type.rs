@@ -1,0 +1,198 @@
+//! Types as the evaluator checks them.
+
+use crate::evaluator::Evaluator;
+use crate::layout::SchemaId;
+use base_text::{FileId, Name};
+use kcl_hir::{GlobalKind, ImportTarget, PackageId};
+use kcl_syntax::ast::{BasicType, LiteralType, Module, Path, Stmt, Type, TypeId, Unit};
+use std::rc::Rc;
+
+/// A type and how messages name it.
+#[derive(Debug)]
+pub(crate) struct RuntimeType {
+    pub(crate) kind: TypeKind,
+    pub(crate) text: String,
+}
+
+/// What values a type admits.
+#[derive(Debug)]
+pub(crate) enum TypeKind {
+    Any,
+    Bool,
+    Int,
+    Float,
+    Str,
+    NumberMultiplier,
+    Function,
+    LitBool(bool),
+    LitInt(i64),
+    LitFloat(f64),
+    LitStr(Box<str>),
+    LitUnit(i64, Unit),
+    List(Rc<RuntimeType>),
+    Dict(Rc<RuntimeType>),
+    Union(Vec<Rc<RuntimeType>>),
+    Schema(SchemaId),
+    /// A name that is no known schema.
+    Other,
+}
+
+/// How deep type aliases may refer to each other.
+const ALIAS_LIMIT: u32 = 64;
+
+impl<'p> Evaluator<'p> {
+    /// The type of an annotation in the current file.
+    pub(crate) fn runtime_type(&mut self, ty: TypeId) -> Rc<RuntimeType> {
+        self.type_in(self.frame.file, ty, ALIAS_LIMIT)
+    }
+
+    fn type_in(&mut self, file: FileId, ty: TypeId, limit: u32) -> Rc<RuntimeType> {
+        if let Some(known) = self.files[file.0 as usize].types.get(&ty) {
+            return known.clone();
+        }
+        let made = self.make_type(file, ty, limit);
+        self.files[file.0 as usize].types.insert(ty, made.clone());
+        made
+    }
+
+    fn make_type(&mut self, file: FileId, ty: TypeId, limit: u32) -> Rc<RuntimeType> {
+        let program = self.program;
+        let module: &'p Module = &program.file(file).module;
+        let (kind, text) = match &module[ty].kind {
+            Type::Any | Type::Missing => (TypeKind::Any, "any".to_owned()),
+            Type::Basic(BasicType::Bool) => (TypeKind::Bool, "bool".to_owned()),
+            Type::Basic(BasicType::Int) => (TypeKind::Int, "int".to_owned()),
+            Type::Basic(BasicType::Float) => (TypeKind::Float, "float".to_owned()),
+            Type::Basic(BasicType::Str) => (TypeKind::Str, "str".to_owned()),
+            Type::List(item) => match item {
+                Some(item) => {
+                    let item = self.type_in(file, *item, limit);
+                    let text = format!("[{}]", item.text);
+                    (TypeKind::List(item), text)
+                }
+                None => (TypeKind::List(any()), "[]".to_owned()),
+            },
+            Type::Dict { key, value } => {
+                let key = key.map(|key| self.type_in(file, key, limit).text.clone());
+                let value = value.map(|value| self.type_in(file, value, limit));
+                let text = format!(
+                    "{{{}:{}}}",
+                    key.unwrap_or_default(),
+                    value.as_ref().map_or("", |value| value.text.as_str())
+                );
+                (TypeKind::Dict(value.unwrap_or_else(any)), text)
+            }
+            Type::Union(types) => {
+                let types: Vec<_> = types.iter().map(|ty| self.type_in(file, *ty, limit)).collect();
+                let texts: Vec<_> = types.iter().map(|ty| ty.text.as_str()).collect();
+                let text = texts.join(" | ");
+                (TypeKind::Union(types), text)
+            }
+            Type::Literal(literal) => literal_type(literal),
+            Type::Named(path) => return self.named_type(file, path, limit),
+            Type::Function { params, ret } => {
+                let params: Vec<_> = params
+                    .iter()
+                    .flatten()
+                    .map(|param| self.type_in(file, *param, limit).text.clone())
+                    .collect();
+                let ret =
+                    ret.map_or(String::new(), |ret| self.type_in(file, ret, limit).text.clone());
+                (TypeKind::Function, format!("({}) -> {ret}", params.join(", ")))
+            }
+        };
+        Rc::new(RuntimeType { kind, text })
+    }
+
+    fn named_type(&mut self, file: FileId, path: &Path, limit: u32) -> Rc<RuntimeType> {
+        let source = self.program.file(file);
+        let (package, name, prefix) = match path.names.as_slice() {
+            [name] => (Some(source.package), name.name, String::new()),
+            [alias, name] => match self.import_target(file, alias.name) {
+                Some((ImportTarget::Package(package), path)) => {
+                    (Some(package), name.name, format!("{path}."))
+                }
+                Some((ImportTarget::System, _)) if name.name.as_str() == "NumberMultiplier" => {
+                    let text = "units.NumberMultiplier".to_owned();
+                    return Rc::new(RuntimeType { kind: TypeKind::NumberMultiplier, text });
+                }
+                _ => (None, name.name, format!("{}.", alias.name)),
+            },
+            names => {
+                let text =
+                    names.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join(".");
+                return Rc::new(RuntimeType { kind: TypeKind::Other, text });
+            }
+        };
+        if let Some(package) = package {
+            if let Some(id) = self.schema_ids.get(&(package, name)) {
+                let text = format!("{prefix}{name}");
+                return Rc::new(RuntimeType { kind: TypeKind::Schema(*id), text });
+            }
+            if let Some(alias) = self.type_alias(package, name, limit) {
+                return alias;
+            }
+        }
+        let kind = match name.as_str() {
+            "any" => TypeKind::Any,
+            _ => TypeKind::Other,
+        };
+        Rc::new(RuntimeType { kind, text: format!("{prefix}{name}") })
+    }
+
+    fn type_alias(
+        &mut self,
+        package: PackageId,
+        name: Name,
+        limit: u32,
+    ) -> Option<Rc<RuntimeType>> {
+        let global = self.program.package(package).globals.get(&name)?;
+        if global.kind != GlobalKind::TypeAlias {
+            return None;
+        }
+        let &(file, stmt) = global.definitions.last()?;
+        let Stmt::TypeAlias(alias) = &self.program.file(file).module[stmt].kind else {
+            return None;
+        };
+        if limit == 0 {
+            return None;
+        }
+        Some(self.type_in(file, alias.ty, limit - 1))
+    }
+
+    /// What an import name of a file means, and the path of its package.
+    pub(crate) fn import_target(
+        &self,
+        file: FileId,
+        name: Name,
+    ) -> Option<(ImportTarget, &'p str)> {
+        let program = self.program;
+        let source = program.file(file);
+        let own = source.imports.iter();
+        let others = program.package(source.package).files.iter();
+        let others = others.flat_map(|&file| &program.file(file).imports);
+        let import = own.chain(others).find(|import| import.name == name)?;
+        Some((import.target, &import.path))
+    }
+}
+
+fn any() -> Rc<RuntimeType> {
+    Rc::new(RuntimeType { kind: TypeKind::Any, text: "any".to_owned() })
+}
+
+fn literal_type(literal: &LiteralType) -> (TypeKind, String) {
+    match literal {
+        LiteralType::Bool(flag) => {
+            (TypeKind::LitBool(*flag), if *flag { "True" } else { "False" }.to_owned())
+        }
+        LiteralType::Int(number) => (TypeKind::LitInt(*number), number.to_string()),
+        LiteralType::Unit { value, unit } => {
+            (TypeKind::LitUnit(*value, *unit), format!("{value}{}", unit.as_str()))
+        }
+        LiteralType::Float(number) => {
+            let text = kcl_value::show(&kcl_value::Value::Float(*number));
+            (TypeKind::LitFloat(*number), text)
+        }
+        LiteralType::Str(text) => (TypeKind::LitStr(text.clone()), format!("{text:?}")),
+    }
+}

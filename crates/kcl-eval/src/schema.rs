@@ -1,0 +1,473 @@
+//! Schema instances.
+
+use crate::error::{Eval, Failure};
+use crate::evaluator::Evaluator;
+use crate::instance::Instance;
+use crate::layout::SchemaId;
+use crate::rule::RuleRef;
+use kcl_hir::PackageId;
+use kcl_syntax::ast::{
+    AugOp, BinOp, ExprId, IndexSignature, LiteralType, Number, SchemaAttr, SchemaExpr, Stmt,
+    StmtId, Type,
+};
+use kcl_value::{CallArgs, Dict, Entry, MergeOp, Origin, SchemaValue, Slot, Value};
+use std::rc::Rc;
+
+impl<'p> Evaluator<'p> {
+    /// Evaluates `Name(args) {…}`.
+    pub(crate) fn eval_schema_expr(&mut self, id: ExprId, schema: &'p SchemaExpr) -> Eval<Value> {
+        self.schema_expr_depth += 1;
+        let config = self.eval(schema.config)?;
+        let value = self.instantiate_expr(id, schema, config)?;
+        self.schema_expr_depth -= 1;
+        Ok(value)
+    }
+
+    /// The same with a config that was evaluated already.
+    pub(crate) fn eval_schema_with(
+        &mut self,
+        id: ExprId,
+        schema: &'p SchemaExpr,
+        config: Value,
+    ) -> Eval<Value> {
+        self.schema_expr_depth += 1;
+        let value = self.instantiate_expr(id, schema, config)?;
+        self.schema_expr_depth -= 1;
+        Ok(value)
+    }
+
+    /// Evaluates a schema expression with the entries of several blocks.
+    pub(crate) fn eval_merged(
+        &mut self,
+        id: ExprId,
+        blocks: &[crate::config::Block],
+    ) -> Eval<Value> {
+        let kcl_syntax::ast::Expr::Schema(schema) = &self.frame.module[id].kind else {
+            return self.eval(id);
+        };
+        self.schema_expr_depth += 1;
+        let config = self.eval_blocks(blocks)?;
+        let value = self.instantiate_expr(id, schema, config)?;
+        self.schema_expr_depth -= 1;
+        Ok(value)
+    }
+
+    fn instantiate_expr(
+        &mut self,
+        id: ExprId,
+        schema: &'p SchemaExpr,
+        config: Value,
+    ) -> Eval<Value> {
+        let Some(first) = schema.name.names.first() else { return Ok(Value::Undefined) };
+        let callee = self.load_path(self.name_ref(id), first.name, &schema.name.names[1..])?;
+        let args = self.eval_args(&schema.args, &schema.kwargs)?;
+        let origin = self.origin(id);
+        if let (Value::Func(func), Value::Dict(config)) = (&callee, &config) {
+            if let Some(schema) = func.body.downcast_ref::<SchemaId>() {
+                return self.instantiate(*schema, config.clone(), origin, Rc::new(args));
+            }
+            if let Some(rule) = func.body.downcast_ref::<RuleRef>() {
+                return self.run_rule(*rule, config.clone(), origin, Rc::new(args));
+            }
+            return Ok(Value::Undefined);
+        }
+        self.bit_or(callee, config)
+    }
+
+    /// Makes an instance of a schema from a config.
+    pub(crate) fn instantiate(
+        &mut self,
+        id: SchemaId,
+        config: Rc<Dict>,
+        origin: Origin,
+        args: Rc<CallArgs>,
+    ) -> Eval<Value> {
+        let instance = self.make_instance(id, config, origin, args)?;
+        Ok(self.finish(instance))
+    }
+
+    /// Runs all bodies and checks of an instance.
+    pub(crate) fn make_instance(
+        &mut self,
+        id: SchemaId,
+        config: Rc<Dict>,
+        origin: Origin,
+        args: Rc<CallArgs>,
+    ) -> Eval<Rc<Instance>> {
+        self.enter()?;
+        let layout = self.layout(id)?;
+        let instance = Rc::new(Instance::new(id, layout, config, origin, args));
+        let backtrack = self.backtrack.take();
+        let loops = std::mem::take(&mut self.loop_depth);
+        self.schema_depth += 1;
+        let caller = self.frame.package;
+        let result = self.complete(id, &instance, caller);
+        self.schema_depth -= 1;
+        self.loop_depth = loops;
+        self.backtrack = backtrack;
+        self.leave();
+        result.map(|()| instance)
+    }
+
+    fn complete(&mut self, id: SchemaId, this: &Rc<Instance>, caller: PackageId) -> Eval<()> {
+        self.run_body(id, this, caller)?;
+        let decl = self.schema(id).decl;
+        match decl.index_signature.as_ref().and_then(|signature| signature.key_name) {
+            None => {
+                self.relax(id, this, decl.index_signature.as_ref())?;
+                self.check_required(this)?;
+                self.run_checks(id, this)
+            }
+            Some(key_name) => {
+                let name = self.string(key_name.name);
+                for entry in this.config.iter() {
+                    if this.layout.declares(&entry.key) {
+                        continue;
+                    }
+                    let value = Value::Str(entry.key.clone());
+                    this.set_key(name.clone(), value, Origin::default());
+                    self.relax(id, this, decl.index_signature.as_ref())?;
+                    self.run_checks(id, this)?;
+                }
+                this.attrs.borrow_mut().remove(&name);
+                self.check_required(this)
+            }
+        }
+    }
+
+    /// Runs the body of a schema for an instance, after those of its bases, before mixins.
+    fn run_body(&mut self, id: SchemaId, this: &Rc<Instance>, caller: PackageId) -> Eval<()> {
+        self.enter()?;
+        let links = self.links(id)?;
+        let (file, stmt, decl) = {
+            let schema = self.schema(id);
+            (schema.file, schema.stmt, schema.decl)
+        };
+        let package = self.schema(id).package;
+        if let Some(parent) = links.parent {
+            self.run_body(parent, this, package)?;
+        }
+        let n_slots = self.unit(file, stmt);
+        let mut frame = self.file_frame(file);
+        frame.this = Some(this.clone());
+        self.in_frame(frame, n_slots as usize, |evaluator| {
+            evaluator.bind_schema_params(id, this)?;
+            for &stmt in &decl.body {
+                if !evaluator.is_attr_done(this, stmt) {
+                    evaluator.run_stmt(stmt)?;
+                }
+            }
+            for &decorator in &decl.decorators {
+                evaluator.run_decorator(decorator, decl.name.name, true, this)?;
+            }
+            Ok(())
+        })?;
+        for &mixin in &links.mixins {
+            self.run_body(mixin, this, package)?;
+        }
+        if self.records_instances {
+            self.instances.entry(id).or_default().push((caller, this.clone()));
+        }
+        self.leave();
+        Ok(())
+    }
+
+    /// Whether an attribute's only statement ran already because the attribute was read.
+    fn is_attr_done(&self, this: &Instance, stmt: StmtId) -> bool {
+        let Stmt::SchemaAttr(attr) = &self.frame.module[stmt].kind else { return false };
+        let Some(slot) = this.slot(attr.name.name) else { return false };
+        this.layout.attrs[slot].setters.len() == 1
+            && this.states.borrow()[slot].progress.cache.is_some()
+    }
+
+    /// Puts the parameters of a schema into the slots of the current frame.
+    fn bind_schema_params(&mut self, id: SchemaId, this: &Instance) -> Eval<()> {
+        let Some(params) = &self.schema(id).decl.params else { return Ok(()) };
+        let base = self.frame.base;
+        let known = this.params.borrow().iter().find(|(schema, _)| *schema == id).cloned();
+        if let Some((_, values)) = known {
+            self.stack[base..base + values.len()].clone_from_slice(&values);
+            return Ok(());
+        }
+        let n_args = this.args.positional.len().min(params.list.len());
+        self.stack[base..base + n_args].clone_from_slice(&this.args.positional[..n_args]);
+        self.bind_params(Some(params), n_args, &this.args.named)?;
+        let values = self.stack[base..base + params.list.len()].to_vec();
+        this.params.borrow_mut().push((id, values));
+        Ok(())
+    }
+
+    /// Runs one statement of a schema's body because an attribute was read.
+    pub(crate) fn run_schema_stmt(
+        &mut self,
+        this: &Rc<Instance>,
+        id: SchemaId,
+        stmt: StmtId,
+    ) -> Eval<()> {
+        let (file, schema_stmt) = (self.schema(id).file, self.schema(id).stmt);
+        let n_slots = self.unit(file, schema_stmt);
+        let mut frame = self.file_frame(file);
+        frame.this = Some(this.clone());
+        let loops = std::mem::take(&mut self.loop_depth);
+        let result = self.in_frame(frame, n_slots as usize, |evaluator| {
+            evaluator.bind_schema_params(id, this)?;
+            evaluator.run_stmt(stmt).map(drop)
+        });
+        self.loop_depth = loops;
+        result
+    }
+
+    /// Runs `name?: T = value`.
+    pub(crate) fn run_schema_attr(&mut self, id: StmtId, attr: &'p SchemaAttr) -> Eval<()> {
+        self.targets.push(attr.name.name);
+        let result = self.declare_attr(id, attr);
+        self.targets.pop();
+        result
+    }
+
+    fn declare_attr(&mut self, id: StmtId, attr: &'p SchemaAttr) -> Eval<()> {
+        let Some(this) = self.frame.this.clone() else { return Ok(()) };
+        let Some(slot) = this.slot(attr.name.name) else { return Ok(()) };
+        for &decorator in &attr.decorators {
+            self.run_decorator(decorator, attr.name.name, false, &this)?;
+        }
+        let ty = self.runtime_type(attr.ty);
+        this.states.borrow_mut()[slot].ty = Some(ty.clone());
+        let entry = this.config.entry(&this.layout.attrs[slot].key).cloned();
+        let replaces = entry.as_ref().is_some_and(|entry| {
+            entry.slot.op() == MergeOp::Override && entry.slot.index().is_none()
+        });
+        if !replaces {
+            let default = match attr.value {
+                Some(value) => Some((self.eval(value)?, self.origin(value))),
+                None => self.literal_default(id, attr),
+            };
+            if let Some((value, origin)) = default {
+                let value = match attr.op {
+                    Some(AugOp::With(BinOp::BitOr)) => {
+                        let before = this.get(slot);
+                        self.bit_or(before, value)?
+                    }
+                    _ => value,
+                };
+                let value = self.cast(value, &ty, false)?;
+                let origin = self.outvote(this.origin_of(slot), origin);
+                this.set(slot, value, origin);
+            }
+        } else if self.options.provenance
+            && let Some(value) = attr.value
+        {
+            let origin = self.origin(value);
+            let before = this.get(slot);
+            this.set(slot, before, origin);
+        }
+        if let Some(entry) = entry {
+            self.merge_config(&this, slot, entry)?;
+        }
+        self.note_attr(&this, slot, id);
+        Ok(())
+    }
+
+    /// An attribute whose type is a single literal has that literal as default.
+    fn literal_default(&self, id: StmtId, attr: &SchemaAttr) -> Option<(Value, Origin)> {
+        let Type::Literal(literal) = &self.frame.module[attr.ty].kind else { return None };
+        if attr.is_optional {
+            return None;
+        }
+        let value = match literal {
+            LiteralType::Bool(flag) => Value::Bool(*flag),
+            LiteralType::Int(number) => Value::Int(*number),
+            LiteralType::Float(number) => Value::Float(*number),
+            LiteralType::Str(text) => Value::str(text.clone()),
+            LiteralType::Unit { value, unit } => {
+                crate::expr::number_value(Number::Unit { value: *value, unit: *unit })
+            }
+        };
+        Some((value, self.stmt_origin(self.frame.file, id)))
+    }
+
+    /// Merges the config's entry into an attribute.
+    fn merge_config(&mut self, this: &Rc<Instance>, slot: usize, entry: Entry) -> Eval<()> {
+        let was = this.origin_of(slot);
+        let before = this.take(slot);
+        let (value, origin) = self.merge_attr(before, was, entry)?;
+        let ty = this.states.borrow()[slot].ty.clone();
+        let value = match ty {
+            Some(ty) => self.cast(value, &ty, false)?,
+            None => value,
+        };
+        this.set(slot, value, origin);
+        Ok(())
+    }
+
+    /// Runs `name = value` in a schema body.
+    pub(crate) fn assign_attr(
+        &mut self,
+        this: &Rc<Instance>,
+        slot: usize,
+        value: Value,
+        origin: Origin,
+        stmt: StmtId,
+    ) -> Eval<()> {
+        let ty = this.states.borrow()[slot].ty.clone();
+        let value = match ty {
+            Some(ty) => self.cast(value, &ty, false)?,
+            None => value,
+        };
+        let origin = self.outvote(this.origin_of(slot), origin);
+        this.set(slot, value, origin);
+        if let Some(entry) = this.config.entry(&this.layout.attrs[slot].key).cloned() {
+            self.merge_config(this, slot, entry)?;
+        }
+        self.note_attr(this, slot, stmt);
+        Ok(())
+    }
+
+    fn note_attr(&self, this: &Instance, slot: usize, stmt: StmtId) {
+        let value = this.get(slot);
+        let setters = &this.layout.attrs[slot].setters;
+        this.states.borrow_mut()[slot].progress.note(setters, stmt, &value);
+    }
+
+    /// Takes in the keys of the config that are no attributes.
+    fn relax(
+        &mut self,
+        id: SchemaId,
+        this: &Rc<Instance>,
+        signature: Option<&'p IndexSignature>,
+    ) -> Eval<()> {
+        let is_known = |key: &str| this.attrs.borrow().contains_key(key);
+        let Some(signature) = signature else {
+            return match this.config.keys().find(|key| !is_known(key)) {
+                Some(key) => self.fail(format!(
+                    "No attribute named '{key}' in the schema '{}'",
+                    self.schema(id).info.name
+                )),
+                None => Ok(()),
+            };
+        };
+        let default = match signature.value {
+            Some(value) => self.in_schema(id, this, |evaluator| evaluator.eval(value))?,
+            None => Value::Undefined,
+        };
+        let key_name = signature.key_name.map(|name| name.name.as_str());
+        let only = key_name.and_then(|name| this.get_key(name));
+        let ty =
+            self.in_schema(id, this, |evaluator| Ok(evaluator.runtime_type(signature.value_ty)))?;
+        for entry in this.config.iter() {
+            if is_known(&entry.key) {
+                continue;
+            }
+            if let Some(Value::Str(only)) = &only
+                && *only != entry.key
+            {
+                continue;
+            }
+            let slot = Slot::new(entry.slot.op(), None);
+            let (value, origin) = self.merge_attr(
+                default.clone(),
+                Origin::default(),
+                Entry { slot, ..entry.clone() },
+            )?;
+            let value = self.cast(value, &ty, false)?;
+            this.set_key(entry.key.clone(), value, origin);
+        }
+        Ok(())
+    }
+
+    /// Runs code in the frame of a schema's body.
+    pub(crate) fn in_schema<T>(
+        &mut self,
+        id: SchemaId,
+        this: &Rc<Instance>,
+        code: impl FnOnce(&mut Self) -> Eval<T>,
+    ) -> Eval<T> {
+        let (file, stmt) = (self.schema(id).file, self.schema(id).stmt);
+        let n_slots = self.unit(file, stmt);
+        let mut frame = self.file_frame(file);
+        frame.this = Some(this.clone());
+        self.in_frame(frame, n_slots as usize, |evaluator| {
+            evaluator.bind_schema_params(id, this)?;
+            code(evaluator)
+        })
+    }
+
+    /// The value of a finished instance.
+    pub(crate) fn finish(&self, instance: Rc<Instance>) -> Value {
+        match Rc::try_unwrap(instance) {
+            Ok(instance) => {
+                let attrs = instance.attrs.take();
+                self.value_of(&instance, attrs)
+            }
+            Err(shared) => self.snapshot(&shared),
+        }
+    }
+
+    /// The value of an instance as it is now.
+    pub(crate) fn snapshot(&self, instance: &Instance) -> Value {
+        self.value_of(instance, instance.attrs.borrow().clone())
+    }
+
+    fn value_of(&self, instance: &Instance, attrs: Dict) -> Value {
+        Value::Schema(Rc::new(SchemaValue {
+            info: self.schema(instance.schema).info.clone(),
+            attrs,
+            config_keys: instance.config.keys().cloned().collect(),
+            optional: instance.layout.optional.clone(),
+            args: instance.args.clone(),
+            origin: instance.origin,
+        }))
+    }
+
+    /// Says that required attributes are missing, for the outermost instance.
+    fn check_required(&mut self, this: &Rc<Instance>) -> Eval<()> {
+        if self.schema_depth > 1 || self.schema_expr_depth > 1 {
+            return Ok(());
+        }
+        let name = self.schema(this.schema).info.name.clone();
+        let attrs = this.attrs.borrow();
+        required(&name, &attrs, &this.layout.optional, this.origin)?;
+        attrs.iter().try_for_each(|entry| required_within(&entry.value))
+    }
+}
+
+fn required(
+    schema: &str,
+    attrs: &Dict,
+    optional: &[(kcl_value::Str, bool)],
+    origin: Origin,
+) -> Eval<()> {
+    for (at, (name, is_optional)) in optional.iter().enumerate() {
+        if *is_optional {
+            continue;
+        }
+        // Declared attributes stand in the same order more often than not.
+        let value = match attrs.at(at) {
+            Some(entry) if entry.key.ptr_eq(name) => Some(&entry.value),
+            _ => attrs.get(name),
+        };
+        if value.is_none_or(Value::is_none_or_undefined) {
+            let message = format!(
+                "attribute '{name}' of {schema} is required and can't be None or Undefined"
+            );
+            return Err(match origin {
+                Origin(0) => Failure::new(message),
+                origin => Failure::at(message, origin),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Checks the instances inside a value.
+fn required_within(value: &Value) -> Eval<()> {
+    match value {
+        Value::List(list) => list.items.iter().try_for_each(required_within),
+        Value::Dict(dict) => dict.iter().try_for_each(|entry| required_within(&entry.value)),
+        Value::Schema(schema) => {
+            required(&schema.info.name, &schema.attrs, &schema.optional, schema.origin)?;
+            schema.attrs.iter().try_for_each(|entry| required_within(&entry.value))
+        }
+        _ => Ok(()),
+    }
+}

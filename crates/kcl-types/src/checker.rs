@@ -1,0 +1,269 @@
+//! The state of a check, and what all its parts share.
+
+use crate::assignable::Relations;
+use crate::builtins::Builtins;
+use crate::cycles::Dependencies;
+use crate::diagnostics::{self, Findings};
+use crate::merge::Merges;
+use crate::scope::{Object, PackageScope, Scope};
+use crate::suggest;
+use crate::ty::{NameMap, SchemaAttr, SchemaId, SchemaType, Type};
+use base_diag::Diagnostic;
+use base_text::{FileId, FileSpan, Name, Span};
+use kcl_hir::{PackageId, Program};
+use kcl_syntax::ast::Module;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// How deep expressions may nest; what lies deeper is not checked.
+const MAX_DEPTH: u32 = 4_000;
+
+/// What a value is expected to be, in the stack of enclosing configs.
+#[derive(Clone)]
+pub(crate) struct Expected {
+    pub(crate) ty: Type,
+    /// Where that is declared.
+    pub(crate) at: Option<FileSpan>,
+}
+
+/// The schema whose body is being walked.
+pub(crate) struct SchemaBody {
+    pub(crate) id: SchemaId,
+    /// The types of names that the body assigns to without declaring them.
+    pub(crate) assigned: FxHashMap<Name, Type>,
+}
+
+/// Checks one program.
+pub(crate) struct Checker<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) findings: Findings,
+    pub(crate) schemas: Vec<SchemaType>,
+    pub(crate) packages: Vec<PackageScope>,
+    pub(crate) file_imports: Vec<FxHashMap<Name, Type>>,
+    pub(crate) used_imports: FxHashSet<(FileId, Name)>,
+    pub(crate) builtins: Builtins,
+    pub(crate) schema_cycles: Dependencies,
+    pub(crate) module_cycles: Dependencies,
+    pub(crate) merges: Merges<'p>,
+
+    pub(crate) package: PackageId,
+    pub(crate) file: FileId,
+    pub(crate) module: &'p Module,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) local_vars: Vec<Name>,
+    pub(crate) schema: Option<SchemaBody>,
+    /// The statement or identifier walked last.
+    pub(crate) place: Span,
+    pub(crate) is_store: bool,
+    pub(crate) expected: Vec<Option<Expected>>,
+    /// Attributes that other entries with the same key set.
+    pub(crate) set_beside: Option<Rc<FxHashSet<Name>>>,
+    pub(crate) depth: u32,
+}
+
+impl<'p> Checker<'p> {
+    pub(crate) fn new(program: &'p Program, module: &'p Module) -> Self {
+        let mut packages = Vec::new();
+        packages.resize_with(program.packages.len(), PackageScope::default);
+        let mut file_imports = Vec::new();
+        file_imports.resize_with(program.files.len(), FxHashMap::default);
+        Self {
+            program,
+            findings: Findings::default(),
+            schemas: Vec::new(),
+            packages,
+            file_imports,
+            used_imports: FxHashSet::default(),
+            builtins: Builtins::default(),
+            schema_cycles: Dependencies::default(),
+            module_cycles: Dependencies::default(),
+            merges: Merges::find(program),
+            package: PackageId(0),
+            file: FileId(0),
+            module,
+            scopes: Vec::new(),
+            local_vars: Vec::new(),
+            schema: None,
+            place: Span::default(),
+            is_store: false,
+            expected: Vec::new(),
+            set_beside: None,
+            depth: 0,
+        }
+    }
+
+    /// The relations between types.
+    pub(crate) fn types(&self) -> Relations<'_> {
+        Relations { schemas: &self.schemas }
+    }
+
+    /// The smallest type that holds two types.
+    pub(crate) fn join2(&self, a: Type, b: Type) -> Type {
+        self.types().join([a, b])
+    }
+
+    /// A place in the file being checked.
+    pub(crate) fn at(&self, span: Span) -> FileSpan {
+        FileSpan { file: self.file, span }
+    }
+
+    /// Adds a finding.
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        self.findings.add(diagnostic);
+    }
+
+    /// Goes to a file of the program.
+    pub(crate) fn enter_file(&mut self, file: FileId) {
+        self.file = file;
+        self.module = &self.program.file(file).module;
+    }
+
+    /// Runs `walk` unless expressions nest too deep.
+    pub(crate) fn nested(&mut self, walk: impl FnOnce(&mut Self) -> Type) -> Type {
+        if self.depth >= MAX_DEPTH {
+            return Type::Any;
+        }
+        self.depth += 1;
+        let ty = walk(self);
+        self.depth -= 1;
+        ty
+    }
+
+    /// Opens a block.
+    pub(crate) fn enter_scope(&mut self) {
+        self.scopes.push(Scope::default());
+    }
+
+    /// Closes a block.
+    pub(crate) fn leave_scope(&mut self) {
+        self.local_vars.clear();
+        self.scopes.pop();
+    }
+
+    fn scope(&self) -> &NameMap<Object> {
+        match self.scopes.last() {
+            Some(scope) => &scope.objects,
+            None => &self.packages[self.package.0 as usize].objects,
+        }
+    }
+
+    fn scope_mut(&mut self) -> &mut NameMap<Object> {
+        match self.scopes.last_mut() {
+            Some(scope) => &mut scope.objects,
+            None => &mut self.packages[self.package.0 as usize].objects,
+        }
+    }
+
+    /// Defines a name in the current block.
+    pub(crate) fn define(&mut self, name: Name, ty: Type, at: FileSpan) {
+        self.scope_mut().insert(name, Object { ty, at });
+    }
+
+    /// What a name stands for in the current block alone.
+    pub(crate) fn own(&self, name: Name) -> Option<&Object> {
+        self.scope().get(&name)
+    }
+
+    /// Sets the type of a name that the current block defines.
+    pub(crate) fn set_type(&mut self, name: Name, ty: Type, at: FileSpan) {
+        match self.scope_mut().get_mut(&name) {
+            Some(object) => object.ty = ty,
+            None => {
+                let message = format!("name '{name}' is not defined");
+                self.report(diagnostics::compile_error(at, message));
+            }
+        }
+    }
+
+    /// Sets the type of a name to that of a variable with such values.
+    pub(crate) fn set_inferred(&mut self, name: Name, ty: &Type, at: FileSpan) {
+        let ty = self.types().widen(ty);
+        self.set_type(name, ty, at);
+    }
+
+    /// The type of a name in scope.
+    pub(crate) fn find(&mut self, name: Name) -> Option<Type> {
+        for scope in self.scopes.iter().rev() {
+            if let Some(object) = scope.objects.get(&name) {
+                return Some(object.ty.clone());
+            }
+        }
+        if let Some(object) = self.packages[self.package.0 as usize].objects.get(&name) {
+            // An import belongs to its file; other files of the package see it if they have
+            // none of that name.
+            if let (Type::Module(_), Some(own)) =
+                (&object.ty, self.file_imports[self.file.0 as usize].get(&name))
+            {
+                return Some(own.clone());
+            }
+            return Some(object.ty.clone());
+        }
+        self.builtins.function(name)
+    }
+
+    /// Whether a name means the package's global, not something in an inner block.
+    pub(crate) fn is_global(&self, name: Name) -> bool {
+        self.scopes.iter().all(|scope| !scope.objects.contains_key(&name))
+            && self.packages[self.package.0 as usize].objects.contains_key(&name)
+    }
+
+    /// The type of a name in scope; reports a name that is not there.
+    pub(crate) fn look_up(&mut self, name: Name, at: FileSpan) -> Type {
+        if let Some(ty) = self.find(name) {
+            return ty;
+        }
+        let mut names: indexmap::IndexSet<&str> = Builtins::names().collect();
+        names.extend(self.packages[self.package.0 as usize].objects.keys().map(|n| n.as_str()));
+        for scope in &self.scopes {
+            names.extend(scope.objects.keys().map(|name| name.as_str()));
+        }
+        let similar = suggest::similar(name.as_str(), names);
+        self.report(diagnostics::not_defined(at, name.as_str(), similar));
+        Type::Any
+    }
+
+    /// A schema by number.
+    pub(crate) fn schema_type(&self, id: SchemaId) -> &SchemaType {
+        &self.schemas[id.0 as usize]
+    }
+
+    /// An attribute of a schema, its bases and protocols.
+    pub(crate) fn attribute(&self, id: SchemaId, name: Name) -> Option<&SchemaAttr> {
+        let mut current = Some(id);
+        for _ in 0..=self.schemas.len() {
+            let schema = self.schema_type(current?);
+            if let Some(attr) = schema.attrs.get(&name) {
+                return Some(attr);
+            }
+            current = schema.base.or(schema.protocol);
+        }
+        None
+    }
+
+    /// A type with the package paths of its schemas.
+    pub(crate) fn full_name(&self, ty: &Type) -> String {
+        match ty {
+            Type::List(item) => format!("[{}]", self.full_name(item)),
+            Type::Dict(dict) => {
+                format!("{{{}:{}}}", self.full_name(&dict.key), self.full_name(&dict.value))
+            }
+            Type::Union(types) => {
+                let names: Vec<String> = types.iter().map(|ty| self.full_name(ty)).collect();
+                names.join(" | ")
+            }
+            Type::Schema(schema) => self.full_schema_name(schema.id),
+            _ => ty.to_string(),
+        }
+    }
+
+    /// A schema's name with its package path.
+    pub(crate) fn full_schema_name(&self, id: SchemaId) -> String {
+        let schema = self.schema_type(id);
+        let path = &self.program.package(schema.package).path;
+        if path.is_empty() || path == kcl_hir::program::MAIN_PACKAGE {
+            schema.name.to_string()
+        } else {
+            format!("{path}.{}", schema.name)
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Identifiers and type annotations.
+
+use crate::checker::Checker;
+use crate::diagnostics;
+use crate::ty::{FunctionType, Param, Type};
+use base_text::{FileSpan, Name, Span};
+use kcl_syntax::ast::{self, BasicType, LiteralType, MemberOrIndex, Path, Target, TypeId};
+use std::sync::Arc;
+
+impl<'p> Checker<'p> {
+    /// The type of a dotted name, where it stands.
+    pub(crate) fn path(&mut self, path: &'p Path) -> Type {
+        self.resolve(path, path.span)
+    }
+
+    /// The type of a dotted name; findings are reported at `span`.
+    pub(crate) fn resolve(&mut self, path: &'p Path, span: Span) -> Type {
+        let at = self.at(span);
+        let Some((first, rest)) = path.names.split_first() else {
+            self.report(diagnostics::compile_error(at, "missing variable"));
+            return Type::Any;
+        };
+        if rest.is_empty() {
+            return self.variable(first.name, at);
+        }
+        if self.is_import(first.name) {
+            self.used_imports.insert((self.file, first.name));
+            if self.is_store {
+                let message = "only schema and dict object can be updated attribute";
+                self.report(diagnostics::compile_error(at, message));
+            }
+        }
+        let mut ty = self.variable(first.name, at);
+        for ident in rest {
+            if self.is_store {
+                self.check_member(ident.name, &ty, at, None);
+            }
+            ty = self.load_attr(&ty, ident.name, at);
+        }
+        ty
+    }
+
+    fn is_import(&self, name: Name) -> bool {
+        self.file_imports[self.file.0 as usize].contains_key(&name)
+            && !self.local_vars.contains(&name)
+    }
+
+    /// The type of one name, read or assigned to.
+    pub(crate) fn variable(&mut self, name: Name, at: FileSpan) -> Type {
+        match (self.schema.is_some(), self.is_store) {
+            (true, false) => self.read_in_schema(name, at),
+            (true, true) => self.store_in_schema(name, at),
+            (false, true) if self.own(name).is_none() => {
+                self.define(name, Type::Any, at);
+                Type::Any
+            }
+            (false, _) => self.look_up(name, at),
+        }
+    }
+
+    /// The type that the schema being walked gives to a name.
+    fn own_attribute(&self, name: Name) -> Option<Type> {
+        let body = self.schema.as_ref()?;
+        if let Some(ty) = body.assigned.get(&name) {
+            return Some(ty.clone());
+        }
+        self.attribute(body.id, name).map(|attr| attr.ty.clone())
+    }
+
+    fn read_in_schema(&mut self, name: Name, at: FileSpan) -> Type {
+        if self.local_vars.contains(&name) {
+            return self.find(name).unwrap_or(Type::Any);
+        }
+        let attr = self.own_attribute(name);
+        if let Some(ty) = &attr
+            && !ty.is_any()
+        {
+            return ty.clone();
+        }
+        let Some(body) = &self.schema else { return Type::Any };
+        let schema = self.schema_type(body.id);
+        let is_open = schema.is_mixin || schema.is_rule;
+        if attr.is_none() && !schema.is_mixin {
+            for mixin in &schema.mixins {
+                if let Some(attr) = self.attribute(*mixin, name) {
+                    return attr.ty.clone();
+                }
+            }
+        }
+        match self.find(name) {
+            Some(ty) => ty,
+            None if attr.is_none() && !is_open => self.look_up(name, at),
+            None => Type::Any,
+        }
+    }
+
+    fn store_in_schema(&mut self, name: Name, at: FileSpan) -> Type {
+        let attr = self.own_attribute(name);
+        match attr {
+            Some(ty) if self.own(name).is_some() => ty,
+            attr => {
+                self.define(name, Type::Any, at);
+                if attr.is_none() {
+                    self.set_assigned(name, Type::Any);
+                }
+                Type::Any
+            }
+        }
+    }
+
+    /// Notes the type of a name that the body of a schema assigns to.
+    pub(crate) fn set_assigned(&mut self, name: Name, ty: Type) {
+        if let Some(body) = &mut self.schema {
+            body.assigned.insert(name, ty);
+        }
+    }
+
+    /// The type of what is assigned to.
+    pub(crate) fn target(&mut self, target: &'p Target) -> Type {
+        let at = self.at(target.span);
+        let mut ty = self.variable(target.name.name, at);
+        if target.paths.is_empty() {
+            return ty;
+        }
+        let is_store = std::mem::replace(&mut self.is_store, false);
+        for path in &target.paths {
+            match path {
+                MemberOrIndex::Member(member) => {
+                    self.check_member(member.name, &ty, at, None);
+                    ty = self.load_attr(&ty, member.name, at);
+                }
+                MemberOrIndex::Index(index) => {
+                    if let ast::Expr::String(text) = &self.module[*index].kind {
+                        self.check_member(Name::new(&text.value), &ty, at, None);
+                    }
+                    ty = self.index(&ty, *index, at);
+                }
+            }
+        }
+        self.is_store = is_store;
+        ty
+    }
+
+    /// The type that an annotation stands for; unknown names are reported at `span`.
+    pub(crate) fn annotation(&mut self, id: TypeId, span: Span) -> Type {
+        let module = self.module;
+        self.nested(|this| match &module[id].kind {
+            ast::Type::Any | ast::Type::Missing => Type::Any,
+            ast::Type::Basic(basic) => basic_type(*basic),
+            ast::Type::List(item) => Type::list(this.optional_annotation(*item, span)),
+            ast::Type::Dict { key, value } => {
+                let key = this.optional_annotation(*key, span);
+                Type::dict(key, this.optional_annotation(*value, span))
+            }
+            ast::Type::Union(types) => {
+                Type::Union(types.iter().map(|ty| this.annotation(*ty, span)).collect())
+            }
+            ast::Type::Literal(literal) => literal_type(literal),
+            ast::Type::Named(path) => {
+                this.is_store = false;
+                this.resolve(path, span)
+            }
+            ast::Type::Function { params, ret } => {
+                let at = Some(this.at(module[id].span));
+                let params = params.iter().flatten().map(|param| Param {
+                    name: Name::new(""),
+                    ty: this.annotation(*param, span),
+                    has_default: false,
+                    at,
+                });
+                let params = params.collect();
+                let ret = this.optional_annotation(*ret, span);
+                Type::Function(Arc::new(FunctionType { params, ret, is_variadic: false }))
+            }
+        })
+    }
+
+    /// The type that an annotation stands for; `any` without one.
+    pub(crate) fn optional_annotation(&mut self, id: Option<TypeId>, span: Span) -> Type {
+        id.map_or(Type::Any, |id| self.annotation(id, span))
+    }
+}
+
+fn basic_type(basic: BasicType) -> Type {
+    match basic {
+        BasicType::Bool => Type::Bool,
+        BasicType::Int => Type::Int,
+        BasicType::Float => Type::Float,
+        BasicType::Str => Type::Str,
+    }
+}
+
+fn literal_type(literal: &LiteralType) -> Type {
+    match literal {
+        LiteralType::Bool(value) => Type::BoolLit(*value),
+        LiteralType::Int(value) => Type::IntLit(*value),
+        LiteralType::Unit { value, unit } => Type::Multiplier(Some((*value, *unit))),
+        LiteralType::Float(value) => Type::FloatLit(*value),
+        LiteralType::Str(value) => Type::str_lit(value),
+    }
+}

@@ -1,0 +1,64 @@
+//! Warnings about imports.
+
+use crate::checker::Checker;
+use base_diag::Diagnostic;
+use base_text::FileSpan;
+use kcl_hir::SourceFile;
+use kcl_syntax::ast::Stmt;
+use rustc_hash::FxHashSet;
+
+impl Checker<'_> {
+    /// Warns of misplaced, repeated and unused imports of the packages checked.
+    pub(crate) fn lint(&mut self) {
+        let packages = self.program.packages.iter().zip(&self.packages);
+        let files: Vec<_> = packages
+            .filter(|(_, scope)| scope.is_open)
+            .flat_map(|(package, _)| package.files.iter().copied())
+            .collect();
+        for &file in &files {
+            self.lint_file(file, self.program.file(file));
+        }
+        for file in files {
+            self.lint_unused(file);
+        }
+    }
+
+    fn lint_file(&mut self, id: base_text::FileId, file: &SourceFile) {
+        let is_import =
+            |stmt: kcl_syntax::ast::StmtId| matches!(file.module[stmt].kind, Stmt::Import(_));
+        let first_other = file.module.body.iter().position(|stmt| !is_import(*stmt));
+        let mut paths = FxHashSet::default();
+        for import in &file.imports {
+            let span = file.module[import.stmt].span;
+            let at = FileSpan { file: id, span };
+            if let Some(first_other) = first_other
+                && file.module[file.module.body[first_other]].span.start < span.start
+            {
+                let message = "The import stmt should be placed at the top of the module";
+                let note = "Consider moving tihs statement to the top of the file";
+                self.report(warning("ImportPositionWarning", at, message).note(note));
+            }
+            if !paths.insert(import.path.as_str()) {
+                let message = format!("Module '{}' is reimported multiple times", import.name);
+                let note = "Consider removing this statement";
+                self.report(warning("ReimportWarning", at, message).note(note));
+            }
+        }
+    }
+
+    fn lint_unused(&mut self, file: base_text::FileId) {
+        let source = self.program.file(file);
+        for import in &source.imports {
+            if !self.used_imports.contains(&(file, import.name)) {
+                let at = FileSpan { file, span: source.module[import.stmt].span };
+                let message = format!("Module '{}' imported but unused", import.name);
+                let note = "Consider removing this statement";
+                self.report(warning("UnusedImportWarning", at, message).note(note));
+            }
+        }
+    }
+}
+
+fn warning(kind: &'static str, at: FileSpan, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::warning(kind, kind, at, message)
+}

@@ -1,0 +1,115 @@
+//! Statements of the main package that configure the same name.
+//!
+//! `app: App {a = 1}` and `app: App {b = 2}` are one config, checked where the last of them
+//! stands.
+
+use base_text::{FileId, Name};
+use kcl_hir::Program;
+use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module, Stmt, StmtId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A config entry with its file.
+pub(crate) type PlacedEntry<'p> = (FileId, &'p ConfigEntry);
+
+/// Which statements go into which.
+#[derive(Default)]
+pub(crate) struct Merges<'p> {
+    /// Statements whose entries are checked elsewhere.
+    merged: FxHashSet<(FileId, StmtId)>,
+    /// The entries of the configs that take in others.
+    entries: FxHashMap<(FileId, ExprId), Vec<PlacedEntry<'p>>>,
+}
+
+impl<'p> Merges<'p> {
+    /// Finds what is merged in the main package.
+    pub(crate) fn find(program: &'p Program) -> Self {
+        let mut merges = Self::default();
+        let Some(package) = program.main_package() else { return merges };
+        let mut declarations: FxHashMap<Name, Vec<(FileId, StmtId, ExprId)>> = FxHashMap::default();
+        let mut names = Vec::new();
+        for &file in &package.files {
+            let module = &*program.file(file).module;
+            for &stmt in &module.body {
+                visit(module, stmt, &mut |name, config, is_override| {
+                    let list = declarations.entry(name).or_insert_with(|| {
+                        names.push(name);
+                        Vec::new()
+                    });
+                    match (is_override, list.is_empty()) {
+                        (true, false) if name.is_private() => list.clear(),
+                        (true, false) => return,
+                        _ => {}
+                    }
+                    list.push((file, stmt, config));
+                });
+            }
+        }
+        for name in names {
+            let list = &declarations[&name];
+            if let Some((&(file, _, config), earlier)) = list.split_last()
+                && !earlier.is_empty()
+            {
+                merges.merged.extend(earlier.iter().map(|(file, stmt, _)| (*file, *stmt)));
+                merges.entries.insert((file, config), unite(program, list));
+            }
+        }
+        merges
+    }
+
+    /// Whether a statement is checked elsewhere.
+    pub(crate) fn is_merged(&self, file: FileId, stmt: StmtId) -> bool {
+        !self.merged.is_empty() && self.merged.contains(&(file, stmt))
+    }
+
+    /// All entries of a config that takes in others.
+    pub(crate) fn entries(&self, file: FileId, config: ExprId) -> Option<&[PlacedEntry<'p>]> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        self.entries.get(&(file, config)).map(Vec::as_slice)
+    }
+}
+
+/// Calls `found` with the name and config of a statement that can be merged.
+fn visit(module: &Module, stmt: StmtId, found: &mut impl FnMut(Name, ExprId, bool)) {
+    match &module[stmt].kind {
+        Stmt::Unification(unification) => {
+            if let (Some(name), Expr::Schema(schema)) =
+                (unification.target.names.first(), &module[unification.value].kind)
+            {
+                found(name.name, schema.config, false);
+            }
+        }
+        Stmt::Assign(assign) => {
+            if let Expr::Schema(schema) = &module[assign.value].kind {
+                for target in assign.targets.iter().filter(|target| target.paths.is_empty()) {
+                    found(target.name.name, schema.config, true);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The entries of several configs: those of one key together, in the order of keys, without
+/// those that a later `=` replaces.
+fn unite<'p>(program: &'p Program, list: &[(FileId, StmtId, ExprId)]) -> Vec<PlacedEntry<'p>> {
+    let mut buckets: indexmap::IndexMap<&str, Vec<PlacedEntry<'p>>> = indexmap::IndexMap::new();
+    for &(file, _, config) in list {
+        let module = &*program.file(file).module;
+        let Expr::Config(entries) = &module[config].kind else { continue };
+        for entry in entries {
+            let key = match entry.key.map(|key| &module[key].kind) {
+                Some(Expr::Ident(path)) => path.names.first().map_or("", |name| name.name.as_str()),
+                Some(Expr::String(text)) => &text.value,
+                _ => "",
+            };
+            let bucket = buckets.entry(key).or_default();
+            if entry.op == ConfigOp::Override && !bucket.is_empty() {
+                bucket.clear();
+            }
+            bucket.push((file, entry));
+        }
+    }
+    buckets.into_values().flatten().collect()
+}

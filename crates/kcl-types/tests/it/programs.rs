@@ -1,0 +1,1 @@
+//! Small programs with their findings written under the code.
