@@ -107,7 +107,11 @@ fn write_value(value: &Value, format: Format, plan: &PlanOptions) -> kcl_value::
     match format {
         Format::Yaml => Ok(plan::to_yaml(value, plan)),
         Format::Json => Ok(plan::to_json(value, plan)),
-        Format::Toml => plan::to_toml(value, plan),
+        Format::Toml => {
+            let mut text = plan::to_toml(value, plan)?;
+            text.truncate(text.trim_end_matches('\n').len());
+            Ok(text)
+        }
     }
 }
 
