@@ -35,6 +35,11 @@ fn modules_do_as_the_reference() {
 }
 
 #[test]
+fn arguments_of_any_type_do_as_the_reference() {
+    check(include_str!("data/any.txt"));
+}
+
+#[test]
 fn faults_of_the_reference_are_not_copied() {
     check(include_str!("data/differences.txt"));
 }
