@@ -81,7 +81,7 @@ fn eval_options(job: &Job) -> kcl_eval::Options {
         partial: options.partial,
         provenance: options.provenance,
         show_hidden: options.show_hidden,
-        work_dir: job.work_dir.clone(),
+        work_dir: job.program_dir.clone(),
         limits: options.limits,
     }
 }
