@@ -99,7 +99,7 @@ fn execute(text: &str, format: Format) -> Result<RunOutput, Box<RunError>> {
         limits: Limits { steps: STEPS, memory: MEMORY_BYTES, depth },
         ..RunOptions::default()
     };
-    kcl_driver::run(&MemorySystem::new(), &options)
+    kcl_driver::run_here(&MemorySystem::new(), &options)
 }
 
 fn same_again(text: &str, first: &RunOutput) -> Result<(), String> {

@@ -21,8 +21,8 @@ pub(crate) const EXIT_SLOW: u8 = 4;
 /// Inputs that a thread takes at a time; a thread says where it is once per chunk.
 pub(crate) const CHUNK: u64 = 2048;
 
-/// The stack that the tool gives its main thread.
-const STACK_BYTES: usize = 8 << 20;
+/// The stack of each thread, as large as the tool gives a program.
+pub(crate) const STACK_BYTES: usize = 1 << 30;
 
 /// What one worker process is to do.
 pub(crate) struct Job {

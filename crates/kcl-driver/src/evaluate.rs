@@ -36,10 +36,20 @@ pub struct RunOutput {
 ///
 /// With everything that was found wrong, in the order in which it is to be shown.
 pub fn run(system: &(dyn System + Sync), options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
-    with_large_stack(|| {
-        let job = prepare(system, options)?;
-        run_job(system, &job)
-    })
+    with_large_stack(|| run_here(system, options))
+}
+
+/// Runs a program like [`run`], on the stack of the caller.
+///
+/// For callers that run many programs on a thread with a large stack of its own; on a small
+/// one, deep programs overflow it.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_here(system: &dyn System, options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
+    let job = prepare(system, options)?;
+    run_job(system, &job)
 }
 
 fn run_job(system: &dyn System, job: &Job) -> Result<RunOutput, Box<RunError>> {
