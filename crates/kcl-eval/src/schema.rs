@@ -82,6 +82,10 @@ impl<'p> Evaluator<'p> {
         origin: Origin,
         args: Rc<CallArgs>,
     ) -> Eval<Value> {
+        if self.partial {
+            let layout = self.layout(id)?;
+            return self.partial_instance(id, layout, config, origin, args);
+        }
         let instance = self.make_instance(id, config, origin, args)?;
         Ok(self.finish(instance))
     }
@@ -408,7 +412,7 @@ impl<'p> Evaluator<'p> {
         self.value_of(instance, instance.attrs.borrow().clone())
     }
 
-    fn value_of(&self, instance: &Instance, attrs: Dict) -> Value {
+    pub(crate) fn value_of(&self, instance: &Instance, attrs: Dict) -> Value {
         Value::Schema(Rc::new(SchemaValue {
             info: self.schema(instance.schema).info.clone(),
             attrs,

@@ -205,7 +205,7 @@ impl Evaluator<'_> {
 
     /// Makes a changed instance anew, if asked to.
     fn resolved(&mut self, schema: SchemaValue, options: UnionOptions) -> Result<Value, Stop> {
-        if !options.resolve {
+        if !options.resolve || self.partial {
             return Ok(Value::Schema(Rc::new(schema)));
         }
         let keys = schema.config_keys.clone();
