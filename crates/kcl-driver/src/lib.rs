@@ -1,1 +1,36 @@
-//! To be written.
+//! THE way to compile and run programs; every shell (command line, server, editor) calls
+//! only this.
+//!
+//! API boundary. [`run`] takes [`RunOptions`], loads settings and files through a
+//! [`System`](base_system::System), checks and evaluates the program and gives its output;
+//! [`compile`] stops before evaluation. Both work on a thread with a large stack, so deep
+//! programs are safe from any caller.
+//!
+//! ```
+//! use base_system::MemorySystem;
+//! use kcl_driver::{RunOptions, run};
+//!
+//! let system = MemorySystem::new().with_file("/app/main.k", "a = 1 + option('b')");
+//! let mut options = RunOptions::files(["/app/main.k"]);
+//! options.arguments.push(("b".into(), "41".into()));
+//! let output = run(&system, &options).expect("the program is valid");
+//! assert_eq!(output.result, "a: 42");
+//! ```
+
+mod argument;
+mod compile;
+mod error;
+mod evaluate;
+mod options;
+mod prepare;
+mod settings;
+mod stack;
+
+pub use argument::{ArgumentError, parse_argument};
+pub use compile::{Compiled, compile};
+pub use error::{FailureKind, RunError};
+pub use evaluate::{RunOutput, run};
+pub use kcl_eval::Limits;
+pub use kcl_hir::Input;
+pub use options::{Format, RunOptions};
+pub use settings::{Settings, SettingsError};

@@ -204,7 +204,7 @@ fn files_of(
 
 /// Whether the name ends with `.k`.
 pub(crate) fn is_source(path: &Path) -> bool {
-    file_name(path).ends_with(".k")
+    path.extension().is_some_and(|extension| extension == "k")
 }
 
 /// Whether this is a file of tests, which programs leave out.

@@ -12,7 +12,7 @@ use kcl_syntax::ast::{self, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -162,7 +162,7 @@ impl Loader<'_> {
     fn parse(
         &mut self,
         id: FileId,
-        path: &PathBuf,
+        path: &Path,
         text: Option<String>,
     ) -> Result<ParsedFile, LoadError> {
         let text = match text {
@@ -178,9 +178,9 @@ impl Loader<'_> {
             lines: Arc::new(LineIndex::new(&text)),
             text: text.into(),
             module: Arc::new(tree.module),
-            node: self.graph.add(Some(path.clone())),
+            node: self.graph.add(Some(path.to_path_buf())),
         };
-        self.parsed.insert(path.clone(), parsed.clone());
+        self.parsed.insert(path.to_path_buf(), parsed.clone());
         Ok(parsed)
     }
 
@@ -189,7 +189,7 @@ impl Loader<'_> {
         file: FileId,
         parsed: &ParsedFile,
         home: &Home,
-        path: &PathBuf,
+        path: &Path,
     ) -> Vec<Import> {
         let module = &*parsed.module;
         let mut imports = Vec::new();
@@ -339,3 +339,6 @@ fn download(path: &str) -> Vec<String> {
         "browse more packages at 'https://artifacthub.io'".to_owned(),
     ]
 }
+
+#[cfg(test)]
+mod tests;

@@ -144,13 +144,13 @@ fn strings(table: &Table, key: &str) -> Vec<String> {
 fn dependency(name: &str, value: &Value) -> Option<Dependency> {
     let source = match value {
         Value::String(version) => Source::Remote(vec![version.clone()]),
-        Value::Table(table) => match string(table, "path") {
-            Some(path) => Source::Path(path),
-            None => {
+        Value::Table(table) => string(table, "path").map_or_else(
+            || {
                 let words = ["version", "tag", "commit", "branch"];
                 Source::Remote(words.iter().filter_map(|word| string(table, word)).collect())
-            }
-        },
+            },
+            Source::Path,
+        ),
         _ => return None,
     };
     Some(Dependency { name: name.to_owned(), source })

@@ -308,18 +308,15 @@ fn merge_value(module: &mut Module, old: ExprId, edit: &Edit<'_>) -> bool {
     };
     let mut changed = false;
     for entry in entries {
-        match entry.key.and_then(|key| key_name(edit.from, key)) {
-            Some(name) => {
-                let edit = Edit { op: entry.op, from: edit.from, value: entry.value };
-                changed |= set_path(module, config, &[name], &edit);
-            }
-            None => {
-                let span = module[config].span;
-                let copy = Graft { from: edit.from, to: module, span }.entry(entry);
-                entries_mut(module, config).push(copy);
-                changed = true;
-            }
-        }
+        changed |= if let Some(name) = entry.key.and_then(|key| key_name(edit.from, key)) {
+            let edit = Edit { op: entry.op, from: edit.from, value: entry.value };
+            set_path(module, config, &[name], &edit)
+        } else {
+            let span = module[config].span;
+            let copy = Graft { from: edit.from, to: module, span }.entry(entry);
+            entries_mut(module, config).push(copy);
+            true
+        };
     }
     changed
 }
@@ -414,3 +411,6 @@ fn entries_mut(module: &mut Module, config: ExprId) -> &mut Vec<ConfigEntry> {
         _ => unreachable!("callers pass configs only"),
     }
 }
+
+#[cfg(test)]
+mod tests;

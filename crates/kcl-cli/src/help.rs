@@ -1,0 +1,56 @@
+//! The texts of `--help` and `--version`.
+
+/// What `kcl version` says.
+pub(crate) const VERSION: &str = concat!("kcl ", env!("CARGO_PKG_VERSION"), "\n");
+
+/// What `kcl --help` says.
+pub(crate) const OVERVIEW: &str = "\
+The KCL configuration language.
+
+Usage: kcl <command> [options]
+
+Commands:
+  run      Evaluate KCL files and print the result
+  version  Print the version
+  help     Print this text, or that of a command
+
+Run 'kcl run --help' for its options.
+";
+
+/// What `kcl run --help` says.
+pub(crate) const RUN: &str = "\
+Evaluate KCL files and print the result.
+
+Usage: kcl run [options] [files, folders or patterns | -]
+
+Without files, those of the settings (kcl.yaml) or of the module (kcl.mod) are run.
+With '-', the program is read from standard input.
+
+Input:
+  -D, --argument <key=value>...    Set a top-level argument, read with option()
+  -Y, --setting <file>...          Read settings files instead of kcl.yaml
+  -O, --overrides <path=value>...  Change values: path=value, path:value, path+=value, path-
+  -E, --external <name=folder>...  Give the folder of an external package
+
+Output:
+  -S, --path-selector <path>...    Print only these parts of the result
+  -f, --format <format>            yaml (default), json or toml
+  -o, --output <file>              Write the result to a file
+  -n, --disable-none               Leave out what is None
+  -k, --sort-keys                  Sort keys
+  -H, --show-hidden                Show private names, too
+      --include-schema-type-path   Add the name of the schema to its instances
+      --provenance                 Keep track of where each value comes from
+  -q, --quiet                      Print neither warnings nor what print() writes
+      --error-format <format>      text (default) or json
+      --color <when>               auto (default), always or never
+
+Evaluation:
+  -r, --strict-range-check         Integers have 32 bits
+  -d, --debug                      Show the calls that led to a failure
+      --partial                    Schema literals keep only what is written
+      --max-steps <n>              Stop after so many steps
+      --max-depth <n>              Stop at so many nested calls
+      --max-memory <bytes>         Stop when values take so much memory
+  -h, --help                       Print this text
+";

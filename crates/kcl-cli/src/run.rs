@@ -1,0 +1,254 @@
+//! `kcl run`
+
+use crate::args::{Arity, Opt, Piece, split};
+use crate::{Exit, help, terminal};
+use base_diag::{Colour, render_text};
+use base_system::{OsSystem, System as _};
+use kcl_driver::{FailureKind, Format, Input, RunError, RunOptions, RunOutput, parse_argument};
+use std::io::{self, Read as _};
+use std::panic;
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Argument,
+    Setting,
+    Override,
+    External,
+    Selector,
+    Format,
+    Output,
+    DisableNone,
+    SortKeys,
+    ShowHidden,
+    SchemaTypePath,
+    Provenance,
+    Quiet,
+    ErrorFormat,
+    Color,
+    Strict,
+    Debug,
+    Partial,
+    MaxSteps,
+    MaxDepth,
+    MaxMemory,
+    Help,
+    NoStyle,
+    Ignored,
+}
+
+const fn opt(key: Key, short: char, long: &'static str, arity: Arity) -> Opt<Key> {
+    Opt { key, short: Some(short), long, arity }
+}
+
+const fn long(key: Key, long: &'static str, arity: Arity) -> Opt<Key> {
+    Opt { key, short: None, long, arity }
+}
+
+const OPTIONS: &[Opt<Key>] = &[
+    opt(Key::Argument, 'D', "argument", Arity::Many(|word| word.contains('='))),
+    opt(Key::Setting, 'Y', "setting", Arity::Many(|word| !is_source(word))),
+    opt(Key::Override, 'O', "overrides", Arity::Many(is_override)),
+    opt(Key::External, 'E', "external", Arity::Many(|word| word.contains('='))),
+    opt(Key::Selector, 'S', "path-selector", Arity::Many(|word| !is_source(word))),
+    opt(Key::Format, 'f', "format", Arity::One),
+    opt(Key::Output, 'o', "output", Arity::One),
+    opt(Key::DisableNone, 'n', "disable-none", Arity::None),
+    opt(Key::SortKeys, 'k', "sort-keys", Arity::None),
+    opt(Key::ShowHidden, 'H', "show-hidden", Arity::None),
+    long(Key::SchemaTypePath, "include-schema-type-path", Arity::None),
+    long(Key::Provenance, "provenance", Arity::None),
+    opt(Key::Quiet, 'q', "quiet", Arity::None),
+    long(Key::ErrorFormat, "error-format", Arity::One),
+    long(Key::Color, "color", Arity::One),
+    opt(Key::Strict, 'r', "strict-range-check", Arity::None),
+    opt(Key::Debug, 'd', "debug", Arity::None),
+    long(Key::Partial, "partial", Arity::None),
+    long(Key::MaxSteps, "max-steps", Arity::One),
+    long(Key::MaxDepth, "max-depth", Arity::One),
+    long(Key::MaxMemory, "max-memory", Arity::One),
+    opt(Key::Help, 'h', "help", Arity::None),
+    long(Key::NoStyle, "no-style", Arity::None),
+    // Flags of the reference that mean nothing here.
+    opt(Key::Ignored, 'K', "fast-eval", Arity::None),
+    opt(Key::Ignored, 'R', "recursive", Arity::None),
+    opt(Key::Ignored, 'v', "verbose", Arity::None),
+    long(Key::Ignored, "vendor", Arity::None),
+    long(Key::Ignored, "target", Arity::One),
+];
+
+/// Whether a word names a source file.
+pub(crate) fn is_source(word: &str) -> bool {
+    Path::new(word).extension().is_some_and(|extension| extension == "k")
+}
+
+fn is_override(word: &str) -> bool {
+    word.contains(['=', ':']) || word.ends_with('-')
+}
+
+/// What the command line of `kcl run` says.
+struct Args {
+    options: RunOptions,
+    output: Option<PathBuf>,
+    quiet: bool,
+    json_errors: bool,
+    colour: Colour,
+}
+
+/// A command line that can't be obeyed.
+enum Refusal {
+    /// It asks for help.
+    Help,
+    /// It is wrong.
+    Usage(String),
+    /// A value is wrong; shown as the reference does.
+    Value(String),
+}
+
+/// Runs `kcl run` with the words behind it.
+pub(crate) fn run(words: &[String]) -> Exit {
+    let args = match parse(words) {
+        Ok(args) => args,
+        Err(Refusal::Help) => return terminal::write_out(help::RUN),
+        Err(Refusal::Usage(message)) => return terminal::usage(&message),
+        Err(Refusal::Value(message)) => {
+            terminal::write_err(&format!("error[E3M38]: EvaluationError\n{message}\n"));
+            return Exit::Usage;
+        }
+    };
+    let outcome = panic::catch_unwind(|| kcl_driver::run(&OsSystem, &args.options));
+    match outcome {
+        Ok(Ok(output)) => finish(&args, &output),
+        Ok(Err(error)) => fail(&args, &error),
+        Err(_) => {
+            terminal::write_err(&format!(
+                "error: this is a bug in {}please report it with the program that shows it\n",
+                help::VERSION
+            ));
+            Exit::Internal
+        }
+    }
+}
+
+fn finish(args: &Args, output: &RunOutput) -> Exit {
+    if !args.quiet && !output.warnings.is_empty() {
+        terminal::write_err(&render_text(&output.warnings, &output.program, args.colour));
+    }
+    let mut text = if args.quiet { String::new() } else { output.printed.clone() };
+    let target = args.output.as_ref().or(output.output.as_ref());
+    if let Some(path) = target {
+        if let Err(error) = OsSystem.write(path, &format!("{}\n", output.result)) {
+            terminal::write_err(&format!("error: failed to write {}: {error}\n", path.display()));
+            return Exit::User;
+        }
+    } else if !output.result.is_empty() {
+        text.push_str(&output.result);
+        text.push('\n');
+    }
+    terminal::write_out(&text)
+}
+
+fn fail(args: &Args, error: &RunError) -> Exit {
+    if !args.quiet && !error.printed.is_empty() {
+        terminal::write_out(&error.printed);
+    }
+    let text = if args.json_errors { error.to_json() } else { error.to_text(args.colour) };
+    terminal::write_err(&text);
+    match error.kind {
+        FailureKind::User => Exit::User,
+        FailureKind::Internal => Exit::Internal,
+    }
+}
+
+fn parse(words: &[String]) -> Result<Args, Refusal> {
+    let pieces = split(words, OPTIONS).map_err(Refusal::Usage)?;
+    let mut args = Args {
+        options: RunOptions::default(),
+        output: None,
+        quiet: false,
+        json_errors: false,
+        colour: terminal::auto_colour(),
+    };
+    for piece in pieces {
+        match piece {
+            Piece::Word(word) if word == "-" => args.options.inputs.push(standard_input()?),
+            Piece::Word(word) => args.options.inputs.push(Input::path(word)),
+            Piece::Flag(key) => set_flag(&mut args, key)?,
+            Piece::Value(key, value) => set_value(&mut args, key, value)?,
+        }
+    }
+    Ok(args)
+}
+
+fn set_flag(args: &mut Args, key: Key) -> Result<(), Refusal> {
+    let options = &mut args.options;
+    match key {
+        Key::Help => return Err(Refusal::Help),
+        Key::DisableNone => options.disable_none = true,
+        Key::SortKeys => options.sort_keys = true,
+        Key::ShowHidden => options.show_hidden = true,
+        Key::SchemaTypePath => options.include_schema_type_path = true,
+        Key::Provenance => options.provenance = true,
+        Key::Strict => options.strict_range_check = true,
+        Key::Debug => options.debug = true,
+        Key::Partial => options.partial = true,
+        Key::Quiet => args.quiet = true,
+        Key::NoStyle => args.colour = Colour::Never,
+        _ => {}
+    }
+    Ok(())
+}
+
+fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
+    let usage = |message: String| Refusal::Usage(message);
+    let options = &mut args.options;
+    match key {
+        Key::Argument => options
+            .arguments
+            .push(parse_argument(&value).map_err(|error| Refusal::Value(error.to_string()))?),
+        Key::Setting => options.settings.push(value.into()),
+        Key::Override => options.overrides.push(value),
+        Key::Selector => options.selectors.push(value),
+        Key::External => {
+            let (name, path) = value
+                .split_once('=')
+                .ok_or_else(|| usage(format!("invalid package '{value}', expected name=folder")))?;
+            options.packages.push((name.to_owned(), path.into()));
+        }
+        Key::Format => options.format = Some(value.parse::<Format>().map_err(usage)?),
+        Key::Output => args.output = Some(value.into()),
+        Key::ErrorFormat => {
+            args.json_errors = match value.as_str() {
+                "json" => true,
+                "text" | "human" => false,
+                _ => return Err(usage(format!("invalid error format '{value}'"))),
+            }
+        }
+        Key::Color => {
+            args.colour = match value.as_str() {
+                "auto" => terminal::auto_colour(),
+                "always" => Colour::Always,
+                "never" => Colour::Never,
+                _ => return Err(usage(format!("invalid colour choice '{value}'"))),
+            }
+        }
+        Key::MaxSteps => options.limits.steps = number(&value)?,
+        Key::MaxDepth => options.limits.depth = number(&value)?,
+        Key::MaxMemory => options.limits.memory = number(&value)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+fn number<T: std::str::FromStr>(value: &str) -> Result<T, Refusal> {
+    value.parse().map_err(|_| Refusal::Usage(format!("invalid number '{value}'")))
+}
+
+fn standard_input() -> Result<Input, Refusal> {
+    let mut text = String::new();
+    io::stdin()
+        .lock()
+        .read_to_string(&mut text)
+        .map_err(|error| Refusal::Value(format!("Failed to read standard input: {error}")))?;
+    Ok(Input { path: "stdin.k".to_owned(), text: Some(text) })
+}

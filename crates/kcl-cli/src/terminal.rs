@@ -1,0 +1,37 @@
+//! Where output goes.
+
+use crate::Exit;
+use base_diag::Colour;
+use std::env;
+use std::io::{self, IsTerminal as _, Write as _};
+
+/// Writes to standard output. A reader that has gone away is no failure.
+pub(crate) fn write_out(text: &str) -> Exit {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            write_err(&format!("error: failed to write: {error}\n"));
+            Exit::User
+        }
+        _ => Exit::Done,
+    }
+}
+
+/// Writes to standard error, as far as that goes.
+pub(crate) fn write_err(text: &str) {
+    let mut err = io::stderr().lock();
+    // There is nowhere left to report a failure to.
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
+/// Reports a wrong command line.
+pub(crate) fn usage(message: &str) -> Exit {
+    write_err(&format!("error: {message}\n\nFor more information, try '--help'.\n"));
+    Exit::Usage
+}
+
+/// Whether messages are coloured: on a terminal, unless `NO_COLOR` is set.
+pub(crate) fn auto_colour() -> Colour {
+    let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if io::stderr().is_terminal() && !unwanted { Colour::Always } else { Colour::Never }
+}

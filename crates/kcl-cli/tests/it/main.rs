@@ -1,0 +1,7 @@
+//! Runs the binary in temporary folders and compares what it says.
+
+mod errors;
+mod output;
+mod sandbox;
+mod settings;
+mod usage;

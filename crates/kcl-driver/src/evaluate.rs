@@ -1,0 +1,138 @@
+//! From a checked program to its output.
+
+use crate::argument;
+use crate::compile::{Compiled, compile_job};
+use crate::error::RunError;
+use crate::options::{Format, RunOptions};
+use crate::prepare::{Job, prepare};
+use crate::stack::with_large_stack;
+use base_diag::Diagnostic;
+use base_system::System;
+use base_text::FileSpan;
+use kcl_eval::Evaluated;
+use kcl_hir::Program;
+use kcl_value::plan::{self, PlanOptions};
+use kcl_value::{Fault, Value, yaml};
+use std::path::PathBuf;
+
+/// The output of a program.
+#[derive(Debug)]
+pub struct RunOutput {
+    /// What `print` wrote; it comes before the result.
+    pub printed: String,
+    /// The result in the wanted form, without a line end.
+    pub result: String,
+    /// Where the settings want the result to go.
+    pub output: Option<PathBuf>,
+    /// Findings that did not stop the program.
+    pub warnings: Vec<Diagnostic>,
+    /// The program; it knows the files that warnings point into.
+    pub program: Program,
+}
+
+/// Runs a program and gives its output.
+///
+/// # Errors
+///
+/// With everything that was found wrong, in the order in which it is to be shown.
+pub fn run(
+    system: &(dyn System + Sync),
+    options: &RunOptions,
+) -> Result<RunOutput, Box<RunError>> {
+    with_large_stack(|| {
+        let job = prepare(system, options)?;
+        run_job(system, &job)
+    })
+}
+
+fn run_job(system: &dyn System, job: &Job) -> Result<RunOutput, Box<RunError>> {
+    let Compiled { program, diagnostics } = compile_job(system, job)?;
+    let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
+    if !errors.is_empty() {
+        return Err(RunError::new(errors, program));
+    }
+    let evaluated = match kcl_eval::evaluate(&program, system, &eval_options(job)) {
+        Ok(evaluated) => evaluated,
+        Err(error) => {
+            let mut failure = RunError::new(vec![error.diagnostic], program);
+            failure.printed = error.printed;
+            return Err(failure);
+        }
+    };
+    match write(&evaluated, job) {
+        Ok(result) => {
+            // Lints have their own command; a run says only what concerns this run.
+            let mut warnings = job.warnings.clone();
+            warnings.extend(evaluated.warnings);
+            let (printed, output) = (evaluated.printed, job.output.clone());
+            Ok(RunOutput { printed, result, output, warnings, program })
+        }
+        Err(fault) => {
+            let mut failure = RunError::new(vec![at_end(&program, &fault)], program);
+            failure.printed = evaluated.printed;
+            Err(failure)
+        }
+    }
+}
+
+fn eval_options(job: &Job) -> kcl_eval::Options {
+    let options = &job.options;
+    kcl_eval::Options {
+        arguments: argument::values(&options.arguments),
+        strict_range_check: options.strict_range_check,
+        debug: options.debug,
+        partial: options.partial,
+        provenance: options.provenance,
+        show_hidden: options.show_hidden,
+        work_dir: job.work_dir.clone(),
+        limits: options.limits,
+    }
+}
+
+fn write(evaluated: &Evaluated, job: &Job) -> kcl_value::Result<String> {
+    let options = &job.options;
+    let plan = PlanOptions {
+        sort_keys: options.sort_keys,
+        disable_none: options.disable_none,
+        show_hidden: options.show_hidden,
+        include_schema_type_path: options.include_schema_type_path,
+        separator: None,
+    };
+    let format = options.format.unwrap_or_default();
+    if let Some(stream) = &evaluated.stream {
+        return write_stream(stream, format, &plan);
+    }
+    let value = plan::select_all(&evaluated.value, &options.selectors, &plan)?;
+    write_value(&value, format, &plan)
+}
+
+fn write_value(value: &Value, format: Format, plan: &PlanOptions) -> kcl_value::Result<String> {
+    match format {
+        Format::Yaml => Ok(plan::to_yaml(value, plan)),
+        Format::Json => Ok(plan::to_json(value, plan)),
+        Format::Toml => plan::to_toml(value, plan),
+    }
+}
+
+/// The text that the program wrote itself, in the wanted form.
+fn write_stream(stream: &str, format: Format, plan: &PlanOptions) -> kcl_value::Result<String> {
+    if format == Format::Yaml {
+        return Ok(stream.to_owned());
+    }
+    let documents = yaml::parse_stream(stream)?;
+    let texts: kcl_value::Result<Vec<String>> =
+        documents.iter().map(|document| write_value(document, format, plan)).collect();
+    Ok(texts?.join("\n"))
+}
+
+/// A failure after the last statement.
+fn at_end(program: &Program, fault: &Fault) -> Diagnostic {
+    let place = program.main_package().and_then(|main| {
+        let file = *main.files.last()?;
+        let module = &program.file(file).module;
+        let stmt = *module.body.last()?;
+        Some(FileSpan { file, span: module[stmt].span })
+    });
+    let severity = base_diag::Severity::Error;
+    Diagnostic::new(severity, "E3M38", "EvaluationError", place, fault.message.clone())
+}

@@ -1,0 +1,79 @@
+//! What a run is asked for.
+
+use kcl_eval::Limits;
+use kcl_hir::Input;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// What to run and how. Settings files and `kcl.mod` fill in what is not given.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// The working folder; that of the system if not given.
+    pub work_dir: Option<PathBuf>,
+    /// The files and folders to run.
+    pub inputs: Vec<Input>,
+    /// Settings files. Without any, `kcl.yaml` of the working folder is taken.
+    pub settings: Vec<PathBuf>,
+    /// Whether `kcl.yaml` of the working folder is left alone.
+    pub ignore_default_settings: bool,
+    /// Top-level arguments: names with values in JSON. The last one of a name wins.
+    pub arguments: Vec<(String, String)>,
+    /// Changes to the program, `path=value`.
+    pub overrides: Vec<String>,
+    /// The parts of the result to be shown, `a.b`.
+    pub selectors: Vec<String>,
+    /// External packages: names with folders.
+    pub packages: Vec<(String, PathBuf)>,
+    /// The form of the output; YAML if not given.
+    pub format: Option<Format>,
+    /// Whether `None` is left out.
+    pub disable_none: bool,
+    /// Whether keys are sorted.
+    pub sort_keys: bool,
+    /// Whether private names are shown.
+    pub show_hidden: bool,
+    /// Whether schema instances carry the name of their schema.
+    pub include_schema_type_path: bool,
+    /// Whether integers have 32 bits.
+    pub strict_range_check: bool,
+    /// Whether failures carry a call trace.
+    pub debug: bool,
+    /// Whether schema literals keep only what is written.
+    pub partial: bool,
+    /// Whether the result knows where its leaves come from.
+    pub provenance: bool,
+    /// Bounds of the evaluation.
+    pub limits: Limits,
+}
+
+impl RunOptions {
+    /// Makes options that run some files.
+    pub fn files<P: Into<String>>(paths: impl IntoIterator<Item = P>) -> Self {
+        Self { inputs: paths.into_iter().map(Input::path).collect(), ..Self::default() }
+    }
+}
+
+/// The form of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// YAML.
+    #[default]
+    Yaml,
+    /// JSON.
+    Json,
+    /// TOML.
+    Toml,
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "yaml" => Ok(Self::Yaml),
+            "json" => Ok(Self::Json),
+            "toml" => Ok(Self::Toml),
+            _ => Err(format!("invalid output format '{name}', expected yaml, json or toml")),
+        }
+    }
+}

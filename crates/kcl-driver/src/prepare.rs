@@ -1,0 +1,192 @@
+//! From options, settings files and `kcl.mod` to one complete set of facts.
+
+use crate::argument::parse_argument;
+use crate::error::RunError;
+use crate::options::RunOptions;
+use crate::settings::{DEFAULT_FILE, Settings};
+use base_diag::{Diagnostic, Severity};
+use base_system::System;
+use kcl_hir::entry::module_root;
+use kcl_hir::{Input, PackageMap};
+use kcl_pkg::{ModFile, Profile, package_home, read_mod_file, resolve_dependencies};
+use std::path::{Path, PathBuf};
+
+/// All that a run needs to know.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    /// The options, with what settings and profile say.
+    pub(crate) options: RunOptions,
+    /// Where relative inputs start.
+    pub(crate) base: PathBuf,
+    /// The working folder.
+    pub(crate) work_dir: PathBuf,
+    pub(crate) packages: PackageMap,
+    pub(crate) vendors: Vec<PathBuf>,
+    /// Where the output goes, if the settings say so.
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) warnings: Vec<Diagnostic>,
+}
+
+/// Puts together what the caller, the settings files and `kcl.mod` say. The caller wins over
+/// settings, settings win over `kcl.mod`.
+pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, Box<RunError>> {
+    let work_dir = match &options.work_dir {
+        Some(folder) => folder.clone(),
+        None => system.current_dir().map_err(RunError::plain)?,
+    };
+    let work_dir = system.canonicalize(&work_dir).unwrap_or(work_dir);
+    let (settings, settings_dir) = read_settings(system, options, &work_dir)?;
+    let mut job = Job {
+        options: options.clone(),
+        base: work_dir.clone(),
+        work_dir,
+        packages: PackageMap::default(),
+        vendors: package_home(system).into_iter().collect(),
+        output: None,
+        warnings: Vec::new(),
+    };
+    job.use_settings(system, settings, &settings_dir)?;
+    job.use_module(system)?;
+    Ok(job)
+}
+
+/// Reads the settings files; gives what they say together, and the folder of the last one
+/// that names files.
+fn read_settings(
+    system: &dyn System,
+    options: &RunOptions,
+    work_dir: &Path,
+) -> Result<(Settings, PathBuf), Box<RunError>> {
+    let default = [PathBuf::from(DEFAULT_FILE)];
+    let use_default = options.settings.is_empty()
+        && !options.ignore_default_settings
+        && system.is_file(&work_dir.join(DEFAULT_FILE));
+    let paths = if use_default { &default[..] } else { &options.settings };
+    let mut settings = Settings::default();
+    let mut folder = work_dir.to_path_buf();
+    for path in paths {
+        let full = work_dir.join(path);
+        let one =
+            Settings::read(system, &full, &path.display().to_string()).map_err(RunError::plain)?;
+        if let (Some(_), Some(parent)) = (&one.files, full.parent()) {
+            folder = parent.to_path_buf();
+        }
+        settings.merge(one);
+    }
+    Ok((settings, folder))
+}
+
+impl Job {
+    fn use_settings(
+        &mut self,
+        system: &dyn System,
+        settings: Settings,
+        folder: &Path,
+    ) -> Result<(), Box<RunError>> {
+        let options = &mut self.options;
+        let work_dir = &self.work_dir;
+        // What the settings file sees wins, so that a path means the same in both places.
+        let place = |path: &str| {
+            let near = folder.join(path);
+            if system.exists(&near) { near } else { work_dir.join(path) }
+        };
+        for (name, path) in settings.package_maps.unwrap_or_default() {
+            self.packages.insert(name, place(&path));
+        }
+        for (name, path) in &options.packages {
+            self.packages.insert(name.clone(), work_dir.join(path));
+        }
+        if options.inputs.is_empty() {
+            let files = settings.files.unwrap_or_default();
+            options.inputs = files.into_iter().map(Input::path).collect();
+            self.base = folder.to_path_buf();
+        } else if folder != work_dir {
+            for input in &mut options.inputs {
+                let near = folder.join(&input.path);
+                if input.text.is_none() && system.exists(&near) {
+                    input.path = near.display().to_string();
+                }
+            }
+        }
+        self.output = settings.output.map(|path| work_dir.join(path));
+        if options.overrides.is_empty() {
+            options.overrides = settings.overrides.unwrap_or_default();
+        }
+        if options.selectors.is_empty() {
+            options.selectors = settings.path_selector.unwrap_or_default();
+        }
+        if let (None, Some(format)) = (options.format, settings.format) {
+            options.format = Some(format.parse().map_err(RunError::plain)?);
+        }
+        options.strict_range_check |= settings.strict_range_check.unwrap_or(false);
+        options.disable_none |= settings.disable_none.unwrap_or(false);
+        options.debug |= settings.debug.unwrap_or(false);
+        options.sort_keys |= settings.sort_keys.unwrap_or(false);
+        options.show_hidden |= settings.show_hidden.unwrap_or(false);
+        options.include_schema_type_path |= settings.include_schema_type_path.unwrap_or(false);
+        options.arguments.splice(0..0, settings.options);
+        Ok(())
+    }
+
+    /// Takes the entries of the module's profile if it is run as a whole, and its
+    /// dependencies.
+    fn use_module(&mut self, system: &dyn System) -> Result<(), Box<RunError>> {
+        let Some(root) = self.module(system) else { return Ok(()) };
+        let mod_file = match read_mod_file(system, &root) {
+            Ok(Some(mod_file)) => mod_file,
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                // The reference does not read the file at all: say it, and go on.
+                let message = error.to_string();
+                let warning = Severity::Warning;
+                self.warnings.push(Diagnostic::new(warning, "W0001", "ModFile", None, message));
+                return Ok(());
+            }
+        };
+        let ModFile { profile, .. } = &mod_file;
+        match self.options.inputs.as_slice() {
+            [] if self.work_dir == root => self.use_profile(&root, profile)?,
+            [Input { path, text: None }]
+                if !profile.entries.is_empty()
+                    && system.canonicalize(&self.base.join(path)).is_ok_and(|p| p == root) =>
+            {
+                self.use_profile(&root, profile)?;
+            }
+            _ => {}
+        }
+        for (name, folder) in resolve_dependencies(system, &root, &mod_file) {
+            self.packages.entry(name).or_insert(folder);
+        }
+        Ok(())
+    }
+
+    /// The root of the module that the first plain input lies in.
+    fn module(&self, system: &dyn System) -> Option<PathBuf> {
+        let first = self.options.inputs.iter().find(|input| !input.path.starts_with("${"));
+        let place = match first {
+            Some(Input { path, text: None }) => self.base.join(path),
+            _ => self.base.clone(),
+        };
+        module_root(system, &place)
+    }
+
+    fn use_profile(&mut self, root: &Path, profile: &Profile) -> Result<(), Box<RunError>> {
+        let whole = [".".to_owned()];
+        let entries = if profile.entries.is_empty() { &whole[..] } else { &profile.entries };
+        self.options.inputs = entries.iter().map(Input::path).collect();
+        self.base = root.to_path_buf();
+        let options = &mut self.options;
+        options.disable_none |= profile.disable_none.unwrap_or(false);
+        options.sort_keys |= profile.sort_keys.unwrap_or(false);
+        if options.overrides.is_empty() {
+            options.overrides.clone_from(&profile.overrides);
+        }
+        if options.selectors.is_empty() {
+            options.selectors.clone_from(&profile.selectors);
+        }
+        let arguments: Result<Vec<_>, _> =
+            profile.options.iter().map(|spec| parse_argument(spec)).collect();
+        options.arguments.splice(0..0, arguments.map_err(RunError::plain)?);
+        Ok(())
+    }
+}
