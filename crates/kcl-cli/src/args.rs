@@ -85,10 +85,7 @@ pub(crate) fn split<K: Copy>(words: &[String], known: &[Opt<K>]) -> Result<Vec<P
     Ok(pieces)
 }
 
-fn find_long<'w, K: Copy>(
-    word: &'w str,
-    known: &[Opt<K>],
-) -> Option<(Opt<K>, Option<&'w str>)> {
+fn find_long<'w, K: Copy>(word: &'w str, known: &[Opt<K>]) -> Option<(Opt<K>, Option<&'w str>)> {
     let (name, value) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value)),
         None => (word, None),

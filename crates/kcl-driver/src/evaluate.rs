@@ -35,10 +35,7 @@ pub struct RunOutput {
 /// # Errors
 ///
 /// With everything that was found wrong, in the order in which it is to be shown.
-pub fn run(
-    system: &(dyn System + Sync),
-    options: &RunOptions,
-) -> Result<RunOutput, Box<RunError>> {
+pub fn run(system: &(dyn System + Sync), options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
     with_large_stack(|| {
         let job = prepare(system, options)?;
         run_job(system, &job)

@@ -8,11 +8,13 @@ use std::path::Path;
 pub trait Host {
     /// Files, environment and clock.
     fn system(&self) -> &dyn System;
-    /// The folder of `kcl.mod`, or the working folder.
+    /// The folder of `kcl.mod`, which `file.modpath()` shows; empty if there is none.
     fn module_root(&self) -> &Path;
-    /// The working folder; relative paths start here.
+    /// The working folder that was asked for, which `file.workdir()` shows; may be empty.
     fn work_dir(&self) -> &Path;
-    /// The path of the file being evaluated, as messages show it.
+    /// The path of the file being evaluated, absolute unless the file is in memory only.
+    ///
+    /// Paths that `file` functions get are relative to its folder and must stay in it.
     fn current_file(&self) -> &str;
     /// The value of a top-level argument (`-D key=value`), already parsed.
     fn option(&self, key: &str) -> Option<Value>;

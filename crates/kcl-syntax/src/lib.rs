@@ -8,7 +8,10 @@ pub mod ast;
 mod error;
 mod lexer;
 mod parser;
+mod print;
 mod token;
+pub mod walk;
 
 pub use error::SyntaxError;
 pub use parser::{Parsed, ParsedExpr, ParsedType, parse, parse_expr, parse_type};
+pub use print::{print, print_expr, print_type};

@@ -5,10 +5,12 @@ use crate::sandbox::{Ended, Sandbox};
 #[test]
 fn a_finding_with_its_place() {
     let sandbox = Sandbox::new(&[("main.k", "a = 1\nb: int = \"x\"\n")]);
-    assert_eq!(sandbox.kcl("run main.k"), Ended {
-        code: 1,
-        stdout: String::new(),
-        stderr: "error[E2G22]: TypeError
+    assert_eq!(
+        sandbox.kcl("run main.k"),
+        Ended {
+            code: 1,
+            stdout: String::new(),
+            stderr: "error[E2G22]: TypeError
  --> ${DIR}/main.k:2:1
   |
 2 | b: int = \"x\"
@@ -17,8 +19,9 @@ fn a_finding_with_its_place() {
 
 
 "
-        .into(),
-    });
+            .into(),
+        }
+    );
 }
 
 #[test]

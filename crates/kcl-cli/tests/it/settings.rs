@@ -25,10 +25,7 @@ fn project() -> Sandbox {
 fn kcl_yaml_of_the_folder_is_read() {
     let sandbox = project();
     assert_eq!(sandbox.kcl_in("app/dev", "run", ""), done("b: prod\nc: 1\nz: prod\n"));
-    assert_eq!(
-        sandbox.kcl("run -Y app/dev/kcl.yaml -D n=2 env=\"x\""),
-        done("b: x\nc: 2\nz: x\n")
-    );
+    assert_eq!(sandbox.kcl("run -Y app/dev/kcl.yaml -D n=2 env=\"x\""), done("b: x\nc: 2\nz: x\n"));
 }
 
 #[test]

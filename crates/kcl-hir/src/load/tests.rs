@@ -63,13 +63,16 @@ fn imports_reach_packages_in_order() {
     ]);
     let (program, found) = load_with(&system, &["app/main.k"], &LoadOptions::default());
     assert_eq!(messages(&program, &found), [""; 0]);
-    assert_eq!(packages(&program), [
-        "__main__: /w/app/main.k",
-        "base.net: /w/base/net/a.k /w/base/net/b.k",
-        "app.lib: /w/app/lib/l.k",
-        "one.x: /w/one/x.k",
-        "base.deep: /w/base/deep/d.k",
-    ]);
+    assert_eq!(
+        packages(&program),
+        [
+            "__main__: /w/app/main.k",
+            "base.net: /w/base/net/a.k /w/base/net/b.k",
+            "app.lib: /w/app/lib/l.k",
+            "one.x: /w/one/x.k",
+            "base.deep: /w/base/deep/d.k",
+        ]
+    );
     let imports = &program.files[0].imports;
     let names: Vec<&str> = imports.iter().map(|import| import.name.as_str()).collect();
     assert_eq!(names, ["math", "n", "lib", "x"]);
@@ -83,11 +86,7 @@ fn the_only_file_of_a_folder_means_the_folder() {
         ("/w/a/b.k", ""),
         ("/w/c.k", ""),
     ]);
-    assert_eq!(check(&system, &["main.k"]).0, [
-        "__main__: /w/main.k",
-        "a: /w/a/b.k",
-        "c: /w/c.k"
-    ]);
+    assert_eq!(check(&system, &["main.k"]).0, ["__main__: /w/main.k", "a: /w/a/b.k", "c: /w/c.k"]);
 }
 
 #[test]
@@ -100,13 +99,16 @@ fn missing_packages_are_reported_twice_as_the_reference_does() {
     assert_eq!(found[0], "/w/main.k:1: pkgpath x.y not found in the program");
     assert!(found[1].starts_with("/w/main.k:4: the plugin package `kcl_plugin.hello` is not"));
     assert!(found[2].starts_with("/w/a/a.k:1: expected one of"));
-    assert_eq!(found[found.len() - 4..], [
-        "/w/a/a.k:2: pkgpath z not found in the program",
-        "/w/main.k:1: Cannot find the module x.y from /w/x/y",
-        "/w/main.k:3: Failed to import the module ..up from /w/. No KCL files found in the \
+    assert_eq!(
+        found[found.len() - 4..],
+        [
+            "/w/a/a.k:2: pkgpath z not found in the program",
+            "/w/main.k:1: Cannot find the module x.y from /w/x/y",
+            "/w/main.k:3: Failed to import the module ..up from /w/. No KCL files found in the \
          specified folder",
-        "/w/a/a.k:2: Cannot find the module z from /w/z",
-    ]);
+            "/w/a/a.k:2: Cannot find the module z from /w/z",
+        ]
+    );
 }
 
 #[test]
@@ -117,20 +119,23 @@ fn cycles_name_their_files() {
         ("/w/a/other.k", ""),
         ("/w/b/b.k", "import a\n"),
     ]);
-    assert_eq!(check(&system, &["main.k"]).1, [
-        "Could not compiles due to cyclic import statements\n- /w/b/b.k\n- /w/a/a.k"
-    ]);
+    assert_eq!(
+        check(&system, &["main.k"]).1,
+        ["Could not compiles due to cyclic import statements\n- /w/b/b.k\n- /w/a/a.k"]
+    );
 }
 
 #[test]
 fn a_file_may_be_in_two_packages() {
-    let system =
-        files(&[("/w/main.k", "import lib.a\nimport lib\n"), ("/w/lib/a.k", ""), ("/w/lib/b.k", "")]);
-    assert_eq!(check(&system, &["main.k", "main.k"]).0, [
-        "__main__: /w/main.k",
-        "lib.a: /w/lib/a.k",
-        "lib: /w/lib/a.k /w/lib/b.k"
+    let system = files(&[
+        ("/w/main.k", "import lib.a\nimport lib\n"),
+        ("/w/lib/a.k", ""),
+        ("/w/lib/b.k", ""),
     ]);
+    assert_eq!(
+        check(&system, &["main.k", "main.k"]).0,
+        ["__main__: /w/main.k", "lib.a: /w/lib/a.k", "lib: /w/lib/a.k /w/lib/b.k"]
+    );
 }
 
 #[test]
@@ -154,20 +159,26 @@ fn external_packages_have_their_own_root() {
         plugins: false,
     };
     let (program, found) = load_with(&system, &["main.k"], &options);
-    assert_eq!(packages(&program), [
-        "__main__: /w/main.k",
-        "k8s.api.v1: /k8s/api/v1/pod.k",
-        "vend.sub: /vendor/vend/sub/s.k",
-        "k8s.meta: /k8s/meta/m.k",
-        "k8s.api.v2: /k8s/api/v2/x.k",
-    ]);
-    assert_eq!(messages(&program, &found), [
-        "/w/main.k:2: the `both` is found multiple times in the current package and vendor package",
-        "/w/main.k:4: pkgpath bad not found in the program",
-        "/w/main.k:2: Failed to import the module both from /w/both. No KCL files found in the \
+    assert_eq!(
+        packages(&program),
+        [
+            "__main__: /w/main.k",
+            "k8s.api.v1: /k8s/api/v1/pod.k",
+            "vend.sub: /vendor/vend/sub/s.k",
+            "k8s.meta: /k8s/meta/m.k",
+            "k8s.api.v2: /k8s/api/v2/x.k",
+        ]
+    );
+    assert_eq!(
+        messages(&program, &found),
+        [
+            "/w/main.k:2: the `both` is found multiple times in the current package and vendor package",
+            "/w/main.k:4: pkgpath bad not found in the program",
+            "/w/main.k:2: Failed to import the module both from /w/both. No KCL files found in the \
          specified folder",
-        "/w/main.k:4: Cannot find the module bad from /w/bad",
-    ]);
+            "/w/main.k:4: Cannot find the module bad from /w/bad",
+        ]
+    );
     assert_eq!(
         found[0].labels[0].note.as_deref(),
         Some("current package: /w (/w/both/b.k)\nvendor package: /both (/both/b.k)")
@@ -179,8 +190,7 @@ fn text_instead_of_a_file() {
     let system = files(&[("/w/lib/a.k", "")]);
     let input = Input { path: "stdin.k".into(), text: Some("import lib\n".into()) };
     let options = LoadOptions::default();
-    let entries =
-        resolve_entries(&system, &[input], Path::new("/w"), &options.packages).unwrap();
+    let entries = resolve_entries(&system, &[input], Path::new("/w"), &options.packages).unwrap();
     let program = load(&system, &entries, &options).unwrap().value;
     assert_eq!(packages(&program), ["__main__: /w/stdin.k", "lib: /w/lib/a.k"]);
 }

@@ -1,9 +1,9 @@
 //! `base32`
 
-use crate::args::{need, text};
+use crate::args::{missing, need, text};
 use crate::function::{Function, Module, required};
 use crate::host::Host;
-use data_encoding::{BASE32, BASE32_NOPAD};
+use data_encoding::BASE32;
 use kcl_value::{CallArgs, Result, Value};
 
 pub(super) const MODULE: Module = Module {
@@ -35,9 +35,31 @@ fn encode(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
 
 fn decode(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let value = text(need(args, 0, "value", "decode")?);
-    let digits = value.trim_end_matches('=').to_ascii_uppercase();
-    let bytes = BASE32_NOPAD
-        .decode(digits.as_bytes())
-        .map_err(|_| crate::args::missing("decode", "value"))?;
+    // The complaint about a digit is the reference's.
+    let bytes = bytes(value).ok_or_else(|| missing("decode", "value"))?;
     Ok(String::from_utf8(bytes).map_or(Value::None, Value::str))
+}
+
+/// The whole bytes that the digits give; none if a character is no digit.
+fn bytes(value: &str) -> Option<Vec<u8>> {
+    let digits = value.trim_end_matches('=').as_bytes();
+    let mut bytes = Vec::with_capacity(digits.len() * 5 / 8);
+    let mut bits = 0_u32;
+    let mut n_bits = 0;
+    for digit in digits {
+        let five = match digit {
+            b'A'..=b'Z' => digit - b'A',
+            b'a'..=b'z' => digit - b'a',
+            b'2'..=b'7' => digit - b'2' + 26,
+            _ => return None,
+        };
+        bits = bits << 5 | u32::from(five);
+        n_bits += 5;
+        if n_bits >= 8 {
+            n_bits -= 8;
+            bytes.push((bits >> n_bits) as u8);
+            bits &= (1 << n_bits) - 1;
+        }
+    }
+    Some(bytes)
 }

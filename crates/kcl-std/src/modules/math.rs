@@ -160,7 +160,7 @@ fn factorial(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     };
     match get(args, 0, "x") {
         Some(Value::Int(x)) if *x >= 0 => product(*x).map(Value::Int),
-        Some(Value::Float(x)) if *x >= 0.0 && x.fract() == 0.0 => {
+        Some(Value::Float(x)) if *x >= 0.0 && x.fract() == 0.0 && *x < i64::MAX as f64 => {
             product(*x as i64).map(|product| Value::Float(product as f64))
         }
         Some(_) => Err(Fault::new("factorial() only accepts integral values")),

@@ -166,14 +166,14 @@ fn unescape(text: &str) -> String {
 }
 
 /// The documents of a list.
-fn stream(data: &Value, options: &WriteOptions) -> Result<String> {
+fn stream(data: &Value, options: WriteOptions) -> Result<String> {
     let values = data.as_list().ok_or_else(|| Fault::new("invalid list value"))?;
-    Ok(write_stream(values, options))
+    Ok(write_stream(values, &options))
 }
 
 fn encode_all(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let data = need(args, 0, "data", "encode")?;
-    stream(data, &options(args, 1)).map(Value::str)
+    stream(data, options(args, 1)).map(Value::str)
 }
 
 fn dump_to_file(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
@@ -191,5 +191,5 @@ fn dump_all_to_file(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
             "dump_all_to_file() missing 2 required positional arguments: 'data' and 'filename'",
         ));
     };
-    write_file(host, text(name), &stream(data, &options(args, 2))?)
+    write_file(host, text(name), &stream(data, options(args, 2))?)
 }

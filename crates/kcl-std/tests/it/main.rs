@@ -1,0 +1,6 @@
+//! Tests of the tables through small KCL expressions.
+
+mod expression;
+mod host;
+mod signatures;
+mod tables;

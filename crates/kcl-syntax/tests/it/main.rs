@@ -1,0 +1,8 @@
+//! Tests of the syntax crate from outside.
+
+mod corpus;
+mod dump;
+mod errors;
+mod limits;
+mod spans;
+mod trees;
