@@ -7,7 +7,7 @@
 
 use crate::error::{Eval, EvalError};
 use crate::evaluator::Evaluator;
-use crate::instance::Instance;
+use crate::instance::{Instance, Site};
 use crate::layout::{Layout, SchemaId};
 use crate::runtime_type::RuntimeType;
 use crate::{Evaluated, Options};
@@ -15,7 +15,7 @@ use base_system::System;
 use base_text::Name;
 use kcl_hir::Program;
 use kcl_syntax::ast::Stmt;
-use kcl_value::{CallArgs, Dict, Entry, List, Origin, Value};
+use kcl_value::{CallArgs, Dict, Entry, List, Value};
 use std::rc::Rc;
 
 /// Merges partial values in order by the operators of their entries.
@@ -75,7 +75,7 @@ impl Evaluator<'_> {
                     Some(id) => {
                         let args = schema.args.clone();
                         self.schema_expr_depth += 1;
-                        let value = self.instantiate(id, Rc::new(config), Origin(0), args)?;
+                        let value = self.instantiate(id, Rc::new(config), Site::default(), args)?;
                         self.schema_expr_depth -= 1;
                         value
                     }
@@ -109,7 +109,7 @@ impl Evaluator<'_> {
         id: SchemaId,
         layout: Rc<Layout>,
         config: Rc<Dict>,
-        origin: Origin,
+        site: Site,
         args: Rc<CallArgs>,
     ) -> Eval<Value> {
         let mut attrs = Dict::with_capacity(config.len());
@@ -138,7 +138,7 @@ impl Evaluator<'_> {
             };
             attrs.push_new(Entry { value, ..entry.clone() });
         }
-        let instance = Instance::new(id, layout, config, origin, args);
+        let instance = Instance::new(id, layout, config, site, args);
         Ok(self.value_of(&instance, attrs))
     }
 

@@ -2,6 +2,7 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
+use crate::instance::Site;
 use crate::layout::SchemaId;
 use kcl_value::{CallArgs, Dict, Entry, List, MergeOp, Origin, SchemaValue, Slot, Str, Value, ops};
 use std::rc::Rc;
@@ -222,7 +223,7 @@ impl Evaluator<'_> {
             }
         }
         let args: Rc<CallArgs> = schema.args.clone();
-        self.instantiate(SchemaId(schema.info.id), Rc::new(config), self.at, args)
+        self.instantiate(SchemaId(schema.info.id), Rc::new(config), Site::at(self.at), args)
     }
 
     fn put_all(
