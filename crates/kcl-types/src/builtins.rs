@@ -41,7 +41,7 @@ impl Builtins {
             if let Some(function) = module.function(name.as_str()) {
                 return Some(function_type(function));
             }
-            module.constant(name.as_str()).map(|_| Type::Any)
+            module.constant(name.as_str()).map(|constant| read_type(constant.ty))
         };
         self.members.entry((Name::new(module), name)).or_insert_with(read).clone()
     }

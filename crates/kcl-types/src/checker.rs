@@ -166,12 +166,11 @@ impl<'p> Checker<'p> {
 
     /// Sets the type of a name that the current block defines.
     pub(crate) fn set_type(&mut self, name: Name, ty: Type, at: FileSpan) {
-        match self.scope_mut().get_mut(&name) {
-            Some(object) => object.ty = ty,
-            None => {
-                let message = format!("name '{name}' is not defined");
-                self.report(diagnostics::compile_error(at, message));
-            }
+        if let Some(object) = self.scope_mut().get_mut(&name) {
+            object.ty = ty;
+        } else {
+            let message = format!("name '{name}' is not defined");
+            self.report(diagnostics::compile_error(at, message));
         }
     }
 

@@ -106,14 +106,20 @@ impl<'p> Checker<'p> {
                     Stmt::Rule(rule) => (rule.name.name, None),
                     _ => continue,
                 };
-                let schema = self.new_schema(name, kind);
-                declarations.push(Declaration { file, stmt, schema });
                 let at = self.at(node.span);
-                if self.own(name).is_some() {
+                let known = self.own(name).map(|object| object.ty.clone());
+                if known.is_some() {
                     self.report(diagnostics::not_unique(at, name.as_str(), None));
-                    continue;
                 }
-                self.define(name, Type::Schema(schema), at);
+                let schema = match &known {
+                    // Schemas of one name are one schema, the last one.
+                    Some(Type::Schema(schema)) => *schema,
+                    _ => self.new_schema(name, kind),
+                };
+                if known.is_none() {
+                    self.define(name, Type::Schema(schema), at);
+                }
+                declarations.push(Declaration { file, stmt, schema });
             }
         }
         declarations

@@ -11,13 +11,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A config entry with its file.
 pub(crate) type PlacedEntry<'p> = (FileId, &'p ConfigEntry);
 
+/// An expression with its file.
+type PlacedExpr = (FileId, ExprId);
+
 /// Which statements go into which.
 #[derive(Default)]
 pub(crate) struct Merges<'p> {
     /// Statements whose entries are checked elsewhere.
     merged: FxHashSet<(FileId, StmtId)>,
     /// The entries of the configs that take in others.
-    entries: FxHashMap<(FileId, ExprId), Vec<PlacedEntry<'p>>>,
+    entries: FxHashMap<PlacedExpr, Vec<PlacedEntry<'p>>>,
 }
 
 impl<'p> Merges<'p> {
@@ -50,10 +53,29 @@ impl<'p> Merges<'p> {
                 && !earlier.is_empty()
             {
                 merges.merged.extend(earlier.iter().map(|(file, stmt, _)| (*file, *stmt)));
-                merges.entries.insert((file, config), unite(program, list));
+                let configs: Vec<_> = list.iter().map(|(file, _, expr)| (*file, *expr)).collect();
+                merges.unite((file, config), program, &configs);
             }
         }
         merges
+    }
+
+    /// Notes the entries of several configs as those of `config`, also in configs inside.
+    fn unite(&mut self, config: PlacedExpr, program: &'p Program, configs: &[PlacedExpr]) {
+        let entries = unite(program, configs);
+        for (file, entry) in &entries {
+            let module = &program.file(*file).module;
+            let inner = match &module[entry.value].kind {
+                Expr::Schema(schema) => schema.config,
+                _ => entry.value,
+            };
+            if let Expr::Config(list) = &module[inner].kind
+                && !list.is_empty()
+            {
+                self.unite((*file, inner), program, &[(*file, inner)]);
+            }
+        }
+        self.entries.insert(config, entries);
     }
 
     /// Whether a statement is checked elsewhere.
@@ -93,9 +115,9 @@ fn visit(module: &Module, stmt: StmtId, found: &mut impl FnMut(Name, ExprId, boo
 
 /// The entries of several configs: those of one key together, in the order of keys, without
 /// those that a later `=` replaces.
-fn unite<'p>(program: &'p Program, list: &[(FileId, StmtId, ExprId)]) -> Vec<PlacedEntry<'p>> {
+fn unite<'p>(program: &'p Program, configs: &[PlacedExpr]) -> Vec<PlacedEntry<'p>> {
     let mut buckets: indexmap::IndexMap<&str, Vec<PlacedEntry<'p>>> = indexmap::IndexMap::new();
-    for &(file, _, config) in list {
+    for &(file, config) in configs {
         let module = &*program.file(file).module;
         let Expr::Config(entries) = &module[config].kind else { continue };
         for entry in entries {

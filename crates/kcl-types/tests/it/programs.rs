@@ -1,1 +1,0 @@
-//! Small programs with their findings written under the code.
