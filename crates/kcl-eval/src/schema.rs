@@ -283,7 +283,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// An attribute whose type is a single literal has that literal as default.
-    fn literal_default(&self, id: StmtId, attr: &SchemaAttr) -> Option<(Value, Origin)> {
+    fn literal_default(&mut self, id: StmtId, attr: &SchemaAttr) -> Option<(Value, Origin)> {
         let Type::Literal(literal) = &self.frame.module[attr.ty].kind else { return None };
         if attr.is_optional {
             return None;
@@ -297,7 +297,8 @@ impl<'p> Evaluator<'p> {
                 crate::expr::number_value(Number::Unit { value: *value, unit: *unit })
             }
         };
-        Some((value, self.stmt_origin(self.frame.file, id)))
+        self.at = self.stmt_origin(self.frame.file, id);
+        Some((value, self.at))
     }
 
     /// Merges the config's entry into an attribute.
@@ -341,7 +342,7 @@ impl<'p> Evaluator<'p> {
     fn note_attr(&self, this: &Instance, slot: usize, stmt: StmtId) {
         let value = this.get(slot);
         let setters = &this.layout.attrs[slot].setters;
-        this.states.borrow_mut()[slot].progress.note(setters, stmt, &value);
+        this.states.borrow_mut()[slot].progress.note(setters, self.frame.file, stmt, &value);
     }
 
     /// Takes in the keys of the config that are no attributes.
@@ -379,11 +380,8 @@ impl<'p> Evaluator<'p> {
                 continue;
             }
             let slot = Slot::new(entry.slot.op(), None);
-            let (value, origin) = self.merge_attr(
-                default.clone(),
-                Origin::default(),
-                Entry { slot, ..entry.clone() },
-            )?;
+            let entry = Entry { slot, ..entry.clone() };
+            let (value, origin) = self.merge_relaxed(default.clone(), entry.clone())?;
             let value = self.cast(value, &ty, false)?;
             this.set_key(entry.key.clone(), value, entry.slot, origin);
         }

@@ -344,7 +344,9 @@ impl<'p> Evaluator<'p> {
                 let at = if *index < 0 { index + len } else { *index };
                 let Some(item) = usize::try_from(at).ok().and_then(|at| list.items.get_mut(at))
                 else {
-                    return self.fail(format!("list index out of range: {index}"));
+                    return self.fail(format!(
+                        "index out of bounds: the len is {len} but the index is {index}"
+                    ));
                 };
                 *item = value;
                 if let Some(have) = list.origins.get_mut(at as usize) {

@@ -23,6 +23,9 @@ const ENTRY: UnionOptions = UnionOptions { check: true, resolve: false };
 /// A config into an instance.
 const CONFIG: UnionOptions = UnionOptions { check: false, resolve: true };
 
+/// A config into the default of an index signature.
+const RELAXED: UnionOptions = UnionOptions { check: false, resolve: false };
+
 /// Two values that can't both be.
 #[derive(Default)]
 struct Conflict {
@@ -270,6 +273,11 @@ impl Evaluator<'_> {
         self.meet(before, was, entry, CONFIG).map_err(Stop::into_failure)
     }
 
+    /// Merges an entry into the default of an index signature.
+    pub(crate) fn merge_relaxed(&mut self, default: Value, entry: Entry) -> Eval<(Value, Origin)> {
+        self.meet(default, Origin::default(), entry, RELAXED).map_err(Stop::into_failure)
+    }
+
     /// What a value becomes when an entry of its key meets it, and where it is from then.
     fn meet(
         &mut self,
@@ -460,7 +468,12 @@ fn insertion_index(index: i32, len: usize) -> Eval<usize> {
     let at = if index < 0 { i64::from(index) + len as i64 } else { i64::from(index) };
     match usize::try_from(at) {
         Ok(at) if at <= len => Ok(at),
-        _ => Err(Failure::new(format!("insertion index (is {at}) should be <= len (is {len})"))),
+        Err(_) => Err(Failure::new(format!(
+            "index out of bounds: the len is {len} but the index is {index}"
+        ))),
+        Ok(_) => {
+            Err(Failure::new(format!("insertion index (is {at}) should be <= len (is {len})")))
+        }
     }
 }
 
