@@ -18,6 +18,9 @@ use std::rc::Rc;
 /// How deep expressions may nest; what lies deeper is not checked.
 const MAX_DEPTH: u32 = 4_000;
 
+/// How many names are compared with unknown ones in search of similar ones.
+const MAX_COMPARED: usize = 1_000_000;
+
 /// What a value is expected to be, in the stack of enclosing configs.
 #[derive(Clone)]
 pub(crate) struct Expected {
@@ -59,6 +62,8 @@ pub(crate) struct Checker<'p> {
     /// Attributes that other entries with the same key set.
     pub(crate) set_beside: Option<Rc<FxHashSet<Name>>>,
     pub(crate) depth: u32,
+    /// How many names were compared with unknown ones.
+    compared: usize,
 }
 
 impl<'p> Checker<'p> {
@@ -89,6 +94,7 @@ impl<'p> Checker<'p> {
             expected: Vec::new(),
             set_beside: None,
             depth: 0,
+            compared: 0,
         }
     }
 
@@ -134,10 +140,10 @@ impl<'p> Checker<'p> {
         self.scopes.push(Scope::default());
     }
 
-    /// Closes a block.
-    pub(crate) fn leave_scope(&mut self) {
+    /// Closes a block and returns its names.
+    pub(crate) fn leave_scope(&mut self) -> NameMap<Object> {
         self.local_vars.clear();
-        self.scopes.pop();
+        self.scopes.pop().map(|scope| scope.objects).unwrap_or_default()
     }
 
     fn scope(&self) -> &NameMap<Object> {
@@ -147,7 +153,8 @@ impl<'p> Checker<'p> {
         }
     }
 
-    fn scope_mut(&mut self) -> &mut NameMap<Object> {
+    /// The names of the current block, to change them.
+    pub(crate) fn scope_mut(&mut self) -> &mut NameMap<Object> {
         match self.scopes.last_mut() {
             Some(scope) => &mut scope.objects,
             None => &mut self.packages[self.package.0 as usize].objects,
@@ -156,7 +163,7 @@ impl<'p> Checker<'p> {
 
     /// Defines a name in the current block.
     pub(crate) fn define(&mut self, name: Name, ty: Type, at: FileSpan) {
-        self.scope_mut().insert(name, Object { ty, at });
+        self.scope_mut().insert(name, Object { ty, at, is_own: true, is_declared: false });
     }
 
     /// What a name stands for in the current block alone.
@@ -183,7 +190,9 @@ impl<'p> Checker<'p> {
     /// The type of a name in scope.
     pub(crate) fn find(&mut self, name: Name) -> Option<Type> {
         for scope in self.scopes.iter().rev() {
-            if let Some(object) = scope.objects.get(&name) {
+            if let Some(object) = scope.objects.get(&name)
+                && object.is_own
+            {
                 return Some(object.ty.clone());
             }
         }
@@ -211,14 +220,24 @@ impl<'p> Checker<'p> {
         if let Some(ty) = self.find(name) {
             return ty;
         }
+        let similar = self.similar_names(name);
+        self.report(diagnostics::not_defined(at, name.as_str(), similar));
+        Type::Any
+    }
+
+    /// Names in scope that look like `name`; none after very many were compared.
+    fn similar_names(&mut self, name: Name) -> Vec<String> {
         let mut names: indexmap::IndexSet<&str> = Builtins::names().collect();
         names.extend(self.packages[self.package.0 as usize].objects.keys().map(|n| n.as_str()));
         for scope in &self.scopes {
-            names.extend(scope.objects.keys().map(|name| name.as_str()));
+            let objects = scope.objects.iter().filter(|(_, object)| object.is_own);
+            names.extend(objects.map(|(name, _)| name.as_str()));
         }
-        let similar = suggest::similar(name.as_str(), names);
-        self.report(diagnostics::not_defined(at, name.as_str(), similar));
-        Type::Any
+        if self.compared > MAX_COMPARED {
+            return Vec::new();
+        }
+        self.compared += names.len();
+        suggest::similar(name.as_str(), names)
     }
 
     /// A schema by number.

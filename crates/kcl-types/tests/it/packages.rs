@@ -61,7 +61,7 @@ b = math.pow("s", 2)
 #[test]
 fn an_alias_belongs_to_its_file() {
     check_findings(
-        r#"
+        r"
 #- one/one.k
 x = 1
 #- two/two.k
@@ -72,7 +72,7 @@ a = pkg.x
 #- main2.k
 import two as pkg
 b = pkg.y
-"#,
+",
     );
 }
 
