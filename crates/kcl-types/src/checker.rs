@@ -1,5 +1,6 @@
 //! The state of a check, and what all its parts share.
 
+use crate::Checked;
 use crate::assignable::Relations;
 use crate::builtins::Builtins;
 use crate::cycles::Dependencies;
@@ -7,6 +8,7 @@ use crate::diagnostics::{self, Findings};
 use crate::merge::Merges;
 use crate::scope::{Object, PackageScope, Scope};
 use crate::suggest;
+use crate::table::TypeTable;
 use crate::ty::{NameMap, SchemaAttr, SchemaId, SchemaType, Type};
 use base_diag::Diagnostic;
 use base_text::{FileId, FileSpan, Name, Span};
@@ -64,10 +66,12 @@ pub(crate) struct Checker<'p> {
     pub(crate) depth: u32,
     /// How many names were compared with unknown ones.
     compared: usize,
+    /// Where types are kept for tools.
+    pub(crate) table: Option<TypeTable>,
 }
 
 impl<'p> Checker<'p> {
-    pub(crate) fn new(program: &'p Program, module: &'p Module) -> Self {
+    pub(crate) fn new(program: &'p Program, module: &'p Module, table: Option<TypeTable>) -> Self {
         let mut packages = Vec::new();
         packages.resize_with(program.packages.len(), PackageScope::default);
         let mut file_imports = Vec::new();
@@ -95,7 +99,17 @@ impl<'p> Checker<'p> {
             set_beside: None,
             depth: 0,
             compared: 0,
+            table,
         }
+    }
+
+    /// What was found out.
+    pub(crate) fn finish(self) -> Checked {
+        let types = self.table.map(|mut table| {
+            table.fill(self.packages, self.schemas);
+            table
+        });
+        Checked { diagnostics: self.findings.into_vec(), types: types.unwrap_or_default() }
     }
 
     /// The relations between types.

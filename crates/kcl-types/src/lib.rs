@@ -17,7 +17,10 @@ mod lints;
 mod merge;
 mod scope;
 mod suggest;
+mod table;
 pub mod ty;
+
+pub use table::TypeTable;
 
 use base_diag::Diagnostic;
 use kcl_hir::Program;
@@ -25,10 +28,28 @@ use kcl_hir::Program;
 /// Checks names and types, and returns all findings in the reference's order: imported
 /// packages first, errors before warnings.
 pub fn check(program: &Program) -> Vec<Diagnostic> {
-    let Some(package) = program.main_package() else { return Vec::new() };
-    let Some(&file) = package.files.first() else { return Vec::new() };
-    let mut checker = checker::Checker::new(program, &program.file(file).module);
+    run(program, None).diagnostics
+}
+
+/// Checks names and types, and keeps the types for tools.
+pub fn check_with_types(program: &Program) -> Checked {
+    run(program, Some(TypeTable::new(program)))
+}
+
+/// What a check finds out.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// All findings, as [`check`] gives them.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The types of expressions and globals.
+    pub types: TypeTable,
+}
+
+fn run(program: &Program, table: Option<TypeTable>) -> Checked {
+    let main_file = program.main_package().and_then(|package| package.files.first());
+    let Some(&file) = main_file else { return Checked::default() };
+    let mut checker = checker::Checker::new(program, &program.file(file).module, table);
     checker.check_package(kcl_hir::PackageId(0));
     checker.lint();
-    checker.findings.into_vec()
+    checker.finish()
 }

@@ -132,3 +132,18 @@ b = again.match
         ]
     );
 }
+
+#[test]
+fn types_are_kept_for_tools() {
+    let program = load_fixture(&Fixture::parse("a = [1, 2]\nb = a[0]\n"));
+    let checked = kcl_types::check_with_types(&program);
+    let globals: Vec<String> = checked
+        .types
+        .globals(kcl_hir::PackageId(0))
+        .map(|(name, ty)| format!("{name}: {ty}"))
+        .collect();
+    assert_eq!(globals, ["a: [int]", "b: int"]);
+    let file = program.packages[0].files[0];
+    let first = kcl_syntax::ast::ExprId(0);
+    assert_eq!(checked.types.expr(file, first).map(ToString::to_string).as_deref(), Some("int(1)"));
+}
