@@ -185,8 +185,7 @@ fn files_of(
     let path = system.canonicalize(path).map_err(missing)?;
     let is_dir = system.is_dir(&path);
     let folder = if is_dir { &path } else { path.parent().unwrap_or(&path) };
-    let root = root
-        .unwrap_or_else(|| module_above(system, folder).unwrap_or(folder).to_path_buf());
+    let root = root.unwrap_or_else(|| module_above(system, folder).unwrap_or(folder).to_path_buf());
     let paths = if is_dir {
         let all = system.read_dir(&path).map_err(missing)?;
         let files: Vec<PathBuf> =
