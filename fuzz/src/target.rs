@@ -1,6 +1,14 @@
 //! What is expected of any input: no panic, no endless work, and the laws below.
 
 use crate::input::Kind;
+use base_system::MemorySystem;
+use kcl_driver::{Format, Input, Limits, RunError, RunOptions, RunOutput};
+use kcl_value::{json, ops, yaml};
+
+/// Bounds that no useful input of this size reaches.
+const STEPS: u64 = 500_000;
+const MEMORY_BYTES: u64 = 64 << 20;
+const DEPTH: u32 = 2_000;
 
 /// How far an input got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,11 +24,12 @@ pub(crate) enum Reached {
 /// Feeds one input to its target; an error says which law is broken.
 pub(crate) fn feed(kind: Kind, text: &str) -> Result<Reached, String> {
     match kind {
-        Kind::Parse | Kind::Run => parse(text),
+        Kind::Parse => parse(text),
+        Kind::Run => run(text),
     }
 }
 
-/// Diagnostics lie inside the text.
+/// Diagnostics lie inside the text, and what is accepted can be printed and read again.
 fn parse(text: &str) -> Result<Reached, String> {
     let parsed = kcl_syntax::parse(text);
     for error in &parsed.diagnostics {
@@ -32,5 +41,83 @@ fn parse(text: &str) -> Result<Reached, String> {
     if !parsed.diagnostics.is_empty() {
         return Ok(Reached::Rejected);
     }
+    let printed = kcl_syntax::print(&parsed.module, text);
+    let again = kcl_syntax::parse(&printed);
+    if let Some(error) = again.diagnostics.first() {
+        return Err(format!("the printed program is refused: {}", error.message));
+    }
+    if kcl_syntax::print(&again.module, &printed) != printed {
+        return Err("printing is not stable".into());
+    }
     Ok(Reached::Accepted)
+}
+
+/// A run ends with a value or with diagnostics. For some inputs more is asked: the same result
+/// again, and the same value in YAML and in JSON.
+fn run(text: &str) -> Result<Reached, String> {
+    let outcome = execute(text, Format::Yaml);
+    match outcome {
+        Ok(output) => {
+            if looks_closer(text) {
+                same_again(text, &output)?;
+                same_value(text, &output)?;
+            }
+            Ok(Reached::Evaluated)
+        }
+        Err(error) => {
+            let Some(first) = error.diagnostics.first() else {
+                return Err("a failed run has no diagnostics".into());
+            };
+            if looks_closer(text) {
+                let again = execute(text, Format::Yaml).err();
+                if again.is_none_or(|again| again.diagnostics != error.diagnostics) {
+                    return Err("the second run fails differently".into());
+                }
+            }
+            Ok(match first.code.get(..2) {
+                Some("E1") => Reached::Rejected,
+                Some("E2") => Reached::Accepted,
+                _ => Reached::Evaluated,
+            })
+        }
+    }
+}
+
+/// Whether the costly laws are tried on this input.
+fn looks_closer(text: &str) -> bool {
+    text.len().is_multiple_of(16)
+}
+
+fn execute(text: &str, format: Format) -> Result<RunOutput, Box<RunError>> {
+    // Deep stacks take long to fill: only some inputs may go as deep as users may.
+    let depth = if looks_closer(text) { Limits::default().depth } else { DEPTH };
+    let input = Input { path: "main.k".into(), text: Some(text.into()) };
+    let options = RunOptions {
+        inputs: vec![input],
+        ignore_default_settings: true,
+        format: Some(format),
+        limits: Limits { steps: STEPS, memory: MEMORY_BYTES, depth },
+        ..RunOptions::default()
+    };
+    kcl_driver::run(&MemorySystem::new(), &options)
+}
+
+fn same_again(text: &str, first: &RunOutput) -> Result<(), String> {
+    let same = execute(text, Format::Yaml).is_ok_and(|second| second.result == first.result);
+    if same { Ok(()) } else { Err("the second run gives other bytes".into()) }
+}
+
+fn same_value(text: &str, in_yaml: &RunOutput) -> Result<(), String> {
+    let in_json = execute(text, Format::Json).map_err(|_| "fails when asked for JSON")?;
+    let from_json = json::parse(&in_json.result)
+        .map_err(|fault| format!("the JSON can't be read again: {}", fault.message))?;
+    // Whether the last line end belongs to a block text at the end depends on its form.
+    for end in ["\n", ""] {
+        let from_yaml = yaml::parse(&format!("{}{end}", in_yaml.result))
+            .map_err(|fault| format!("the YAML can't be read again: {}", fault.message))?;
+        if ops::equals(&from_yaml, &from_json) {
+            return Ok(());
+        }
+    }
+    Err("YAML and JSON give different values".into())
 }

@@ -9,23 +9,24 @@ mod tidy;
 mod tree;
 
 use anyhow::bail;
+use std::process::ExitCode;
 use tree::Tree;
 
 const USAGE: &str = "usage: cargo xtask tidy";
 
-fn main() -> anyhow::Result<()> {
+fn main() -> anyhow::Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy_command(),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
-            Ok(())
+            Ok(ExitCode::SUCCESS)
         }
         _ => bail!(USAGE),
     }
 }
 
-fn tidy_command() -> anyhow::Result<()> {
+fn tidy_command() -> anyhow::Result<ExitCode> {
     let report = tidy::check(&Tree::load()?);
     for figure in &report.figures {
         println!("{figure}");
@@ -33,8 +34,6 @@ fn tidy_command() -> anyhow::Result<()> {
     for finding in &report.findings {
         println!("{finding}");
     }
-    match report.findings.len() {
-        0 => Ok(()),
-        n => bail!("{n} findings"),
-    }
+    let tidy = report.findings.is_empty();
+    Ok(if tidy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -81,7 +81,7 @@ fn eval_options(job: &Job) -> kcl_eval::Options {
         partial: options.partial,
         provenance: options.provenance,
         show_hidden: options.show_hidden,
-        work_dir: job.work_dir.clone(),
+        work_dir: job.program_dir.clone(),
         limits: options.limits,
     }
 }
@@ -107,7 +107,11 @@ fn write_value(value: &Value, format: Format, plan: &PlanOptions) -> kcl_value::
     match format {
         Format::Yaml => Ok(plan::to_yaml(value, plan)),
         Format::Json => Ok(plan::to_json(value, plan)),
-        Format::Toml => plan::to_toml(value, plan),
+        Format::Toml => {
+            let mut text = plan::to_toml(value, plan)?;
+            text.truncate(text.trim_end_matches('\n').len());
+            Ok(text)
+        }
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Job {
     pub(crate) base: PathBuf,
     /// The working folder.
     pub(crate) work_dir: PathBuf,
+    /// The working folder as the program sees it: what was asked for, in the words used.
+    pub(crate) program_dir: PathBuf,
     pub(crate) packages: PackageMap,
     pub(crate) vendors: Vec<PathBuf>,
     /// Where the output goes, if the settings say so.
@@ -36,10 +38,13 @@ pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, 
     };
     let work_dir = system.canonicalize(&work_dir).unwrap_or(work_dir);
     let (settings, settings_dir) = read_settings(system, options, &work_dir)?;
+    let program_dir = options.work_dir.clone().unwrap_or_else(|| settings_dir.clone());
+    let settings_dir = work_dir.join(settings_dir);
     let mut job = Job {
         options: options.clone(),
         base: work_dir.clone(),
         work_dir,
+        program_dir,
         packages: PackageMap::default(),
         vendors: package_home(system).into_iter().collect(),
         output: None,
@@ -51,7 +56,7 @@ pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, 
 }
 
 /// Reads the settings files; gives what they say together, and the folder of the last one
-/// that names files.
+/// that names files, as written.
 fn read_settings(
     system: &dyn System,
     options: &RunOptions,
@@ -63,12 +68,12 @@ fn read_settings(
         && system.is_file(&work_dir.join(DEFAULT_FILE));
     let paths = if use_default { &default[..] } else { &options.settings };
     let mut settings = Settings::default();
-    let mut folder = work_dir.to_path_buf();
+    let mut folder = PathBuf::new();
     for path in paths {
         let full = work_dir.join(path);
         let one =
             Settings::read(system, &full, &path.display().to_string()).map_err(RunError::plain)?;
-        if let (Some(_), Some(parent)) = (&one.files, full.parent()) {
+        if let (Some(_), Some(parent)) = (&one.files, path.parent()) {
             folder = parent.to_path_buf();
         }
         settings.merge(one);
@@ -100,10 +105,11 @@ impl Job {
             let files = settings.files.unwrap_or_default();
             options.inputs = files.into_iter().map(Input::path).collect();
             self.base = folder.to_path_buf();
-        } else if folder != work_dir {
+        } else {
             for input in &mut options.inputs {
                 let near = folder.join(&input.path);
-                if input.text.is_none() && system.exists(&near) {
+                let is_elsewhere = folder != work_dir && input.text.is_none();
+                if is_elsewhere && system.exists(&near) {
                     input.path = near.display().to_string();
                 }
             }

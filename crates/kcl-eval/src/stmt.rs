@@ -79,7 +79,6 @@ impl<'p> Evaluator<'p> {
         if self.backtrack.is_some_and(|backtrack| backtrack.stopped) {
             return Ok(Value::Undefined);
         }
-        self.at = self.stmt_origin(self.frame.file, id);
         let module = self.frame.module;
         let value = match &module[id].kind {
             Stmt::Expr(exprs) => {

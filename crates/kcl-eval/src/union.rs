@@ -2,6 +2,7 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
+use crate::instance::Site;
 use crate::layout::SchemaId;
 use kcl_value::{CallArgs, Dict, Entry, List, MergeOp, Origin, SchemaValue, Slot, Str, Value, ops};
 use std::rc::Rc;
@@ -205,7 +206,7 @@ impl Evaluator<'_> {
 
     /// Makes a changed instance anew, if asked to.
     fn resolved(&mut self, schema: SchemaValue, options: UnionOptions) -> Result<Value, Stop> {
-        if !options.resolve {
+        if !options.resolve || self.partial {
             return Ok(Value::Schema(Rc::new(schema)));
         }
         let keys = schema.config_keys.clone();
@@ -222,7 +223,7 @@ impl Evaluator<'_> {
             }
         }
         let args: Rc<CallArgs> = schema.args.clone();
-        self.instantiate(SchemaId(schema.info.id), Rc::new(config), self.at, args)
+        self.instantiate(SchemaId(schema.info.id), Rc::new(config), Site::at(self.at), args)
     }
 
     fn put_all(

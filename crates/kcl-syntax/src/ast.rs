@@ -384,7 +384,8 @@ pub enum Expr {
         /// Its operand.
         operand: ExprId,
     },
-    /// `a + b`; the right side of `as` is an [`Expr::Type`].
+    /// `a + b`; the right side of `as` is an [`Expr::Type`] if a name stands there, which is
+    /// all that is allowed; else it is left as the expression that was written.
     Binary {
         /// The operator.
         op: BinOp,
@@ -572,6 +573,7 @@ pub struct ConfigEntry {
     /// The key; `None` for `**value` and `if`.
     /// A nested key `a.b.c: v` is written out: `a: {b: {c: v}}` with the inner configs
     /// spanning the key, as the parser of the reference does; a subscript key is `a[0]`.
+    /// `{name}` is written out too, as `{name = name}`: then key and value have one span.
     pub key: Option<ExprId>,
     /// The value.
     pub value: ExprId,

@@ -8,11 +8,11 @@ mod number;
 pub(crate) mod string;
 
 use crate::error::SyntaxError;
-use crate::token::{Token, TokenKind, keyword};
+use crate::token::{ARROW_FOLLOWS, Token, TokenKind, keyword};
 use base_text::Span;
 use indent::Level;
 
-pub(crate) use number::{int_value, unit};
+pub(crate) use number::{int_value, is_suffix, unit};
 
 /// The tokens of a text, ending in [`TokenKind::Eof`], and its comments.
 pub(crate) struct Lexed {
@@ -55,8 +55,10 @@ struct Lexer<'t, 'e> {
     /// indentation, so this starts false.
     at_line_start: bool,
     levels: Vec<Level>,
-    /// Open brackets, by their closing kind.
-    open: Vec<TokenKind>,
+    /// Open brackets: the kind that closes them, and which token they are.
+    open: Vec<(TokenKind, usize)>,
+    /// Which token is the `{` that the last `}` closed.
+    last_braces: usize,
 }
 
 impl<'t, 'e> Lexer<'t, 'e> {
@@ -72,6 +74,7 @@ impl<'t, 'e> Lexer<'t, 'e> {
             at_line_start: false,
             levels: vec![Level::default()],
             open: Vec::new(),
+            last_braces: 0,
         }
     }
 
@@ -250,9 +253,9 @@ impl<'t, 'e> Lexer<'t, 'e> {
         };
         self.pos += len;
         match kind {
-            TokenKind::OpenParen => self.open.push(TokenKind::CloseParen),
-            TokenKind::OpenBracket => self.open.push(TokenKind::CloseBracket),
-            TokenKind::OpenBrace => self.open.push(TokenKind::CloseBrace),
+            TokenKind::OpenParen => self.open.push((TokenKind::CloseParen, self.tokens.len())),
+            TokenKind::OpenBracket => self.open.push((TokenKind::CloseBracket, self.tokens.len())),
+            TokenKind::OpenBrace => self.open.push((TokenKind::CloseBrace, self.tokens.len())),
             TokenKind::CloseParen | TokenKind::CloseBracket | TokenKind::CloseBrace => {
                 let kind = self.close(kind);
                 self.push(kind, start);
@@ -264,6 +267,11 @@ impl<'t, 'e> Lexer<'t, 'e> {
             // `->`, also when blanks stand between.
             TokenKind::Gt if self.tokens.last().is_some_and(|t| t.kind == TokenKind::Minus) => {
                 self.tokens.pop();
+                if self.tokens.last().is_some_and(|t| t.kind == TokenKind::CloseBrace)
+                    && let Some(braces) = self.tokens.get_mut(self.last_braces)
+                {
+                    braces.extra = ARROW_FOLLOWS;
+                }
                 self.push(TokenKind::Arrow, start - 1);
                 return;
             }
@@ -293,7 +301,7 @@ impl<'t, 'e> Lexer<'t, 'e> {
 
     /// Matches a closing bracket with the last open one; a wrong one closes it all the same.
     fn close(&mut self, kind: TokenKind) -> TokenKind {
-        let expected = self.open.pop();
+        let (expected, opened) = self.open.pop().unzip();
         if expected != Some(kind) {
             let message = match kind {
                 TokenKind::CloseParen => "error nesting on close paren",
@@ -302,7 +310,11 @@ impl<'t, 'e> Lexer<'t, 'e> {
             };
             self.error(self.pos - 1, self.pos, message);
         }
-        expected.unwrap_or(kind)
+        let kind = expected.unwrap_or(kind);
+        if kind == TokenKind::CloseBrace {
+            self.last_braces = opened.unwrap_or(usize::MAX);
+        }
+        kind
     }
 
     /// Passes what stands for no token.

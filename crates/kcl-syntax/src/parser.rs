@@ -17,7 +17,7 @@ mod types;
 use crate::ast::{Expr, ExprId, Ident, Module, Path, TypeId};
 use crate::error::{SyntaxError, dedup};
 use crate::lexer::string::StringParts;
-use crate::lexer::{Lexed, lex};
+use crate::lexer::{Lexed, is_suffix, lex};
 use crate::token::{NUMBER_IS_BAD, Token, TokenKind};
 use base_text::{Name, Span};
 use rustc_hash::FxHashMap;
@@ -92,6 +92,8 @@ struct Parser<'t> {
     token: Token,
     /// The end of the last token passed that is more than layout.
     end: u32,
+    /// The end of the last token passed.
+    prev_end: u32,
     module: Module,
     errors: Vec<SyntaxError>,
     names: FxHashMap<&'t str, Name>,
@@ -121,6 +123,7 @@ impl<'t> Parser<'t> {
             pos: 0,
             token,
             end: token.start,
+            prev_end: token.start,
             module,
             errors,
             names: FxHashMap::default(),
@@ -149,6 +152,7 @@ impl<'t> Parser<'t> {
     }
 
     fn bump(&mut self) {
+        self.prev_end = self.token.end;
         if !self.token.kind.is_layout() {
             self.end = self.token.end;
         }
@@ -262,8 +266,11 @@ impl<'t> Parser<'t> {
         let text = token.span().slice(self.text);
         match token.kind {
             TokenKind::Int | TokenKind::Float if token.extra & NUMBER_IS_BAD != 0 => "0".into(),
-            TokenKind::Int => text.into(),
-            TokenKind::Float => text[..text.len() - usize::from(token.extra)].into(),
+            TokenKind::Int | TokenKind::Float => {
+                let (digits, suffix) = text.split_at(text.len() - usize::from(token.extra));
+                let shows_suffix = token.kind == TokenKind::Int && is_suffix(suffix);
+                if shows_suffix { text } else { digits }.into()
+            }
             TokenKind::Str | TokenKind::LongStr => {
                 self.string_parts(token).value().unwrap_or_default().into()
             }
@@ -284,6 +291,15 @@ impl<'t> Parser<'t> {
         }
         self.depth += 1;
         true
+    }
+
+    /// Stops at a chain (of `elif`s, of calls …) that makes the tree too deep.
+    fn is_too_long(&mut self, n_links: usize) -> bool {
+        let is_too_long = n_links >= MAX_DEPTH as usize;
+        if is_too_long {
+            self.too_deep();
+        }
+        is_too_long
     }
 
     #[cold]

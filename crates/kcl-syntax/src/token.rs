@@ -194,7 +194,8 @@ impl TokenKind {
 pub(crate) struct Token {
     /// What it is.
     pub(crate) kind: TokenKind,
-    /// More about it: see [`TokenKind::BadDedent`] and [`NUMBER_IS_BAD`].
+    /// More about it: see [`TokenKind::BadDedent`], [`NUMBER_IS_BAD`], [`ARROW_FOLLOWS`];
+    /// 1 for a string that is not closed.
     pub(crate) extra: u16,
     /// The first byte.
     pub(crate) start: u32,
@@ -212,6 +213,9 @@ impl Token {
 /// Set in `extra` of a number that the lexer refused: it counts as 0.
 /// The other bits are the length of the unit behind the digits.
 pub(crate) const NUMBER_IS_BAD: u16 = 0x8000;
+
+/// The `extra` of a `{` whose `}` is followed by `->`: parameters of a lambda.
+pub(crate) const ARROW_FOLLOWS: u16 = 1;
 
 /// The keyword that `word` is, or [`TokenKind::Ident`].
 pub(crate) fn keyword(word: &[u8]) -> TokenKind {

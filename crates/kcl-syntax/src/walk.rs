@@ -56,7 +56,9 @@ fn stmts<'i>(ids: impl IntoIterator<Item = &'i StmtId>, each: Each<'_>) {
 }
 
 fn keywords(kwargs: &[Keyword], each: Each<'_>) {
-    kwargs.iter().for_each(|keyword| exprs(&keyword.value, each));
+    for keyword in kwargs {
+        exprs(&keyword.value, each);
+    }
 }
 
 fn generators(clauses: &[CompClause], each: Each<'_>) {
@@ -123,7 +125,9 @@ fn expr_children(module: &Module, id: ExprId, each: Each<'_>) {
         }
         Expr::ConfigIf { cond, items, orelse } => {
             each(Node::Expr(*cond));
-            items.iter().for_each(|one| entry(one, each));
+            for one in items {
+                entry(one, each);
+            }
             exprs(orelse, each);
         }
         Expr::Schema(schema) => {

@@ -71,7 +71,12 @@ pub(crate) struct Checker<'p> {
 }
 
 impl<'p> Checker<'p> {
-    pub(crate) fn new(program: &'p Program, module: &'p Module, table: Option<TypeTable>) -> Self {
+    pub(crate) fn new(
+        program: &'p Program,
+        module: &'p Module,
+        merges: Merges<'p>,
+        table: Option<TypeTable>,
+    ) -> Self {
         let mut packages = Vec::new();
         packages.resize_with(program.packages.len(), PackageScope::default);
         let mut file_imports = Vec::new();
@@ -86,7 +91,7 @@ impl<'p> Checker<'p> {
             builtins: Builtins::default(),
             schema_cycles: Dependencies::default(),
             module_cycles: Dependencies::default(),
-            merges: Merges::find(program),
+            merges,
             package: PackageId(0),
             file: FileId(0),
             module,

@@ -9,8 +9,10 @@ pub struct Attributes {
     pub names: Vec<String>,
     /// One line of KCL for each.
     pub lines: Vec<String>,
-    /// Attributes with their types, for an instance to override.
+    /// Values that an instance gives to some of them.
     pub overrides: Vec<String>,
+    /// Whether an attribute uses only others of which this holds too.
+    in_base: Vec<bool>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,11 +32,15 @@ impl Attributes {
         }
         let types: Vec<Type> =
             (0..n).map(|_| *rng.pick(&[Type::Int, Type::Int, Type::Str, Type::List])).collect();
-        let mut attributes =
-            Self { names: Vec::new(), lines: vec![String::new(); n], overrides: Vec::new() };
-        attributes.names = (0..n).map(|idx| format!("a{idx}")).collect();
+        let mut attributes = Self {
+            names: (0..n).map(|idx| format!("a{idx}")).collect(),
+            lines: vec![String::new(); n],
+            overrides: Vec::new(),
+            in_base: vec![false; n],
+        };
         for at in 0..n {
             let own = order[at];
+            attributes.in_base[own] = at >= n / 2;
             let usable: Vec<usize> = order[at + 1..].to_vec();
             let value = value(rng, types[own], &usable, &types);
             let declared = match types[own] {
@@ -60,13 +66,14 @@ impl Attributes {
         format!("schema S:\n{}{}", self.body(order), self.instance())
     }
 
-    /// Writes a base schema with the first attributes and a derived one with the others.
+    /// Writes a base schema with attributes that need no others, and a derived one with the rest.
     pub fn inherited(&self, order: &[usize]) -> String {
-        let (base, derived) = order.split_at(order.len() / 2);
+        let (base, derived): (Vec<usize>, Vec<usize>) =
+            order.iter().partition(|idx| self.in_base[**idx]);
         format!(
             "schema B:\n    zero = 0\n{}schema S(B):\n    one = 1\n{}{}",
-            self.body(base),
-            self.body(derived),
+            self.body(&base),
+            self.body(&derived),
             self.instance()
         )
     }

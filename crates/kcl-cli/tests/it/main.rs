@@ -1,6 +1,7 @@
 //! Runs the binary in temporary folders and compares what it says.
 
 mod errors;
+mod examples;
 mod output;
 mod sandbox;
 mod settings;

@@ -2,12 +2,12 @@
 
 use crate::sandbox::{Sandbox, done};
 
-const MAIN: &str = "print(\"hi\")\nb = {y = None, x = 1}\na = option(\"n\")\n_h = 2\n";
+const MAIN: &str = "print(\"hi\")\nb = {z = None, x = 1}\na = option(\"n\")\n_h = 2\n";
 
 #[test]
 fn printed_lines_come_before_the_result() {
     let sandbox = Sandbox::new(&[("main.k", MAIN)]);
-    assert_eq!(sandbox.kcl("run main.k -D n=3"), done("hi\nb:\n  y: null\n  x: 1\na: 3\n"));
+    assert_eq!(sandbox.kcl("run main.k -D n=3"), done("hi\nb:\n  z: null\n  x: 1\na: 3\n"));
     assert_eq!(sandbox.kcl("main.k -D n=3 -q -n"), done("b:\n  x: 1\na: 3\n"));
 }
 

@@ -1,5 +1,7 @@
 //! A temporary folder to run `kcl` in.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its folder has failed")]
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -16,14 +16,14 @@ pub(crate) struct TestHost {
 impl TestHost {
     pub(crate) fn new() -> Self {
         let system = MemorySystem::new()
-            .with_file("/work/f.txt", "hello\n")
-            .with_file("/work/d/a.txt", "x\n")
-            .with_file("/work/g/a.txt", "")
-            .with_file("/work/g/.h.txt", "")
-            .with_file("/work/g/b/x.txt", "")
-            .with_file("/work/g/b.txt", "")
-            .with_file("/work/g/d/c/y.txt", "")
-            .with_file("/work/g/z.txt", "")
+            .with_file("/app/f.txt", "hello\n")
+            .with_file("/app/d/a.txt", "x\n")
+            .with_file("/app/g/a.txt", "")
+            .with_file("/app/g/.h.txt", "")
+            .with_file("/app/g/b/x.txt", "")
+            .with_file("/app/g/b.txt", "")
+            .with_file("/app/g/d/c/y.txt", "")
+            .with_file("/app/g/z.txt", "")
             .with_file("/etc/passwd", "root")
             .with_env("GREETING", "hello")
             .with_now(Duration::from_secs(1_000_000_000));
@@ -37,15 +37,15 @@ impl Host for TestHost {
     }
 
     fn module_root(&self) -> &Path {
-        Path::new("/work")
+        Path::new("/app")
     }
 
     fn work_dir(&self) -> &Path {
-        Path::new("/work")
+        Path::new("/app")
     }
 
     fn current_file(&self) -> &'static str {
-        "/work/main.k"
+        "/app/main.k"
     }
 
     fn option(&self, key: &str) -> Option<Value> {

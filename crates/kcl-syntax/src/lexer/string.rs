@@ -147,10 +147,10 @@ pub(crate) fn dedent(text: Cow<'_, str>) -> Cow<'_, str> {
     let margin = margin.unwrap_or(0);
     let without_first = text.strip_prefix('\n').unwrap_or(&text);
     if margin == 0 {
-        return match without_first.len() == text.len() {
-            true => text,
-            false => Cow::Owned(without_first.into()),
-        };
+        if without_first.len() == text.len() {
+            return text;
+        }
+        return Cow::Owned(without_first.into());
     }
     let mut out = String::with_capacity(without_first.len());
     for (at, line) in without_first.split('\n').enumerate() {

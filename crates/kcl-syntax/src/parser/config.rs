@@ -147,8 +147,12 @@ impl Parser<'_> {
             return;
         }
         let inner = path.names.split_off(1);
+        let n_inner = inner.len();
         path.span = path.names[0].span;
         node.span = path.span;
+        if self.is_too_long(n_inner) {
+            return;
+        }
         let mut op = entry.op;
         for name in inner.into_iter().rev() {
             let path = Path { names: vec![name], span: name.span };

@@ -198,6 +198,7 @@ impl Parser<'_> {
     pub(super) fn primary_expr(&mut self) -> ExprId {
         let start = self.token.start;
         let mut value = self.operand();
+        let mut n_members = 0;
         loop {
             if self.at(TokenKind::OpenParen) {
                 let (args, kwargs) = self.call_args();
@@ -205,6 +206,10 @@ impl Parser<'_> {
             } else if let Some(member) = self.member(value, start) {
                 value = member;
             } else {
+                return value;
+            }
+            n_members += 1;
+            if self.is_too_long(n_members) {
                 return value;
             }
         }

@@ -164,15 +164,6 @@ impl Parser<'_> {
         items
     }
 
-    /// Stops at a chain of `elif`s that would make the tree too deep.
-    pub(super) fn is_too_long(&mut self, n_branches: usize) -> bool {
-        let deep = n_branches >= super::MAX_DEPTH as usize;
-        if deep {
-            self.too_deep();
-        }
-        deep
-    }
-
     pub(super) fn comp_clauses(&mut self) -> Vec<CompClause> {
         let mut clauses = Vec::new();
         while self.at(TokenKind::For) {

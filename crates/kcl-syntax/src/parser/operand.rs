@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::ast::{Constant, Expr, ExprId, Lambda, Number, Path, Quant, QuantOp, SchemaExpr};
 use crate::lexer::{int_value, unit};
-use crate::token::{NUMBER_IS_BAD, Token, TokenKind};
+use crate::token::{ARROW_FOLLOWS, NUMBER_IS_BAD, Token, TokenKind};
 
 const OPERAND: &[&str] = &["identifier", "literal", "(", "[", "{"];
 
@@ -137,8 +137,13 @@ impl Parser<'_> {
                 let start = self.token.start;
                 let path = self.path();
                 let mut target = self.add(Expr::Ident(path), start);
+                let mut n_members = 0;
                 while let Some(longer) = self.member(target, start) {
                     target = longer;
+                    n_members += 1;
+                    if self.is_too_long(n_members) {
+                        break;
+                    }
                 }
                 target
             }
@@ -154,7 +159,7 @@ impl Parser<'_> {
         let start = self.token.start;
         self.bump();
         let params = match self.kind() {
-            TokenKind::OpenBrace if self.arrow_follows_braces() => Some(self.braced_params()),
+            TokenKind::OpenBrace if self.token.extra == ARROW_FOLLOWS => Some(self.braced_params()),
             TokenKind::Arrow
             | TokenKind::OpenParen
             | TokenKind::OpenBracket
@@ -188,18 +193,11 @@ impl Parser<'_> {
 
     fn number(&mut self) -> ExprId {
         let token = self.token;
-        let number = match token.kind {
-            TokenKind::Int => Number::Int(0),
-            _ => Number::Float(0.0),
-        };
-        let number = match self.number_value(token) {
-            Some(number) => number,
-            None => {
-                let kind = if token.kind == TokenKind::Int { "int" } else { "float" };
-                self.expected(&[kind]);
-                number
-            }
-        };
+        let number = self.number_value(token).unwrap_or_else(|| {
+            let is_int = token.kind == TokenKind::Int;
+            self.expected(&[if is_int { "int" } else { "float" }]);
+            if is_int { Number::Int(0) } else { Number::Float(0.0) }
+        });
         self.bump();
         self.add(Expr::Number(number), token.start)
     }

@@ -47,23 +47,6 @@ impl Parser<'_> {
         Params { list, span: self.span_from(start) }
     }
 
-    /// Whether `->` follows the `}` that closes the `{` at the current token.
-    pub(super) fn arrow_follows_braces(&self) -> bool {
-        let mut depth = 0usize;
-        for (at, token) in self.tokens.iter().enumerate().skip(self.pos) {
-            match token.kind {
-                TokenKind::OpenBrace => depth += 1,
-                TokenKind::CloseBrace if depth == 1 => {
-                    let next = self.tokens.get(at + 1);
-                    return next.is_some_and(|next| next.kind == TokenKind::Arrow);
-                }
-                TokenKind::CloseBrace => depth -= 1,
-                _ => {}
-            }
-        }
-        false
-    }
-
     /// Parameters up to a token for which `ends` holds, written as one of `closing`.
     fn params(&mut self, ends: fn(TokenKind) -> bool, closing: &[&str]) -> Vec<Param> {
         let mut list = Vec::new();

@@ -85,7 +85,7 @@ impl Parser<'_> {
 
     /// What was read since `start`; it stands before `start` if nothing was.
     fn read_since(&self, start: u32) -> Span {
-        Span::new(start.min(self.end), start.max(self.end))
+        Span::new(start.min(self.prev_end), start.max(self.prev_end))
     }
 
     /// Statements between an indent and the dedent that fits.
@@ -118,6 +118,7 @@ impl Parser<'_> {
     pub(super) fn expr_or_assign(&mut self, in_schema: bool) -> Option<StmtId> {
         let start = self.token.start;
         let first = self.expr();
+        let read = self.read_since(start);
         if self.at(TokenKind::Newline) {
             // The common case of an expression on its own.
             let span = self.module[first].span;
@@ -128,7 +129,7 @@ impl Parser<'_> {
             return self.aug_assign(first, op, start);
         }
         let first_span = self.module[first].span;
-        let mut pending = Pending { first, ty: None, in_schema, start };
+        let mut pending = Pending { first, read, ty: None, in_schema, start };
         if self.eat(TokenKind::Colon) {
             let ty = self.type_annotation();
             pending.ty = Some(ty);
@@ -200,10 +201,9 @@ impl Parser<'_> {
 
     /// `= b = value` behind the first target.
     fn assign(&mut self, pending: &Pending) -> Option<StmtId> {
-        let span = self.read_since(pending.start);
-        let mut taken = vec![self.take_target(pending.first, span)];
+        let mut taken = vec![self.take_target(pending.first, pending.read)];
         let mut value = None;
-        let mut value_span = span;
+        let mut value_span = pending.read;
         while self.eat(TokenKind::Assign) {
             if let Some(target) = value {
                 taken.push(self.take_target(target, value_span));
@@ -218,7 +218,7 @@ impl Parser<'_> {
             && let [Taken::Target(target)] = taken.as_slice()
         {
             if let Some(op) = self.aug_op() {
-                return self.attr_after_assign(target.name, op, ty, pending.start);
+                return Some(self.attr_after_assign(target.name, op, ty, pending.start));
             }
             let attr = SchemaAttr {
                 name: crate::ast::Ident { name: target.name.name, span: target.span },
@@ -246,7 +246,7 @@ impl Parser<'_> {
         op: AugOp,
         ty: TypeId,
         start: u32,
-    ) -> Option<StmtId> {
+    ) -> StmtId {
         self.bump();
         let value = self.expr();
         let attr = SchemaAttr {
@@ -259,7 +259,7 @@ impl Parser<'_> {
         };
         let stmt = self.add_stmt(Stmt::SchemaAttr(attr), start);
         self.skip_newlines();
-        Some(stmt)
+        stmt
     }
 
     /// The augmented assignment at the current token.
@@ -427,19 +427,19 @@ impl Parser<'_> {
             self.skip_newlines();
             return self.block();
         }
-        match self.expr_or_assign(false) {
-            Some(stmt) => vec![stmt],
-            None => {
-                self.bump();
-                Vec::new()
-            }
+        let stmt = self.expr_or_assign(false);
+        if stmt.is_none() {
+            self.bump();
         }
+        stmt.into_iter().collect()
     }
 }
 
 /// What was read before the first `=` of an assignment.
 struct Pending {
     first: ExprId,
+    /// Where the target was read.
+    read: Span,
     ty: Option<TypeId>,
     in_schema: bool,
     start: u32,

@@ -72,19 +72,17 @@ impl Parser<'_> {
                         ", because the left-hand side of an assignment expression may not be an optional subscript access.",
                     ));
                 }
-                Expr::Subscript(subscript) => match subscript.index {
-                    Some(index) => {
-                        reversed.push(MemberOrIndex::Index(index));
-                        at = subscript.value;
-                    }
-                    // The base is looked at first, then the slice.
-                    None => {
+                Expr::Subscript(subscript) => {
+                    let Some(index) = subscript.index else {
+                        // The base is looked at first, then the slice.
                         self.target_paths_of_base(subscript.value)?;
                         return Err(illegal(
                             ", because the left-hand side of an assignment expression may not be a slice access.",
                         ));
-                    }
-                },
+                    };
+                    reversed.push(MemberOrIndex::Index(index));
+                    at = subscript.value;
+                }
                 _ => return Err(illegal("")),
             }
         }

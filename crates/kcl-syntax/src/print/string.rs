@@ -180,7 +180,9 @@ fn escape(text: &str, quote: char, keeps_lines: bool) -> String {
                 out.push(c);
             }
             c if (c as u32) < 0x20 || c as u32 == 0x7f => {
-                out.push_str(&format!("\\x{:02x}", c as u32));
+                let code = c as u32;
+                out.push_str("\\x");
+                out.extend([code >> 4, code & 15].map(|d| char::from_digit(d, 16).unwrap_or('0')));
             }
             c => out.push(c),
         }

@@ -5,6 +5,7 @@ use kcl_syntax::{parse, print};
 use std::path::{Path, PathBuf};
 
 /// All `.k` files of the corpus; `None` (and a line that says so) where it is not there.
+#[expect(clippy::print_stdout, reason = "says why nothing is tested")]
 fn files() -> Option<Vec<PathBuf>> {
     let root = std::env::var_os("KCL_CONFORMANCE").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance"),

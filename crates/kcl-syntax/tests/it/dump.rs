@@ -15,6 +15,10 @@ fn join<T>(items: impl IntoIterator<Item = T>, one: impl FnMut(T) -> String) -> 
     items.into_iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
+fn each<T>(items: impl IntoIterator<Item = T>, one: impl FnMut(T) -> String) -> String {
+    items.into_iter().map(one).collect::<Vec<_>>().concat()
+}
+
 fn path(p: &Path) -> String {
     p.names.iter().map(|n| n.name.as_str()).collect::<Vec<_>>().join(".")
 }
@@ -32,18 +36,15 @@ fn exprs(m: &Module, items: &[ExprId]) -> String {
 }
 
 fn kwargs(m: &Module, items: &[Keyword]) -> String {
-    items
-        .iter()
-        .map(|k| {
-            format!(" {}={}", path(&k.arg), k.value.map_or("_".into(), |value| expr(m, value)))
-        })
-        .collect()
+    each(items, |k| {
+        format!(" {}={}", path(&k.arg), k.value.map_or("_".into(), |value| expr(m, value)))
+    })
 }
 
 fn clauses(m: &Module, items: &[CompClause]) -> String {
     join(items, |c| {
         let targets = join(&c.targets, |t| t.name.to_string());
-        let ifs: String = c.ifs.iter().map(|e| format!(" if {}", expr(m, *e))).collect();
+        let ifs: String = each(&c.ifs, |e| format!(" if {}", expr(m, *e)));
         format!("(for {targets} in {}{ifs})", expr(m, c.iter))
     })
 }
@@ -116,7 +117,7 @@ pub(crate) fn expr(m: &Module, id: ExprId) -> String {
             format!("({dot} {} {})", expr(m, *value), path(attr))
         }
         Expr::Call { func, args, kwargs: k } => {
-            let args: String = args.iter().map(|a| format!(" {}", expr(m, *a))).collect();
+            let args: String = each(args, |a| format!(" {}", expr(m, *a)));
             format!("(call {}{args}{})", expr(m, *func), kwargs(m, k))
         }
         Expr::Paren(inner) => format!("(paren {})", expr(m, *inner)),
@@ -140,7 +141,7 @@ pub(crate) fn expr(m: &Module, id: ExprId) -> String {
             format!("(if {} {}{})", expr(m, *cond), entries(m, items), opt(m, "else", *orelse))
         }
         Expr::Schema(s) => {
-            let args: String = s.args.iter().map(|a| format!(" {}", expr(m, *a))).collect();
+            let args: String = each(&s.args, |a| format!(" {}", expr(m, *a)));
             format!("(new {}{args}{} {})", path(&s.name), kwargs(m, &s.kwargs), expr(m, s.config))
         }
         Expr::Config(items) => entries(m, items),
@@ -192,14 +193,10 @@ pub(crate) fn ty(m: &Module, id: TypeId) -> String {
 }
 
 fn target(m: &Module, t: &Target) -> String {
-    let steps: String = t
-        .paths
-        .iter()
-        .map(|step| match step {
-            MemberOrIndex::Member(name) => format!(".{}", name.name),
-            MemberOrIndex::Index(e) => format!("[{}]", expr(m, *e)),
-        })
-        .collect();
+    let steps: String = each(&t.paths, |step| match step {
+        MemberOrIndex::Member(name) => format!(".{}", name.name),
+        MemberOrIndex::Index(e) => format!("[{}]", expr(m, *e)),
+    });
     format!("{}{steps}", t.name.name)
 }
 
@@ -242,16 +239,14 @@ pub(crate) fn stmt(m: &Module, id: StmtId) -> String {
         Stmt::SchemaAttr(a) => {
             let question = if a.is_optional { "?" } else { "" };
             let op = a.op.map_or(String::new(), |op| format!(" {op:?}"));
-            let decorators: String =
-                a.decorators.iter().map(|d| format!("@{} ", expr(m, *d))).collect();
+            let decorators: String = each(&a.decorators, |d| format!("@{} ", expr(m, *d)));
             let value = opt(m, "", a.value);
             format!("(attr {decorators}{:?}{question} {}{op}{value})", a.name.name, ty(m, a.ty))
         }
         Stmt::Schema(s) => {
-            let decorators: String =
-                s.decorators.iter().map(|d| format!("@{} ", expr(m, *d))).collect();
+            let decorators: String = each(&s.decorators, |d| format!("@{} ", expr(m, *d)));
             let doc = s.doc.as_ref().map_or(String::new(), |d| format!(" doc {:?}", d.value));
-            let mixins: String = s.mixins.iter().map(|p| format!(" mixin {}", path(p))).collect();
+            let mixins: String = each(&s.mixins, |p| format!(" mixin {}", path(p)));
             let signature = s.index_signature.as_ref().map_or(String::new(), |i| {
                 let name = i.key_name.map_or(String::new(), |n| format!("{}: ", n.name));
                 let dots = if i.any_other { "..." } else { "" };
@@ -270,10 +265,9 @@ pub(crate) fn stmt(m: &Module, id: StmtId) -> String {
             )
         }
         Stmt::Rule(r) => {
-            let decorators: String =
-                r.decorators.iter().map(|d| format!("@{} ", expr(m, *d))).collect();
+            let decorators: String = each(&r.decorators, |d| format!("@{} ", expr(m, *d)));
             let doc = r.doc.as_ref().map_or(String::new(), |d| format!(" doc {:?}", d.value));
-            let parents: String = r.parents.iter().map(|p| format!(" <- {}", path(p))).collect();
+            let parents: String = each(&r.parents, |p| format!(" <- {}", path(p)));
             let host = opt_path("for", r.for_host.as_ref());
             format!(
                 "({decorators}rule {}{parents}{host}{doc} {} [{}])",

@@ -20,9 +20,9 @@ use testkit::Fixture;
 
 /// Loads a fixture as a program; its last file is the main one, `main*.k` belong together.
 fn load_fixture(fixture: &Fixture) -> Program {
-    let mut system = MemorySystem::new().with_file("/work/kcl.mod", "");
+    let mut system = MemorySystem::new().with_file("/app/kcl.mod", "");
     for file in &fixture.files {
-        system = system.with_file(format!("/work/{}", file.path), file.text.clone());
+        system = system.with_file(format!("/app/{}", file.path), file.text.clone());
     }
     let is_main = |path: &&str| path.starts_with("main");
     let inputs: Vec<Input> = fixture
@@ -32,7 +32,7 @@ fn load_fixture(fixture: &Fixture) -> Program {
         .filter(is_main)
         .map(Input::path)
         .collect();
-    let work_dir = Path::new("/work");
+    let work_dir = Path::new("/app");
     let entries = resolve_entries(&system, &inputs, work_dir, &PackageMap::default())
         .expect("fixtures can be loaded");
     let outcome = load(&system, &entries, &LoadOptions::default()).expect("fixtures can be loaded");
@@ -69,6 +69,6 @@ fn place(program: &Program, finding: &Diagnostic) -> (String, u32, u32, String) 
     let at = finding.labels[0].at.expect("findings have a place");
     let place = program.line_col(at.file, at.span);
     let path = Path::new(program.path(at.file));
-    let path = path.strip_prefix("/work").unwrap_or(path).display().to_string();
+    let path = path.strip_prefix("/app").unwrap_or(path).display().to_string();
     (path, place.line, place.col.max(3), format!("{}: {}", finding.code, finding.message()))
 }

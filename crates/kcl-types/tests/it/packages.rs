@@ -147,3 +147,11 @@ fn types_are_kept_for_tools() {
     let first = kcl_syntax::ast::ExprId(0);
     assert_eq!(checked.types.expr(file, first).map(ToString::to_string).as_deref(), Some("int(1)"));
 }
+
+#[test]
+fn a_lint_looks_at_each_statement_on_its_own() {
+    let source = "schema A:\n    a: int\n    b: int\nx: A {a = 1}\nx: A {b = 1}\n";
+    let program = load_fixture(&Fixture::parse(source));
+    assert!(kcl_types::check(&program).is_empty());
+    assert_eq!(kcl_types::lint(&program).len(), 2);
+}

@@ -1,3 +1,5 @@
+//! Attributes, indexes and slices.
+
 use crate::{schema, text, value};
 use kcl_value::{Value, ops};
 

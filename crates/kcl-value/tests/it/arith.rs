@@ -1,3 +1,5 @@
+//! Arithmetic, with its messages.
+
 use crate::{text, value};
 use kcl_value::{Result, Value, ops};
 

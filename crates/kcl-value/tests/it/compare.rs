@@ -1,3 +1,5 @@
+//! Equality, order and membership.
+
 use crate::{dict, schema, value};
 use kcl_value::{Result, Value, ops};
 

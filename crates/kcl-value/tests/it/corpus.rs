@@ -1,3 +1,5 @@
+//! The YAML of the conformance vectors, read and written again.
+
 use kcl_value::plan::{PlanOptions, to_yaml};
 use kcl_value::{Value, yaml};
 use testkit::Corpus;

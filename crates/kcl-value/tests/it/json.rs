@@ -1,3 +1,5 @@
+//! JSON, read and written.
+
 use crate::value;
 use kcl_value::json::{self, WriteOptions};
 

@@ -1,3 +1,5 @@
+//! The final output in its forms.
+
 use crate::{dict, schema, value};
 use kcl_value::Value;
 use kcl_value::plan::{PlanOptions, select, select_all, to_json, to_toml, to_yaml};

@@ -1,3 +1,5 @@
+//! YAML, read and written.
+
 use crate::value;
 use kcl_value::yaml::{self, WriteOptions};
 use kcl_value::{Value, json};
