@@ -2,7 +2,7 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
-use crate::instance::Instance;
+use crate::instance::{Instance, Site};
 use crate::layout::SchemaId;
 use crate::names::{LambdaInfo, NameRef};
 use crate::rule::RuleRef;
@@ -164,11 +164,11 @@ impl<'p> Evaluator<'p> {
         }
         if let Some(id) = func.body.downcast_ref::<SchemaId>() {
             let config = Rc::new(Dict::new());
-            return self.instantiate(*id, config, kcl_value::Origin::default(), Rc::new(args));
+            return self.instantiate(*id, config, Site::default(), Rc::new(args));
         }
         if let Some(rule) = func.body.downcast_ref::<RuleRef>() {
             let config = Rc::new(Dict::new());
-            return self.run_rule(*rule, config, kcl_value::Origin::default(), Rc::new(args));
+            return self.run_rule(*rule, config, Site::default(), Rc::new(args));
         }
         if let Some(Instances(id)) = func.body.downcast_ref::<Instances>() {
             return Ok(self.instances_of(*id, &args));

@@ -21,7 +21,7 @@ impl<'p> Evaluator<'p> {
         let checks = &self.schema(id).decl.checks;
         if !checks.is_empty() {
             self.in_schema(id, this, |evaluator| {
-                checks.iter().try_for_each(|check| evaluator.run_check(check, this.origin))
+                checks.iter().try_for_each(|check| evaluator.run_check(check, this.site.name))
             })?;
         }
         for &mixin in &links.mixins {
@@ -92,7 +92,7 @@ impl<'p> Evaluator<'p> {
             }
         }
         if is_strict && is_used {
-            return Err(match this.origin {
+            return Err(match this.site.name {
                 Origin(0) => Failure::new(message),
                 origin => Failure::at(message, origin),
             });

@@ -329,7 +329,7 @@ fn unified_order(module: &Module, items: &[ConfigEntry]) -> Vec<usize> {
 }
 
 /// A literal list index, possibly negative.
-fn literal_index(module: &Module, index: ExprId) -> Option<i32> {
+pub(crate) fn literal_index(module: &Module, index: ExprId) -> Option<i32> {
     match &module[index].kind {
         Expr::Number(Number::Int(number)) => i32::try_from(*number).ok(),
         Expr::Unary { op: UnaryOp::Minus, operand } => match &module[*operand].kind {

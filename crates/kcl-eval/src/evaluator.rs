@@ -25,16 +25,8 @@ pub fn evaluate(
 ) -> Result<Evaluated, Box<EvalError>> {
     let mut evaluator = Evaluator::new(program, system, options);
     match evaluator.run() {
-        Ok(value) => Ok(Evaluated {
-            value,
-            stream: evaluator.stream.take(),
-            printed: evaluator.printed,
-            warnings: evaluator.warnings,
-        }),
-        Err(failure) => {
-            let diagnostic = evaluator.diagnostic(&failure);
-            Err(Box::new(EvalError { diagnostic, printed: evaluator.printed }))
-        }
+        Ok(value) => Ok(evaluator.into_evaluated(value)),
+        Err(failure) => Err(evaluator.into_error(&failure)),
     }
 }
 
@@ -122,6 +114,8 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) printed: String,
     pub(crate) stream: Option<String>,
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Whether instances keep only what is written.
+    pub(crate) partial: bool,
     pub(crate) provenance: Provenance,
     /// A failure with more detail than the fault that stands for it in a built-in.
     pub(crate) pending: Option<Failure>,
@@ -130,7 +124,7 @@ pub(crate) struct Evaluator<'p> {
 }
 
 impl<'p> Evaluator<'p> {
-    fn new(program: &'p Program, system: &'p dyn System, options: &'p Options) -> Self {
+    pub(crate) fn new(program: &'p Program, system: &'p dyn System, options: &'p Options) -> Self {
         let mut origin_base = 1;
         let mut files = Vec::with_capacity(program.files.len());
         for file in &program.files {
@@ -180,12 +174,29 @@ impl<'p> Evaluator<'p> {
             printed: String::new(),
             stream: None,
             warnings: Vec::new(),
+            partial: options.partial,
             provenance: Provenance::default(),
             pending: None,
             merges: crate::config::Merges::default(),
         };
         evaluator.declare();
         evaluator
+    }
+
+    pub(crate) fn into_evaluated(self, value: Value) -> Evaluated {
+        let provenance = if self.options.provenance { self.leaves(&value) } else { Vec::new() };
+        Evaluated {
+            value,
+            stream: self.stream,
+            provenance,
+            printed: self.printed,
+            warnings: self.warnings,
+        }
+    }
+
+    pub(crate) fn into_error(self, failure: &Failure) -> Box<EvalError> {
+        let diagnostic = self.diagnostic(failure);
+        Box::new(EvalError { diagnostic, printed: self.printed })
     }
 
     /// Registers schemas and the statements that set globals.

@@ -16,6 +16,22 @@ pub(crate) struct AttrState {
     pub(crate) ty: Option<Rc<RuntimeType>>,
 }
 
+/// Where an instance is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Site {
+    /// The schema's name, for failed checks.
+    pub(crate) name: Origin,
+    /// The first entry, for missing attributes.
+    pub(crate) first: Origin,
+}
+
+impl Site {
+    /// A site that is one place.
+    pub(crate) fn at(origin: Origin) -> Self {
+        Self { name: origin, first: origin }
+    }
+}
+
 /// A schema instance in the making. Bodies of the schema, its bases and mixins share it.
 #[derive(Debug)]
 pub(crate) struct Instance {
@@ -27,7 +43,7 @@ pub(crate) struct Instance {
     /// The config it is made from.
     pub(crate) config: Rc<Dict>,
     /// Where it is written.
-    pub(crate) origin: Origin,
+    pub(crate) site: Site,
     pub(crate) args: Rc<CallArgs>,
     /// The parameters of the schemas whose bodies have started.
     pub(crate) params: RefCell<Vec<(SchemaId, Vec<Value>)>>,
@@ -38,7 +54,7 @@ impl Instance {
         schema: SchemaId,
         layout: Rc<Layout>,
         config: Rc<Dict>,
-        origin: Origin,
+        site: Site,
         args: Rc<CallArgs>,
     ) -> Self {
         let n_attrs = layout.attrs.len();
@@ -49,7 +65,7 @@ impl Instance {
             attrs: RefCell::new(attrs),
             states: RefCell::new(vec![AttrState::default(); n_attrs]),
             config,
-            origin,
+            site,
             args,
             params: RefCell::new(Vec::new()),
         }
@@ -70,10 +86,11 @@ impl Instance {
         self.attrs.borrow().get(key).cloned()
     }
 
-    /// Sets an attribute.
-    pub(crate) fn set(&self, slot: usize, value: Value, origin: Origin) {
+    /// Sets an attribute, with the operator by which it meets others from now on.
+    pub(crate) fn set(&self, slot: usize, value: Value, operator: Slot, origin: Origin) {
         if let Some(entry) = self.attrs.borrow_mut().at_mut(slot) {
             entry.value = value;
+            entry.slot = operator;
             entry.origin = origin;
         }
     }
@@ -89,16 +106,17 @@ impl Instance {
     }
 
     /// Sets a key that need not be in the layout.
-    pub(crate) fn set_key(&self, key: Str, value: Value, origin: Origin) {
+    pub(crate) fn set_key(&self, key: Str, value: Value, operator: Slot, origin: Origin) {
         let mut attrs = self.attrs.borrow_mut();
         match attrs.position_of(&key) {
             Some(at) => {
                 if let Some(entry) = attrs.at_mut(at) {
                     entry.value = value;
+                    entry.slot = operator;
                     entry.origin = origin;
                 }
             }
-            None => attrs.push_new(Entry { key, value, slot: Slot::default(), origin }),
+            None => attrs.push_new(Entry { key, value, slot: operator, origin }),
         }
     }
 }

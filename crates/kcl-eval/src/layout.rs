@@ -40,6 +40,8 @@ pub(crate) struct Layout {
     pub(crate) template: Dict,
     /// Declared attributes and whether they may be missing, in the order of checks.
     pub(crate) optional: Rc<[(Str, bool)]>,
+    /// Whether an attribute has no default and may not be missing.
+    pub(crate) wants_config: bool,
     /// Whether the schema or a base has an index signature.
     pub(crate) has_index_signature: bool,
 }
@@ -59,6 +61,7 @@ impl Layout {
             index: FxHashMap::default(),
             template: Dict::new(),
             optional: Rc::from([]),
+            wants_config: false,
             has_index_signature: false,
         }
     }
@@ -165,6 +168,10 @@ impl<'p> Evaluator<'p> {
                 }
             }
         }
+        let wants_config = attrs.iter().any(|attr| {
+            let is_optional = optional.get(&attr.key).copied().unwrap_or(true);
+            !is_optional && !attr.setters.iter().any(|setter| self.has_value(setter))
+        });
         let mut has_index_signature = false;
         let mut next = Some(id);
         while let Some(schema) = next {
@@ -181,8 +188,20 @@ impl<'p> Evaluator<'p> {
             index,
             template,
             optional: optional.into_iter().collect(),
+            wants_config,
             has_index_signature,
         })
+    }
+
+    /// Whether a statement gives its attribute a value by itself.
+    fn has_value(&self, setter: &Setter) -> bool {
+        let module = &self.program.file(setter.file).module;
+        match &module[setter.stmt].kind {
+            Stmt::SchemaAttr(attr) => {
+                attr.value.is_some() || matches!(module[attr.ty].kind, ast::Type::Literal(_))
+            }
+            _ => true,
+        }
     }
 
     /// The schema that a path in a file names.

@@ -28,7 +28,7 @@ pub(crate) enum Part {
 /// A statement that sets a name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setter {
-    /// The file, for globals.
+    /// The file of the statement.
     pub(crate) file: FileId,
     /// The schema in whose body the statement stands, for attributes.
     pub(crate) schema: SchemaId,
@@ -70,13 +70,16 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Notes that a setter ran; `stmt` is the innermost statement that did the setting.
-    pub(crate) fn note(&mut self, setters: &[Setter], stmt: StmtId, value: &Value) {
+    pub(crate) fn note(&mut self, setters: &[Setter], file: FileId, stmt: StmtId, value: &Value) {
         self.n_sets += 1;
         if self.level > 0 {
             return;
         }
         self.n_runs += 1;
-        let is_last = || setters.last().is_some_and(|last| last.stop.unwrap_or(last.stmt) == stmt);
+        let is_last = || {
+            let last = setters.last();
+            last.is_some_and(|last| last.file == file && last.stop.unwrap_or(last.stmt) == stmt)
+        };
         if self.cache.is_none() && (self.n_runs as usize >= setters.len() || is_last()) {
             self.cache = Some(value.clone());
         }
@@ -243,8 +246,9 @@ impl<'p> Evaluator<'p> {
         origin: Origin,
         stmt: StmtId,
     ) {
+        let file = self.frame.file;
         let state = self.global(package, at);
-        state.progress.note(&state.setters, stmt, &value);
+        state.progress.note(&state.setters, file, stmt, &value);
         state.origin = origin;
         state.value = value;
     }

@@ -699,8 +699,11 @@ impl Resolver<'_> {
         let name = match &module[key].kind {
             Expr::Ident(path) => path.names.first().map(|first| first.name),
             Expr::String(text) => Some(Name::new(&text.value)),
-            Expr::Subscript(subscript) => {
-                self.optional(subscript.index);
+            Expr::Subscript(subscript)
+                if subscript
+                    .index
+                    .is_some_and(|index| crate::config::literal_index(module, index).is_some()) =>
+            {
                 match &module[subscript.value].kind {
                     Expr::Ident(path) => path.names.first().map(|first| first.name),
                     _ => None,

@@ -49,6 +49,8 @@ pub struct Evaluated {
     pub value: Value,
     /// The output of `manifests.yaml_stream`, which replaces the globals.
     pub stream: Option<String>,
+    /// Where the leaves of `value` are from; empty unless asked for.
+    pub provenance: Vec<crate::Leaf>,
     /// What `print` wrote.
     pub printed: String,
     /// Findings that do not stop the program.

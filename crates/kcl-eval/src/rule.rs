@@ -2,11 +2,11 @@
 
 use crate::error::Eval;
 use crate::evaluator::Evaluator;
-use crate::instance::Instance;
+use crate::instance::{Instance, Site};
 use crate::layout::{Layout, SchemaId};
 use base_text::FileId;
 use kcl_syntax::ast::{Path, Rule, Stmt, StmtId};
-use kcl_value::{CallArgs, Dict, Origin, Value};
+use kcl_value::{CallArgs, Dict, Value};
 use std::rc::Rc;
 
 /// A rule of the program.
@@ -29,7 +29,7 @@ impl<'p> Evaluator<'p> {
         &mut self,
         rule_ref: RuleRef,
         config: Rc<Dict>,
-        origin: Origin,
+        site: Site,
         args: Rc<CallArgs>,
     ) -> Eval<Value> {
         let Some(rule) = self.rule(rule_ref) else { return Ok(Value::Undefined) };
@@ -40,13 +40,13 @@ impl<'p> Evaluator<'p> {
         };
         let (instance, value) = match host {
             Some(host) => {
-                let instance = self.make_instance(host, config, origin, args.clone())?;
+                let instance = self.make_instance(host, config, site, args.clone())?;
                 let value = self.snapshot(&instance);
                 (instance, value)
             }
             None => {
                 let layout = Rc::new(Layout::empty());
-                let instance = Instance::new(SchemaId::NONE, layout, config, origin, args.clone());
+                let instance = Instance::new(SchemaId::NONE, layout, config, site, args.clone());
                 (Rc::new(instance), Value::dict(Dict::new()))
             }
         };
@@ -87,7 +87,7 @@ impl<'p> Evaluator<'p> {
                     evaluator.check_rule(parent_ref, parent, this, args, false)?;
                 }
             }
-            rule.checks.iter().try_for_each(|check| evaluator.run_check(check, this.origin))
+            rule.checks.iter().try_for_each(|check| evaluator.run_check(check, this.site.name))
         })?;
         self.leave();
         Ok(())

@@ -46,6 +46,11 @@ impl<'p> Evaluator<'p> {
         self.type_in(self.frame.file, ty, ALIAS_LIMIT)
     }
 
+    /// The type of an annotation in any file.
+    pub(crate) fn type_of_annotation(&mut self, file: FileId, ty: TypeId) -> Rc<RuntimeType> {
+        self.type_in(file, ty, ALIAS_LIMIT)
+    }
+
     fn type_in(&mut self, file: FileId, ty: TypeId, limit: u32) -> Rc<RuntimeType> {
         if let Some(known) = self.files[file.0 as usize].types.get(&ty) {
             return known.clone();

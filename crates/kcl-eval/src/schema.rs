@@ -2,7 +2,7 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
-use crate::instance::Instance;
+use crate::instance::{Instance, Site};
 use crate::layout::SchemaId;
 use crate::rule::RuleRef;
 use kcl_hir::PackageId;
@@ -61,17 +61,27 @@ impl<'p> Evaluator<'p> {
         let Some(first) = schema.name.names.first() else { return Ok(Value::Undefined) };
         let callee = self.load_path(self.name_ref(id), first.name, &schema.name.names[1..])?;
         let args = self.eval_args(&schema.args, &schema.kwargs)?;
-        let origin = self.origin(id);
         if let (Value::Func(func), Value::Dict(config)) = (&callee, &config) {
+            let site = self.site(id, schema);
             if let Some(schema) = func.body.downcast_ref::<SchemaId>() {
-                return self.instantiate(*schema, config.clone(), origin, Rc::new(args));
+                return self.instantiate(*schema, config.clone(), site, Rc::new(args));
             }
             if let Some(rule) = func.body.downcast_ref::<RuleRef>() {
-                return self.run_rule(*rule, config.clone(), origin, Rc::new(args));
+                return self.run_rule(*rule, config.clone(), site, Rc::new(args));
             }
             return Ok(Value::Undefined);
         }
         self.bit_or(callee, config)
+    }
+
+    fn site(&self, id: ExprId, schema: &SchemaExpr) -> Site {
+        let mut site = Site::at(self.origin(id));
+        if let kcl_syntax::ast::Expr::Config(items) = &self.frame.module[schema.config].kind
+            && let Some(key) = items.iter().find_map(|item| item.key)
+        {
+            site.first = self.origin(key);
+        }
+        site
     }
 
     /// Makes an instance of a schema from a config.
@@ -79,10 +89,14 @@ impl<'p> Evaluator<'p> {
         &mut self,
         id: SchemaId,
         config: Rc<Dict>,
-        origin: Origin,
+        site: Site,
         args: Rc<CallArgs>,
     ) -> Eval<Value> {
-        let instance = self.make_instance(id, config, origin, args)?;
+        if self.partial {
+            let layout = self.layout(id)?;
+            return self.partial_instance(id, layout, config, site, args);
+        }
+        let instance = self.make_instance(id, config, site, args)?;
         Ok(self.finish(instance))
     }
 
@@ -91,12 +105,12 @@ impl<'p> Evaluator<'p> {
         &mut self,
         id: SchemaId,
         config: Rc<Dict>,
-        origin: Origin,
+        site: Site,
         args: Rc<CallArgs>,
     ) -> Eval<Rc<Instance>> {
         self.enter()?;
         let layout = self.layout(id)?;
-        let instance = Rc::new(Instance::new(id, layout, config, origin, args));
+        let instance = Rc::new(Instance::new(id, layout, config, site, args));
         let backtrack = self.backtrack.take();
         let loops = std::mem::take(&mut self.loop_depth);
         self.schema_depth += 1;
@@ -125,7 +139,7 @@ impl<'p> Evaluator<'p> {
                         continue;
                     }
                     let value = Value::Str(entry.key.clone());
-                    this.set_key(name.clone(), value, Origin::default());
+                    this.set_key(name.clone(), value, Slot::default(), Origin::default());
                     self.relax(id, this, decl.index_signature.as_ref())?;
                     self.run_checks(id, this)?;
                 }
@@ -252,14 +266,14 @@ impl<'p> Evaluator<'p> {
                 };
                 let value = self.cast(value, &ty, false)?;
                 let origin = self.outvote(this.origin_of(slot), origin);
-                this.set(slot, value, origin);
+                this.set(slot, value, Slot::new(MergeOp::Override, None), origin);
             }
         } else if self.options.provenance
             && let Some(value) = attr.value
         {
             let origin = self.origin(value);
             let before = this.get(slot);
-            this.set(slot, before, origin);
+            this.set(slot, before, Slot::default(), origin);
         }
         if let Some(entry) = entry {
             self.merge_config(&this, slot, entry)?;
@@ -269,7 +283,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// An attribute whose type is a single literal has that literal as default.
-    fn literal_default(&self, id: StmtId, attr: &SchemaAttr) -> Option<(Value, Origin)> {
+    fn literal_default(&mut self, id: StmtId, attr: &SchemaAttr) -> Option<(Value, Origin)> {
         let Type::Literal(literal) = &self.frame.module[attr.ty].kind else { return None };
         if attr.is_optional {
             return None;
@@ -283,12 +297,14 @@ impl<'p> Evaluator<'p> {
                 crate::expr::number_value(Number::Unit { value: *value, unit: *unit })
             }
         };
-        Some((value, self.stmt_origin(self.frame.file, id)))
+        self.at = self.stmt_origin(self.frame.file, id);
+        Some((value, self.at))
     }
 
     /// Merges the config's entry into an attribute.
     fn merge_config(&mut self, this: &Rc<Instance>, slot: usize, entry: Entry) -> Eval<()> {
         let was = this.origin_of(slot);
+        let operator = entry.slot;
         let before = this.take(slot);
         let (value, origin) = self.merge_attr(before, was, entry)?;
         let ty = this.states.borrow()[slot].ty.clone();
@@ -296,7 +312,7 @@ impl<'p> Evaluator<'p> {
             Some(ty) => self.cast(value, &ty, false)?,
             None => value,
         };
-        this.set(slot, value, origin);
+        this.set(slot, value, operator, origin);
         Ok(())
     }
 
@@ -315,7 +331,7 @@ impl<'p> Evaluator<'p> {
             None => value,
         };
         let origin = self.outvote(this.origin_of(slot), origin);
-        this.set(slot, value, origin);
+        this.set(slot, value, Slot::new(MergeOp::Override, None), origin);
         if let Some(entry) = this.config.entry(&this.layout.attrs[slot].key).cloned() {
             self.merge_config(this, slot, entry)?;
         }
@@ -326,7 +342,7 @@ impl<'p> Evaluator<'p> {
     fn note_attr(&self, this: &Instance, slot: usize, stmt: StmtId) {
         let value = this.get(slot);
         let setters = &this.layout.attrs[slot].setters;
-        this.states.borrow_mut()[slot].progress.note(setters, stmt, &value);
+        this.states.borrow_mut()[slot].progress.note(setters, self.frame.file, stmt, &value);
     }
 
     /// Takes in the keys of the config that are no attributes.
@@ -364,13 +380,10 @@ impl<'p> Evaluator<'p> {
                 continue;
             }
             let slot = Slot::new(entry.slot.op(), None);
-            let (value, origin) = self.merge_attr(
-                default.clone(),
-                Origin::default(),
-                Entry { slot, ..entry.clone() },
-            )?;
+            let entry = Entry { slot, ..entry.clone() };
+            let (value, origin) = self.merge_relaxed(default.clone(), entry.clone())?;
             let value = self.cast(value, &ty, false)?;
-            this.set_key(entry.key.clone(), value, origin);
+            this.set_key(entry.key.clone(), value, entry.slot, origin);
         }
         Ok(())
     }
@@ -408,14 +421,14 @@ impl<'p> Evaluator<'p> {
         self.value_of(instance, instance.attrs.borrow().clone())
     }
 
-    fn value_of(&self, instance: &Instance, attrs: Dict) -> Value {
+    pub(crate) fn value_of(&self, instance: &Instance, attrs: Dict) -> Value {
         Value::Schema(Rc::new(SchemaValue {
             info: self.schema(instance.schema).info.clone(),
             attrs,
             config_keys: instance.config.keys().cloned().collect(),
             optional: instance.layout.optional.clone(),
             args: instance.args.clone(),
-            origin: instance.origin,
+            origin: instance.site.first,
         }))
     }
 
@@ -426,7 +439,7 @@ impl<'p> Evaluator<'p> {
         }
         let name = self.schema(this.schema).info.name.clone();
         let attrs = this.attrs.borrow();
-        required(&name, &attrs, &this.layout.optional, this.origin)?;
+        required(&name, &attrs, &this.layout.optional, this.site.first)?;
         attrs.iter().try_for_each(|entry| required_within(&entry.value))
     }
 }

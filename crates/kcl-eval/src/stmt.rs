@@ -79,7 +79,6 @@ impl<'p> Evaluator<'p> {
         if self.backtrack.is_some_and(|backtrack| backtrack.stopped) {
             return Ok(Value::Undefined);
         }
-        self.at = self.stmt_origin(self.frame.file, id);
         let module = self.frame.module;
         let value = match &module[id].kind {
             Stmt::Expr(exprs) => {
@@ -345,7 +344,9 @@ impl<'p> Evaluator<'p> {
                 let at = if *index < 0 { index + len } else { *index };
                 let Some(item) = usize::try_from(at).ok().and_then(|at| list.items.get_mut(at))
                 else {
-                    return self.fail(format!("list index out of range: {index}"));
+                    return self.fail(format!(
+                        "index out of bounds: the len is {len} but the index is {index}"
+                    ));
                 };
                 *item = value;
                 if let Some(have) = list.origins.get_mut(at as usize) {

@@ -2,6 +2,7 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
+use crate::instance::Site;
 use crate::layout::SchemaId;
 use crate::runtime_type::{RuntimeType, TypeKind};
 use kcl_value::{CallArgs, Dict, Entry, List, Value};
@@ -12,6 +13,15 @@ impl Evaluator<'_> {
     pub(crate) fn cast(&mut self, value: Value, ty: &RuntimeType, strict: bool) -> Eval<Value> {
         if value.is_none_or_undefined() || is_plainly(&value, &ty.kind) {
             return Ok(value);
+        }
+        // Inside a schema nothing at all is no instance of a schema that wants something.
+        if let (TypeKind::Schema(id), Value::Dict(dict)) = (&ty.kind, &value)
+            && dict.is_empty()
+            && self.frame.this.is_some()
+            && !self.partial
+            && self.layout(*id)?.wants_config
+        {
+            return Err(self.mismatch(&value, ty));
         }
         let converted = if matches!(value, Value::Schema(_)) {
             value.clone()
@@ -82,7 +92,7 @@ impl Evaluator<'_> {
                     return Ok(value.clone());
                 }
                 let args = Rc::new(CallArgs::default());
-                self.instantiate(*id, dict.clone(), self.at, args)
+                self.instantiate(*id, dict.clone(), Site::at(self.at), args)
             }
             _ => Ok(value.clone()),
         }

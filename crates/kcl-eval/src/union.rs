@@ -2,6 +2,7 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
+use crate::instance::Site;
 use crate::layout::SchemaId;
 use kcl_value::{CallArgs, Dict, Entry, List, MergeOp, Origin, SchemaValue, Slot, Str, Value, ops};
 use std::rc::Rc;
@@ -21,6 +22,9 @@ const OPERATOR: UnionOptions = UnionOptions { check: true, resolve: true };
 const ENTRY: UnionOptions = UnionOptions { check: true, resolve: false };
 /// A config into an instance.
 const CONFIG: UnionOptions = UnionOptions { check: false, resolve: true };
+
+/// A config into the default of an index signature.
+const RELAXED: UnionOptions = UnionOptions { check: false, resolve: false };
 
 /// Two values that can't both be.
 #[derive(Default)]
@@ -205,7 +209,7 @@ impl Evaluator<'_> {
 
     /// Makes a changed instance anew, if asked to.
     fn resolved(&mut self, schema: SchemaValue, options: UnionOptions) -> Result<Value, Stop> {
-        if !options.resolve {
+        if !options.resolve || self.partial {
             return Ok(Value::Schema(Rc::new(schema)));
         }
         let keys = schema.config_keys.clone();
@@ -222,7 +226,7 @@ impl Evaluator<'_> {
             }
         }
         let args: Rc<CallArgs> = schema.args.clone();
-        self.instantiate(SchemaId(schema.info.id), Rc::new(config), self.at, args)
+        self.instantiate(SchemaId(schema.info.id), Rc::new(config), Site::at(self.at), args)
     }
 
     fn put_all(
@@ -267,6 +271,11 @@ impl Evaluator<'_> {
         entry: Entry,
     ) -> Eval<(Value, Origin)> {
         self.meet(before, was, entry, CONFIG).map_err(Stop::into_failure)
+    }
+
+    /// Merges an entry into the default of an index signature.
+    pub(crate) fn merge_relaxed(&mut self, default: Value, entry: Entry) -> Eval<(Value, Origin)> {
+        self.meet(default, Origin::default(), entry, RELAXED).map_err(Stop::into_failure)
     }
 
     /// What a value becomes when an entry of its key meets it, and where it is from then.
@@ -459,7 +468,12 @@ fn insertion_index(index: i32, len: usize) -> Eval<usize> {
     let at = if index < 0 { i64::from(index) + len as i64 } else { i64::from(index) };
     match usize::try_from(at) {
         Ok(at) if at <= len => Ok(at),
-        _ => Err(Failure::new(format!("insertion index (is {at}) should be <= len (is {len})"))),
+        Err(_) => Err(Failure::new(format!(
+            "index out of bounds: the len is {len} but the index is {index}"
+        ))),
+        Ok(_) => {
+            Err(Failure::new(format!("insertion index (is {at}) should be <= len (is {len})")))
+        }
     }
 }
 

@@ -75,19 +75,21 @@ pub enum LoadError {
 /// Finds the folder of `kcl.mod` at or above `path`.
 pub fn module_root(system: &dyn System, path: &Path) -> Option<PathBuf> {
     let path = system.canonicalize(path).ok()?;
-    path.ancestors().find(|folder| system.is_file(&folder.join(MOD_FILE))).map(Path::to_path_buf)
+    module_above(system, &path).map(Path::to_path_buf)
 }
 
-/// Finds the root of the module that `path` belongs to: the folder of `kcl.mod`, or the
-/// folder of the file.
-pub fn package_root(system: &dyn System, path: &Path) -> PathBuf {
-    module_root(system, path).unwrap_or_else(|| {
-        let path = system.canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        if system.is_dir(&path) {
-            return path;
-        }
-        path.parent().map_or_else(PathBuf::new, Path::to_path_buf)
-    })
+/// Finds the root of the module that a folder belongs to: the folder of `kcl.mod`, or the
+/// folder itself.
+pub fn package_root(system: &dyn System, folder: &Path) -> PathBuf {
+    let folder = system.canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
+    match module_above(system, &folder) {
+        Some(root) => root.to_path_buf(),
+        None => folder,
+    }
+}
+
+fn module_above<'p>(system: &dyn System, path: &'p Path) -> Option<&'p Path> {
+    path.ancestors().find(|folder| system.is_file(&folder.join(MOD_FILE)))
 }
 
 /// Turns the inputs into the files of the main package.
@@ -114,8 +116,8 @@ pub fn resolve_entries(
             Group::Files(files) => entries.files.extend(files),
             Group::InMain(rest) => {
                 let path = entries.root.join(&rest);
-                let root = entries.root.clone();
-                entries.files.extend(files_of(system, &path, &path, None, &root)?);
+                let root = Some(entries.root.clone());
+                entries.files.extend(files_of(system, &path, &path, None, root)?);
             }
         }
     }
@@ -148,13 +150,11 @@ fn resolve_input(
             let missing = || LoadError::MissingFile(input.path.clone());
             let folder = packages.get(name).ok_or_else(missing)?;
             let path = work_dir.join(folder).join(rest);
-            let root = package_root(system, &path);
-            files_of(system, &path, &path, Some(name), &root).map(Group::Files)
+            files_of(system, &path, &path, Some(name), None).map(Group::Files)
         }
         None => {
             let path = work_dir.join(&input.path);
-            let root = package_root(system, &path);
-            files_of(system, &path, Path::new(&input.path), None, &root).map(Group::Files)
+            files_of(system, &path, Path::new(&input.path), None, None).map(Group::Files)
         }
     }
 }
@@ -173,16 +173,20 @@ fn main_root(system: &dyn System, groups: &[Group], work_dir: &Path) -> PathBuf 
     }
 }
 
+/// The file, or the files of the folder, at `path`. Without a `root`, it is looked for.
 fn files_of(
     system: &dyn System,
     path: &Path,
     shown: &Path,
     package: Option<&str>,
-    root: &Path,
+    root: Option<PathBuf>,
 ) -> Result<Vec<EntryFile>, LoadError> {
     let missing = |_| LoadError::MissingFile(shown.display().to_string());
     let path = system.canonicalize(path).map_err(missing)?;
-    let paths = if system.is_dir(&path) {
+    let is_dir = system.is_dir(&path);
+    let folder = if is_dir { &path } else { path.parent().unwrap_or(&path) };
+    let root = root.unwrap_or_else(|| module_above(system, folder).unwrap_or(folder).to_path_buf());
+    let paths = if is_dir {
         let all = system.read_dir(&path).map_err(missing)?;
         let files: Vec<PathBuf> =
             all.into_iter().filter(|file| is_source(file) && !is_test(file)).collect();
@@ -196,7 +200,7 @@ fn files_of(
     let entry = |path| EntryFile {
         path,
         package: package.map(str::to_owned),
-        root: root.to_path_buf(),
+        root: root.clone(),
         text: None,
     };
     Ok(paths.into_iter().map(entry).collect())

@@ -46,6 +46,7 @@ pub fn load(
         parsed: FxHashMap::default(),
         by_path: FxHashMap::default(),
         members: FxHashSet::default(),
+        reached: FxHashSet::default(),
         queue: VecDeque::new(),
         diagnostics: Vec::new(),
         graph: Graph::default(),
@@ -71,6 +72,8 @@ struct Loader<'s> {
     by_path: FxHashMap<String, (PackageId, u32)>,
     /// Which files belong to which packages.
     members: FxHashSet<(PackageId, PathBuf)>,
+    /// The lookups whose files are queued, by address: the finder keeps each one.
+    reached: FxHashSet<*const Found>,
     /// The files still to be added.
     queue: VecDeque<Pending>,
     diagnostics: Vec<Diagnostic>,
@@ -249,10 +252,11 @@ impl Loader<'_> {
     }
 
     /// Notes that a file imports a package, and queues the package's files if they are new.
-    fn reach(&mut self, found: &Found, node: u32) -> PackageId {
+    fn reach(&mut self, found: &Rc<Found>, node: u32) -> PackageId {
         let (package, package_node) = self.package(&found.path);
         self.graph.edges[node as usize].push(package_node);
-        for path in &found.files {
+        let files = if self.reached.insert(Rc::as_ptr(found)) { &found.files[..] } else { &[] };
+        for path in files {
             if self.members.insert((package, path.clone())) {
                 let (home, path) = (found.home.clone(), path.clone());
                 self.queue.push_back(Pending { package, package_node, home, path, text: None });

@@ -1,8 +1,11 @@
 //! How types relate: what fits where, and what several types have in common.
 
-use crate::ty::{DictType, FunctionType, SchemaId, SchemaType, Type};
+use crate::ty::{DictAttr, DictType, FunctionType, SchemaId, SchemaType, Type};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
+
+/// How many different literals a union keeps apart; more become their basic types.
+const MAX_LITERALS: usize = 4_096;
 
 /// How many different lists, dicts and schemas a union keeps apart; more become `any`.
 const MAX_COMPOSITES: usize = 128;
@@ -132,10 +135,6 @@ impl Relations<'_> {
     pub(crate) fn widen(self, ty: &Type) -> Type {
         match ty {
             Type::None => Type::Any,
-            Type::BoolLit(_) => Type::Bool,
-            Type::IntLit(_) => Type::Int,
-            Type::FloatLit(_) => Type::Float,
-            Type::StrLit(_) => Type::Str,
             Type::List(item) => Type::list(self.widen(item)),
             Type::Dict(dict) => Type::Dict(Arc::new(DictType {
                 key: self.widen(&dict.key),
@@ -143,8 +142,13 @@ impl Relations<'_> {
                 attrs: Arc::clone(&dict.attrs),
             })),
             Type::Union(types) => self.join(types.iter().map(|ty| self.widen(ty))),
-            _ => ty.clone(),
+            _ => basic(ty),
         }
+    }
+
+    /// The type of a known key, as a variable with its value would have it.
+    pub(crate) fn attr_type(self, attr: &DictAttr) -> Type {
+        if attr.is_declared { attr.ty.clone() } else { self.widen(&attr.ty) }
     }
 
     /// Widens the members of a union, and leaves other types alone.
@@ -176,6 +180,17 @@ fn scalar_subsumes(left: &Type, right: &Type) -> bool {
     match (left, right) {
         (Type::Str, Type::StrLit(_)) => true,
         _ => left == right,
+    }
+}
+
+/// The type of variables for a literal.
+fn basic(ty: &Type) -> Type {
+    match ty {
+        Type::BoolLit(_) => Type::Bool,
+        Type::IntLit(_) => Type::Int,
+        Type::FloatLit(_) => Type::Float,
+        Type::StrLit(_) => Type::Str,
+        _ => ty.clone(),
     }
 }
 
@@ -238,6 +253,7 @@ pub(crate) struct UnionBuilder {
     seen_bits: FxHashSet<(u8, u64)>,
     seen_texts: FxHashSet<Arc<str>>,
     is_hashed: bool,
+    is_wide: bool,
     composites: usize,
     has_any: bool,
 }
@@ -250,7 +266,26 @@ impl UnionBuilder {
             Type::Any => self.has_any = true,
             Type::Void => {}
             Type::Union(types) => types.iter().for_each(|ty| self.add(ty.clone())),
+            ty if self.is_wide && ty.is_literal() => self.add_single(basic(&ty)),
             ty => self.add_single(ty),
+        }
+    }
+
+    /// Replaces all literals by their basic types.
+    fn go_wide(&mut self) {
+        self.is_wide = true;
+        self.seen_bits.clear();
+        self.seen_texts.clear();
+        self.is_hashed = false;
+        for item in std::mem::take(&mut self.items) {
+            if is_scalar(&item) {
+                let item = basic(&item);
+                if !self.items.contains(&item) {
+                    self.items.push(item);
+                }
+            } else {
+                self.items.push(item);
+            }
         }
     }
 
@@ -282,6 +317,9 @@ impl UnionBuilder {
             }
         }
         self.items.push(ty);
+        if self.items.len() > MAX_LITERALS + MAX_COMPOSITES {
+            self.go_wide();
+        }
     }
 
     /// Notes a scalar; `false` if it was there before.

@@ -1,5 +1,6 @@
 //! The state of a check, and what all its parts share.
 
+use crate::Checked;
 use crate::assignable::Relations;
 use crate::builtins::Builtins;
 use crate::cycles::Dependencies;
@@ -7,6 +8,7 @@ use crate::diagnostics::{self, Findings};
 use crate::merge::Merges;
 use crate::scope::{Object, PackageScope, Scope};
 use crate::suggest;
+use crate::table::TypeTable;
 use crate::ty::{NameMap, SchemaAttr, SchemaId, SchemaType, Type};
 use base_diag::Diagnostic;
 use base_text::{FileId, FileSpan, Name, Span};
@@ -17,6 +19,9 @@ use std::rc::Rc;
 
 /// How deep expressions may nest; what lies deeper is not checked.
 const MAX_DEPTH: u32 = 4_000;
+
+/// How many names are compared with unknown ones in search of similar ones.
+const MAX_COMPARED: usize = 1_000_000;
 
 /// What a value is expected to be, in the stack of enclosing configs.
 #[derive(Clone)]
@@ -59,10 +64,19 @@ pub(crate) struct Checker<'p> {
     /// Attributes that other entries with the same key set.
     pub(crate) set_beside: Option<Rc<FxHashSet<Name>>>,
     pub(crate) depth: u32,
+    /// How many names were compared with unknown ones.
+    compared: usize,
+    /// Where types are kept for tools.
+    pub(crate) table: Option<TypeTable>,
 }
 
 impl<'p> Checker<'p> {
-    pub(crate) fn new(program: &'p Program, module: &'p Module) -> Self {
+    pub(crate) fn new(
+        program: &'p Program,
+        module: &'p Module,
+        merges: Merges<'p>,
+        table: Option<TypeTable>,
+    ) -> Self {
         let mut packages = Vec::new();
         packages.resize_with(program.packages.len(), PackageScope::default);
         let mut file_imports = Vec::new();
@@ -77,7 +91,7 @@ impl<'p> Checker<'p> {
             builtins: Builtins::default(),
             schema_cycles: Dependencies::default(),
             module_cycles: Dependencies::default(),
-            merges: Merges::find(program),
+            merges,
             package: PackageId(0),
             file: FileId(0),
             module,
@@ -89,7 +103,18 @@ impl<'p> Checker<'p> {
             expected: Vec::new(),
             set_beside: None,
             depth: 0,
+            compared: 0,
+            table,
         }
+    }
+
+    /// What was found out.
+    pub(crate) fn finish(self) -> Checked {
+        let types = self.table.map(|mut table| {
+            table.fill(self.packages, self.schemas);
+            table
+        });
+        Checked { diagnostics: self.findings.into_vec(), types: types.unwrap_or_default() }
     }
 
     /// The relations between types.
@@ -134,10 +159,10 @@ impl<'p> Checker<'p> {
         self.scopes.push(Scope::default());
     }
 
-    /// Closes a block.
-    pub(crate) fn leave_scope(&mut self) {
+    /// Closes a block and returns its names.
+    pub(crate) fn leave_scope(&mut self) -> NameMap<Object> {
         self.local_vars.clear();
-        self.scopes.pop();
+        self.scopes.pop().map(|scope| scope.objects).unwrap_or_default()
     }
 
     fn scope(&self) -> &NameMap<Object> {
@@ -147,7 +172,8 @@ impl<'p> Checker<'p> {
         }
     }
 
-    fn scope_mut(&mut self) -> &mut NameMap<Object> {
+    /// The names of the current block, to change them.
+    pub(crate) fn scope_mut(&mut self) -> &mut NameMap<Object> {
         match self.scopes.last_mut() {
             Some(scope) => &mut scope.objects,
             None => &mut self.packages[self.package.0 as usize].objects,
@@ -156,7 +182,7 @@ impl<'p> Checker<'p> {
 
     /// Defines a name in the current block.
     pub(crate) fn define(&mut self, name: Name, ty: Type, at: FileSpan) {
-        self.scope_mut().insert(name, Object { ty, at });
+        self.scope_mut().insert(name, Object { ty, at, is_own: true, is_declared: false });
     }
 
     /// What a name stands for in the current block alone.
@@ -183,7 +209,9 @@ impl<'p> Checker<'p> {
     /// The type of a name in scope.
     pub(crate) fn find(&mut self, name: Name) -> Option<Type> {
         for scope in self.scopes.iter().rev() {
-            if let Some(object) = scope.objects.get(&name) {
+            if let Some(object) = scope.objects.get(&name)
+                && object.is_own
+            {
                 return Some(object.ty.clone());
             }
         }
@@ -211,14 +239,24 @@ impl<'p> Checker<'p> {
         if let Some(ty) = self.find(name) {
             return ty;
         }
+        let similar = self.similar_names(name);
+        self.report(diagnostics::not_defined(at, name.as_str(), similar));
+        Type::Any
+    }
+
+    /// Names in scope that look like `name`; none after very many were compared.
+    fn similar_names(&mut self, name: Name) -> Vec<String> {
         let mut names: indexmap::IndexSet<&str> = Builtins::names().collect();
         names.extend(self.packages[self.package.0 as usize].objects.keys().map(|n| n.as_str()));
         for scope in &self.scopes {
-            names.extend(scope.objects.keys().map(|name| name.as_str()));
+            let objects = scope.objects.iter().filter(|(_, object)| object.is_own);
+            names.extend(objects.map(|(name, _)| name.as_str()));
         }
-        let similar = suggest::similar(name.as_str(), names);
-        self.report(diagnostics::not_defined(at, name.as_str(), similar));
-        Type::Any
+        if self.compared > MAX_COMPARED {
+            return Vec::new();
+        }
+        self.compared += names.len();
+        suggest::similar(name.as_str(), names)
     }
 
     /// A schema by number.

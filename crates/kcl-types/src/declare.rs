@@ -8,10 +8,11 @@ pub(crate) use schema::body_names;
 
 use crate::checker::Checker;
 use crate::diagnostics;
-use crate::ty::{FunctionType, ModuleType, NameMap, SchemaRef, SchemaType, Type};
+use crate::ty::{FunctionType, ModuleType, NameMap, SchemaId, SchemaRef, SchemaType, Type};
 use base_text::{FileId, FileSpan, Name, Span};
 use kcl_hir::{Import, ImportTarget, PackageId};
 use kcl_syntax::ast::{Assign, Expr, SchemaKind, Stmt, StmtId, Unification};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// A top-level schema or rule statement.
@@ -127,7 +128,7 @@ impl<'p> Checker<'p> {
 
     /// Adds a schema of some kind, or a rule.
     fn new_schema(&mut self, name: Name, kind: Option<SchemaKind>) -> SchemaRef {
-        let id = crate::ty::SchemaId(self.schemas.len() as u32);
+        let id = SchemaId(self.schemas.len() as u32);
         let func = FunctionType { params: Vec::new(), ret: Type::Any, is_variadic: false };
         self.schemas.push(SchemaType {
             name,
@@ -192,22 +193,21 @@ impl<'p> Checker<'p> {
 
     /// Reports schemas that inherit from themselves, and takes them apart.
     fn report_circular_schemas(&mut self, declarations: &[Declaration]) {
+        let mut seen: FxHashSet<SchemaId> = FxHashSet::default();
         for declaration in declarations {
-            let mut circle = vec![declaration.schema.id];
-            let mut current = self.schema_type(declaration.schema.id).base;
-            while let Some(id) = current {
-                if id == declaration.schema.id || circle.len() > self.schemas.len() {
-                    break;
-                }
-                circle.push(id);
+            let mut walk = Vec::new();
+            let mut current = Some(declaration.schema.id);
+            while let Some(id) = current
+                && seen.insert(id)
+            {
+                walk.push(id);
                 current = self.schema_type(id).base;
             }
-            if current != Some(declaration.schema.id) {
-                continue;
-            }
+            let Some(start) = walk.iter().position(|id| Some(*id) == current) else { continue };
+            let circle = &walk[start..];
             let names: Vec<String> = circle.iter().map(|id| self.full_schema_name(*id)).collect();
             let names = names.join(", ");
-            for &id in &circle {
+            for &id in circle {
                 if let Some(declaration) = declarations.iter().find(|d| d.schema.id == id) {
                     self.enter_file(declaration.file);
                     if let Stmt::Schema(schema) = &self.module[declaration.stmt].kind {

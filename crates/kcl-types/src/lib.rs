@@ -17,18 +17,47 @@ mod lints;
 mod merge;
 mod scope;
 mod suggest;
+mod table;
 pub mod ty;
 
+pub use table::TypeTable;
+
 use base_diag::Diagnostic;
+use checker::Checker;
 use kcl_hir::Program;
+use merge::Merges;
 
 /// Checks names and types, and returns all findings in the reference's order: imported
 /// packages first, errors before warnings.
 pub fn check(program: &Program) -> Vec<Diagnostic> {
-    let Some(package) = program.main_package() else { return Vec::new() };
-    let Some(&file) = package.files.first() else { return Vec::new() };
-    let mut checker = checker::Checker::new(program, &program.file(file).module);
+    run(program, None, Merges::find(program)).diagnostics
+}
+
+/// Checks names and types of each statement on its own: configs of one name are not taken
+/// together, so each must set what is required.
+pub fn lint(program: &Program) -> Vec<Diagnostic> {
+    run(program, None, Merges::default()).diagnostics
+}
+
+/// Checks names and types, and keeps the types for tools.
+pub fn check_with_types(program: &Program) -> Checked {
+    run(program, Some(TypeTable::new(program)), Merges::find(program))
+}
+
+/// What a check finds out.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// All findings, as [`check`] gives them.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The types of expressions and globals.
+    pub types: TypeTable,
+}
+
+fn run<'p>(program: &'p Program, table: Option<TypeTable>, merges: Merges<'p>) -> Checked {
+    let main_file = program.main_package().and_then(|package| package.files.first());
+    let Some(&file) = main_file else { return Checked::default() };
+    let mut checker = Checker::new(program, &program.file(file).module, merges, table);
     checker.check_package(kcl_hir::PackageId(0));
     checker.lint();
-    checker.findings.into_vec()
+    checker.finish()
 }

@@ -27,7 +27,6 @@ impl Checker<'_> {
         let is_import =
             |stmt: kcl_syntax::ast::StmtId| matches!(file.module[stmt].kind, Stmt::Import(_));
         let first_other = file.module.body.iter().position(|stmt| !is_import(*stmt));
-        let mut paths = FxHashSet::default();
         for import in &file.imports {
             let span = file.module[import.stmt].span;
             let at = FileSpan { file: id, span };
@@ -38,7 +37,11 @@ impl Checker<'_> {
                 let note = "Consider moving tihs statement to the top of the file";
                 self.report(warning("ImportPositionWarning", at, message).note(note));
             }
+        }
+        let mut paths = FxHashSet::default();
+        for import in &file.imports {
             if !paths.insert(import.path.as_str()) {
+                let at = FileSpan { file: id, span: file.module[import.stmt].span };
                 let message = format!("Module '{}' is reimported multiple times", import.name);
                 let note = "Consider removing this statement";
                 self.report(warning("ReimportWarning", at, message).note(note));

@@ -1,16 +1,12 @@
 //! Names in scope.
 
-use crate::ty::{FunctionType, NameMap, Type};
+use crate::ty::{DictAttr, FunctionType, NameMap};
 use base_text::{FileSpan, Name};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What a name in scope stands for.
-#[derive(Clone, Debug)]
-pub(crate) struct Object {
-    pub(crate) ty: Type,
-    pub(crate) at: FileSpan,
-}
+/// What a name in scope stands for. The names of a config become the known keys of its type.
+pub(crate) type Object = DictAttr;
 
 /// The names of one block.
 #[derive(Default)]

@@ -85,6 +85,11 @@ pub struct DictAttr {
     pub ty: Type,
     /// Where it is defined.
     pub at: FileSpan,
+    /// Whether it is written in the literal, where later entries see it; not if `**` brings
+    /// it in.
+    pub is_own: bool,
+    /// Whether the type is declared by a schema, not that of the very value, `int(1)`.
+    pub is_declared: bool,
 }
 
 /// The type of a function.

@@ -3,7 +3,9 @@
 use crate::args::{get, only, text};
 use crate::function::{Function, Module, optional, required};
 use crate::host::Host;
-use handlebars::Handlebars;
+use handlebars::{
+    Context, Handlebars, Helper, HelperResult, JsonRender as _, Output, RenderContext,
+};
 use kcl_value::{CallArgs, Dict, Fault, Result, Value};
 use serde_json::{Map, Number, Value as Json};
 
@@ -16,7 +18,7 @@ pub(super) const MODULE: Module = Module {
             &[required("template", "str"), optional("data", "{str:any}")],
             "str",
             "Fills in a Handlebars template: `{{name}}` is replaced by the value of `name` in \
-             `data`, escaped for HTML; `{{{name}}}` by the value as it is.",
+             `data`, escaped for HTML; `{{{name}}}` and `{{raw name}}` by the value as it is.",
             execute,
         ),
         Function::new(
@@ -44,6 +46,7 @@ fn execute(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
         None => Json::Object(Map::new()),
     };
     let mut engine = Handlebars::new();
+    engine.register_helper("raw", Box::new(raw));
     engine
         .register_template_string("template", template)
         .map_err(|error| Fault::new(format!("register template failed: {error:?}")))?;
@@ -51,6 +54,20 @@ fn execute(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
         .render("template", &data)
         .map(Value::str)
         .map_err(|error| Fault::new(format!("render template failed: {error:?}")))
+}
+
+/// `{{raw value}}`: the value as it is.
+fn raw(
+    helper: &Helper<'_>,
+    _: &Handlebars<'_>,
+    _: &Context,
+    _: &mut RenderContext<'_, '_>,
+    out: &mut dyn Output,
+) -> HelperResult {
+    if let Some(value) = helper.param(0) {
+        out.write(&value.value().render())?;
+    }
+    Ok(())
 }
 
 /// Refuses what the engine would follow without end: deep nesting, and inline partials

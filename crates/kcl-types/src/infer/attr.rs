@@ -16,8 +16,8 @@ impl<'p> Checker<'p> {
             Type::Any | Type::Union(_) => Some(Type::Any),
             Type::Str | Type::StrLit(_) => self.builtins.method(name),
             Type::Dict(dict) => {
-                let attr = dict.attrs.get(&name).map(|attr| &attr.ty);
-                Some(attr.unwrap_or(&dict.value).clone())
+                let attr = dict.attrs.get(&name).map(|attr| self.types().attr_type(attr));
+                Some(attr.unwrap_or_else(|| dict.value.clone()))
             }
             Type::Schema(schema) => self.load_schema_attr(*schema, name),
             Type::Module(module) => self.load_member(module, name, at),

@@ -67,6 +67,11 @@ impl<'p> Checker<'p> {
     /// Enters the entry with such a key; returns how many steps were made.
     pub(super) fn push_key(&mut self, key: Option<ExprId>) -> usize {
         let Some(key) = key else { return 0 };
+        if !matches!(self.expected.last(), Some(Some(_))) {
+            // Nothing is known, so nothing is known of any entry.
+            self.expected.push(None);
+            return 1;
+        }
         let name = match &self.module[key].kind {
             Expr::Joined(_) | Expr::Missing => Some(Name::new("")),
             Expr::Subscript(subscript) => item_name(self.module, subscript, false),
@@ -130,7 +135,8 @@ impl<'p> Checker<'p> {
         match ty {
             Type::Dict(dict) => {
                 for (name, attr) in dict.attrs.iter() {
-                    self.check_unpacked_attr(*name, &attr.ty, attr.at, at, seen);
+                    let ty = self.types().attr_type(attr);
+                    self.check_unpacked_attr(*name, &ty, attr.at, at, seen);
                 }
             }
             Type::Schema(schema) => {

@@ -5,18 +5,39 @@ use crate::assignable::UnionBuilder;
 use crate::checker::Checker;
 use crate::diagnostics;
 use crate::merge::PlacedEntry;
-use crate::ty::{DictAttr, NameMap, Type};
+use crate::ty::{DictAttr, Type};
 use base_text::{FileSpan, Name};
 use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
-/// What is known of a config so far.
+/// The types of a config so far.
 #[derive(Default)]
 struct Gathered {
-    keys: UnionBuilder,
+    /// Keys known to differ.
+    names: Vec<Name>,
+    /// All keys, once some may not differ.
+    keys: Option<UnionBuilder>,
     values: UnionBuilder,
-    attrs: NameMap<DictAttr>,
+}
+
+impl Gathered {
+    fn add_key(&mut self, key: Type) {
+        let names = &mut self.names;
+        let keys = self.keys.get_or_insert_with(|| {
+            let mut keys = UnionBuilder::default();
+            names.drain(..).for_each(|name| keys.add(Type::str_lit(name.as_str())));
+            keys
+        });
+        keys.add(key);
+    }
+
+    fn add_new_name(&mut self, name: Name) {
+        match &mut self.keys {
+            Some(keys) => keys.add(Type::str_lit(name.as_str())),
+            None => self.names.push(name),
+        }
+    }
 }
 
 /// Names set by several entries with the same key.
@@ -42,7 +63,6 @@ impl<'p> Checker<'p> {
         for entry in entries {
             self.entry(entry, &mut gathered, &together);
         }
-        self.leave_scope();
         self.gathered_type(gathered)
     }
 
@@ -58,14 +78,22 @@ impl<'p> Checker<'p> {
             self.entry(entry, &mut gathered, &together);
         }
         self.enter_file(file);
-        self.leave_scope();
         self.gathered_type(gathered)
     }
 
-    fn gathered_type(&self, gathered: Gathered) -> Type {
-        let key = self.types().finish(gathered.keys);
-        let value = self.types().finish(gathered.values);
-        Type::dict_with(key, value, gathered.attrs)
+    /// Closes the block of a config and returns the config's type.
+    fn gathered_type(&mut self, gathered: Gathered) -> Type {
+        let attrs = self.leave_scope();
+        let Gathered { names, keys, values } = gathered;
+        let literal = |name: &Name| Type::str_lit(name.as_str());
+        let key = match (keys, names.as_slice()) {
+            (Some(keys), _) => self.types().finish(keys),
+            (None, []) => Type::Any,
+            (None, [name]) => literal(name),
+            (None, names) => Type::Union(names.iter().map(literal).collect()),
+        };
+        let value = self.types().finish(values);
+        Type::dict_with(key, value, attrs)
     }
 
     fn entry(&mut self, entry: &'p ConfigEntry, gathered: &mut Gathered, together: &SetTogether) {
@@ -99,34 +127,40 @@ impl<'p> Checker<'p> {
             Expr::Ident(path) if !path.names.is_empty() => {
                 let ty = walked.unwrap_or_else(|| self.expr(entry.value));
                 let name = path.names[0].name;
-                let key_ty = if self.local_vars.contains(&name) {
-                    self.key_expr(key)
-                } else {
-                    Type::str_lit(name.as_str())
-                };
-                self.check_key(&key_ty, at);
-                self.gather(name, &ty, at, gathered);
-                gathered.keys.add(key_ty);
+                if self.local_vars.contains(&name) {
+                    let key_ty = self.key_expr(key);
+                    self.check_key(&key_ty, at);
+                    gathered.add_key(key_ty);
+                    self.gather(name, &ty, at);
+                } else if self.gather(name, &ty, at) {
+                    gathered.add_new_name(name);
+                }
                 gathered.values.add(ty.clone());
                 ty
             }
             Expr::Subscript(subscript) if item_name(module, subscript, true).is_some() => {
                 let ty = walked.unwrap_or_else(|| self.expr(entry.value));
-                gathered.keys.add(Type::Str);
+                gathered.add_key(Type::Str);
                 gathered.values.add(match entry.op {
                     ConfigOp::Insert => ty.clone(),
                     _ => Type::list(ty.clone()),
                 });
                 ty
             }
-            kind => {
+            Expr::String(text) => {
+                let ty = walked.unwrap_or_else(|| self.expr(entry.value));
+                let name = Name::new(&text.value);
+                if self.gather(name, &ty, at) {
+                    gathered.add_new_name(name);
+                }
+                gathered.values.add(ty.clone());
+                ty
+            }
+            _ => {
                 let key_ty = self.key_expr(key);
                 let ty = walked.unwrap_or_else(|| self.expr(entry.value));
                 self.check_key(&key_ty, at);
-                if let Expr::String(text) = kind {
-                    self.gather(Name::new(&text.value), &ty, at, gathered);
-                }
-                gathered.keys.add(key_ty);
+                gathered.add_key(key_ty);
                 gathered.values.add(ty.clone());
                 ty
             }
@@ -140,15 +174,24 @@ impl<'p> Checker<'p> {
         ty
     }
 
-    /// Notes a known key, which later entries can read as a variable.
-    fn gather(&mut self, name: Name, ty: &Type, at: FileSpan, gathered: &mut Gathered) {
-        let ty = match gathered.attrs.get(&name) {
-            Some(attr) => self.join2(attr.ty.clone(), ty.clone()),
-            None => ty.clone(),
+    /// Notes a known key, which later entries can read as a variable; `false` if it was
+    /// known before.
+    fn gather(&mut self, name: Name, ty: &Type, at: FileSpan) -> bool {
+        let Some(known) = self.own(name) else {
+            self.define(name, ty.clone(), at);
+            return true;
         };
-        let wide = self.types().widen(&ty);
-        gathered.attrs.insert(name, DictAttr { ty: wide, at });
-        self.define(name, ty, at);
+        let was_own = known.is_own;
+        let joined = self.join2(self.types().attr_type(known), ty.clone());
+        self.define(name, joined, at);
+        !was_own
+    }
+
+    /// Notes a key that comes from elsewhere.
+    fn gather_unpacked(&mut self, name: Name, attr: DictAttr) {
+        // What is written here as well can still be read by its name.
+        let is_own = self.own(name).is_some_and(|known| known.is_own);
+        self.scope_mut().insert(name, DictAttr { is_own, ..attr });
     }
 
     fn unpacked_entry(
@@ -164,19 +207,28 @@ impl<'p> Checker<'p> {
                 return ty;
             }
             Type::Dict(dict) => {
-                let attrs = dict.attrs.iter().map(|(name, attr)| (*name, attr.clone()));
-                gathered.attrs.extend(attrs);
+                for (name, attr) in dict.attrs.iter() {
+                    self.gather_unpacked(*name, attr.clone());
+                }
             }
             Type::Schema(schema) => {
-                for (name, attr) in &self.schema_type(schema.id).attrs {
-                    let attr = DictAttr { ty: attr.ty.clone(), at: attr.at };
-                    gathered.attrs.insert(*name, attr);
+                let attrs: Vec<(Name, DictAttr)> = self
+                    .schema_type(schema.id)
+                    .attrs
+                    .iter()
+                    .map(|(name, attr)| {
+                        let (ty, at) = (attr.ty.clone(), attr.at);
+                        (*name, DictAttr { ty, at, is_own: false, is_declared: true })
+                    })
+                    .collect();
+                for (name, attr) in attrs {
+                    self.gather_unpacked(name, attr);
                 }
             }
             _ => {}
         }
         if let Some((key, value)) = self.unpacked(&ty) {
-            gathered.keys.add(key);
+            gathered.add_key(key);
             gathered.values.add(value);
         } else {
             let at = self.at(self.module[value].span);
@@ -184,6 +236,19 @@ impl<'p> Checker<'p> {
         }
         ty
     }
+}
+
+/// Whether a schema expression may stand in a value, not counting those in inner configs.
+fn may_hold_schema(value: &Expr) -> bool {
+    !matches!(
+        value,
+        Expr::Number(_)
+            | Expr::String(_)
+            | Expr::Constant(_)
+            | Expr::Ident(_)
+            | Expr::Joined(_)
+            | Expr::Config(_)
+    )
 }
 
 /// The name of a key, looked up only if it can matter.
@@ -196,6 +261,9 @@ fn set_together<'p>(
     entries: impl Iterator<Item = (&'p Module, &'p ConfigEntry)> + Clone,
 ) -> SetTogether {
     let mut together = SetTogether::default();
+    if !entries.clone().any(|(module, entry)| may_hold_schema(&module[entry.value].kind)) {
+        return together;
+    }
     let key = |module: &Module, entry: &ConfigEntry| plain_name(&module[entry.key?].kind);
     let mut seen = FxHashSet::default();
     let keys = entries.clone().filter_map(|(module, entry)| key(module, entry));

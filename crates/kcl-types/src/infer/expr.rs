@@ -21,7 +21,11 @@ impl<'p> Checker<'p> {
     /// The type of an expression; a lone identifier is reported at the place walked last, as
     /// the reference does.
     pub(crate) fn expr_in_place(&mut self, id: ExprId) -> Type {
-        self.nested(|this| this.walk(id))
+        let ty = self.nested(|this| this.walk(id));
+        if let Some(table) = &mut self.table {
+            table.set(self.file, id, ty.clone());
+        }
+        ty
     }
 
     fn walk(&mut self, id: ExprId) -> Type {

@@ -58,7 +58,8 @@ impl Checker<'_> {
                 let name = Name::new(key);
                 if let (Some(attr), Some(value)) = (ty.attrs.get(&name), dict.attrs.get(&name)) {
                     let (expected, declared) = (attr.ty.clone(), attr.at);
-                    self.expect(&value.ty, &expected, at, Some(declared));
+                    let value = self.types().attr_type(value);
+                    self.expect(&value, &expected, at, Some(declared));
                 }
             }
             return;
@@ -79,12 +80,13 @@ impl Checker<'_> {
             } else {
                 None
             };
+            let value_ty = self.types().attr_type(value);
             match attr {
                 Some(attr) => {
                     let (expected, declared) = (attr.ty.clone(), attr.at);
-                    self.expect(&value.ty, &expected, at, Some(declared));
+                    self.expect(&value_ty, &expected, at, Some(declared));
                 }
-                None => self.expect(&value.ty, &signature.value, value.at, None),
+                None => self.expect(&value_ty, &signature.value, value.at, None),
             }
         }
     }

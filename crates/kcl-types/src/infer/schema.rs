@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 impl<'p> Checker<'p> {
     /// Walks a schema statement.
-    pub(super) fn schema_stmt(&mut self, schema: &'p Schema, span: Span) -> Type {
-        let Some(ty) = self.enter_schema(schema.name.name, schema.name.span, span, "schema") else {
+    pub(super) fn schema_stmt(&mut self, schema: &'p Schema) -> Type {
+        let Some(ty) = self.enter_schema(schema.name.name, schema.name.span, "schema") else {
             return Type::Any;
         };
         let place = self.place;
@@ -44,7 +44,7 @@ impl<'p> Checker<'p> {
 
     /// Walks a rule statement.
     pub(super) fn rule_stmt(&mut self, rule: &'p Rule, span: Span) -> Type {
-        let Some(ty) = self.enter_schema(rule.name.name, rule.name.span, span, "rule") else {
+        let Some(ty) = self.enter_schema(rule.name.name, rule.name.span, "rule") else {
             return Type::Any;
         };
         self.check_defaults(rule.params.as_ref());
@@ -56,13 +56,7 @@ impl<'p> Checker<'p> {
         Type::Schema(ty)
     }
 
-    fn enter_schema(
-        &mut self,
-        name: Name,
-        name_span: Span,
-        span: Span,
-        what: &str,
-    ) -> Option<SchemaRef> {
+    fn enter_schema(&mut self, name: Name, name_span: Span, what: &str) -> Option<SchemaRef> {
         let at = self.at(name_span);
         if self.scopes.is_empty() && self.noted_global(name).is_none() {
             self.note_global(name, name_span);
@@ -78,7 +72,7 @@ impl<'p> Checker<'p> {
             }
             ty => {
                 let message = format!("expected {what} type, got {ty}");
-                self.report(diagnostics::type_error(self.at(span), message));
+                self.report(diagnostics::type_error(at, message));
                 None
             }
         }

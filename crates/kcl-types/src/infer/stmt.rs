@@ -46,7 +46,7 @@ impl<'p> Checker<'p> {
                 self.schema_attr(attr);
                 Type::Any
             }
-            Stmt::Schema(schema) => self.schema_stmt(schema, node.span),
+            Stmt::Schema(schema) => self.schema_stmt(schema),
             Stmt::Rule(rule) => self.rule_stmt(rule, node.span),
         }
     }

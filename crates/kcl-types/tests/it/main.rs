@@ -33,8 +33,9 @@ fn load_fixture(fixture: &Fixture) -> Program {
         .map(Input::path)
         .collect();
     let work_dir = Path::new("/app");
-    let entries = resolve_entries(&system, &inputs, work_dir, &PackageMap::default()).unwrap();
-    let outcome = load(&system, &entries, &LoadOptions::default()).unwrap();
+    let entries = resolve_entries(&system, &inputs, work_dir, &PackageMap::default())
+        .expect("fixtures can be loaded");
+    let outcome = load(&system, &entries, &LoadOptions::default()).expect("fixtures can be loaded");
     assert!(!outcome.has_errors(), "{:#?}", outcome.diagnostics);
     outcome.value
 }
@@ -65,7 +66,7 @@ fn check_findings(source: &str) {
 }
 
 fn place(program: &Program, finding: &Diagnostic) -> (String, u32, u32, String) {
-    let at = finding.labels[0].at.unwrap();
+    let at = finding.labels[0].at.expect("findings have a place");
     let place = program.line_col(at.file, at.span);
     let path = Path::new(program.path(at.file));
     let path = path.strip_prefix("/app").unwrap_or(path).display().to_string();

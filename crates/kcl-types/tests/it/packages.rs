@@ -61,7 +61,7 @@ b = math.pow("s", 2)
 #[test]
 fn an_alias_belongs_to_its_file() {
     check_findings(
-        r#"
+        r"
 #- one/one.k
 x = 1
 #- two/two.k
@@ -72,7 +72,7 @@ a = pkg.x
 #- main2.k
 import two as pkg
 b = pkg.y
-"#,
+",
     );
 }
 
@@ -131,4 +131,27 @@ b = again.match
             "UnusedImportWarning: Module 'regex' imported but unused",
         ]
     );
+}
+
+#[test]
+fn types_are_kept_for_tools() {
+    let program = load_fixture(&Fixture::parse("a = [1, 2]\nb = a[0]\n"));
+    let checked = kcl_types::check_with_types(&program);
+    let globals: Vec<String> = checked
+        .types
+        .globals(kcl_hir::PackageId(0))
+        .map(|(name, ty)| format!("{name}: {ty}"))
+        .collect();
+    assert_eq!(globals, ["a: [int]", "b: int"]);
+    let file = program.packages[0].files[0];
+    let first = kcl_syntax::ast::ExprId(0);
+    assert_eq!(checked.types.expr(file, first).map(ToString::to_string).as_deref(), Some("int(1)"));
+}
+
+#[test]
+fn a_lint_looks_at_each_statement_on_its_own() {
+    let source = "schema A:\n    a: int\n    b: int\nx: A {a = 1}\nx: A {b = 1}\n";
+    let program = load_fixture(&Fixture::parse(source));
+    assert!(kcl_types::check(&program).is_empty());
+    assert_eq!(kcl_types::lint(&program).len(), 2);
 }
