@@ -8,7 +8,7 @@ use testkit::Rng;
 pub(crate) enum Kind {
     /// Lexer, parser and printer, with damaged programs.
     Parse,
-    /// The whole way from text to output, with generated programs.
+    /// The whole way from text to output, with generated and with damaged programs.
     Run,
 }
 
@@ -31,6 +31,9 @@ impl Kind {
     }
 }
 
+/// The size of real programs that are damaged and run.
+const MAX_RUN_BYTES: usize = 1000;
+
 /// All inputs of a campaign. Input number `n` is the same in every process.
 pub(crate) struct Inputs {
     kind: Kind,
@@ -41,8 +44,17 @@ pub(crate) struct Inputs {
 impl Inputs {
     /// Prepares the inputs of a campaign.
     pub(crate) fn new(kind: Kind, seed: u64) -> Self {
-        let seeds = if kind == Kind::Parse { seeds::load() } else { Vec::new() };
+        let mut seeds = seeds::load();
+        if kind == Kind::Run {
+            // Whole programs are run, so only small ones are of use.
+            seeds.retain(|text| text.len() < MAX_RUN_BYTES);
+        }
         Self { kind, seed, seeds }
+    }
+
+    /// Returns the number of programs that inputs are made from.
+    pub(crate) fn n_seeds(&self) -> usize {
+        self.seeds.len()
     }
 
     /// Makes input number `index`.
@@ -50,6 +62,10 @@ impl Inputs {
         let mut rng = Rng::new(self.seed, index);
         match self.kind {
             Kind::Parse => mutate::program(&mut rng, &self.seeds),
+            Kind::Run if !self.seeds.is_empty() && rng.one_in(5) => {
+                let text = rng.pick(&self.seeds).clone();
+                if rng.one_in(4) { text } else { mutate::tokens(&mut rng, text) }
+            }
             Kind::Run => generate::program(&mut rng),
         }
     }

@@ -142,7 +142,7 @@ fn replay_here(options: &Options) -> anyhow::Result<ExitCode> {
         let text = std::fs::read_to_string(path).with_context(|| path.clone())?;
         let kinds = options.kind.map_or_else(|| vec![Kind::Parse, Kind::Run], |kind| vec![kind]);
         for kind in kinds {
-            match worker::attempt(kind, &text) {
+            match worker::attempt(kind, &text, true) {
                 Ok(reached) => println!("{path}: {}: {reached:?}", kind.name()),
                 Err(message) => {
                     println!("FAILED {message}");

@@ -54,7 +54,7 @@ pub(crate) fn run(campaign: &Campaign) -> anyhow::Result<ExitCode> {
         campaign.kind.name(),
         campaign.seed,
         campaign.threads,
-        if campaign.kind == Kind::Parse { crate::seeds::load().len() } else { 0 }
+        Inputs::new(campaign.kind, campaign.seed).n_seeds()
     );
     let mut totals = Totals::default();
     let (mut done, mut n_deaths) = (0, 0);

@@ -22,10 +22,12 @@ pub(crate) enum Reached {
 }
 
 /// Feeds one input to its target; an error says which law is broken.
-pub(crate) fn feed(kind: Kind, text: &str) -> Result<Reached, String> {
+///
+/// The costly laws are tried only when asked to look closely.
+pub(crate) fn feed(kind: Kind, text: &str, closely: bool) -> Result<Reached, String> {
     match kind {
         Kind::Parse => parse(text),
-        Kind::Run => run(text),
+        Kind::Run => run(text, closely),
     }
 }
 
@@ -54,11 +56,11 @@ fn parse(text: &str) -> Result<Reached, String> {
 
 /// A run ends with a value or with diagnostics. For some inputs more is asked: the same result
 /// again, and the same value in YAML and in JSON.
-fn run(text: &str) -> Result<Reached, String> {
-    let outcome = execute(text, Format::Yaml);
+fn run(text: &str, closely: bool) -> Result<Reached, String> {
+    let outcome = execute(text, Format::Yaml, closely);
     match outcome {
         Ok(output) => {
-            if looks_closer(text) {
+            if closely {
                 same_again(text, &output)?;
                 same_value(text, &output)?;
             }
@@ -68,8 +70,8 @@ fn run(text: &str) -> Result<Reached, String> {
             let Some(first) = error.diagnostics.first() else {
                 return Err("a failed run has no diagnostics".into());
             };
-            if looks_closer(text) {
-                let again = execute(text, Format::Yaml).err();
+            if closely {
+                let again = execute(text, Format::Yaml, true).err();
                 if again.is_none_or(|again| again.diagnostics != error.diagnostics) {
                     return Err("the second run fails differently".into());
                 }
@@ -83,14 +85,9 @@ fn run(text: &str) -> Result<Reached, String> {
     }
 }
 
-/// Whether the costly laws are tried on this input.
-fn looks_closer(text: &str) -> bool {
-    text.len().is_multiple_of(16)
-}
-
-fn execute(text: &str, format: Format) -> Result<RunOutput, Box<RunError>> {
+fn execute(text: &str, format: Format, closely: bool) -> Result<RunOutput, Box<RunError>> {
     // Deep stacks take long to fill: only some inputs may go as deep as users may.
-    let depth = if looks_closer(text) { Limits::default().depth } else { DEPTH };
+    let depth = if closely { Limits::default().depth } else { DEPTH };
     let input = Input { path: "main.k".into(), text: Some(text.into()) };
     let options = RunOptions {
         inputs: vec![input],
@@ -103,14 +100,23 @@ fn execute(text: &str, format: Format) -> Result<RunOutput, Box<RunError>> {
 }
 
 fn same_again(text: &str, first: &RunOutput) -> Result<(), String> {
-    let same = execute(text, Format::Yaml).is_ok_and(|second| second.result == first.result);
+    let same = execute(text, Format::Yaml, true).is_ok_and(|second| second.result == first.result);
     if same { Ok(()) } else { Err("the second run gives other bytes".into()) }
 }
 
 fn same_value(text: &str, in_yaml: &RunOutput) -> Result<(), String> {
-    let in_json = execute(text, Format::Json).map_err(|_| "fails when asked for JSON")?;
-    let from_json = json::parse(&in_json.result)
-        .map_err(|fault| format!("the JSON can't be read again: {}", fault.message))?;
+    let in_json = execute(text, Format::Json, true).map_err(|_| "fails when asked for JSON")?;
+    // A program that writes its own stream decides what a document is, and one that ends with
+    // an empty value writes nothing.
+    if text.contains("yaml_stream") || in_json.result.is_empty() {
+        return Ok(());
+    }
+    let from_json = match json::parse(&in_json.result) {
+        Ok(value) => value,
+        // Readers of JSON refuse to nest as deep as programs may.
+        Err(fault) if fault.message.contains("recursion limit") => return Ok(()),
+        Err(fault) => return Err(format!("the JSON can't be read again: {}", fault.message)),
+    };
     // Whether the last line end belongs to a block text at the end depends on its form.
     for end in ["\n", ""] {
         let from_yaml = yaml::parse(&format!("{}{end}", in_yaml.result))

@@ -105,7 +105,7 @@ fn thread_body(
             let text = inputs.make(index);
             slot.index.store(index, Relaxed);
             slot.began.store(start.elapsed().as_millis() as u64 + 1, Relaxed);
-            match attempt(job.kind, &text) {
+            match attempt(job.kind, &text, index.is_multiple_of(16)) {
                 Ok(reached) => {
                     accepted += u64::from(reached >= Reached::Accepted);
                     evaluated += u64::from(reached >= Reached::Evaluated);
@@ -125,8 +125,8 @@ thread_local! {
 }
 
 /// Feeds one input; an error says what broke, in one line.
-pub(crate) fn attempt(kind: Kind, text: &str) -> Result<Reached, String> {
-    match panic::catch_unwind(AssertUnwindSafe(|| target::feed(kind, text))) {
+pub(crate) fn attempt(kind: Kind, text: &str, closely: bool) -> Result<Reached, String> {
+    match panic::catch_unwind(AssertUnwindSafe(|| target::feed(kind, text, closely))) {
         Ok(result) => result.map_err(|message| message.replace('\n', " ")),
         Err(_) => Err(PANIC.with_borrow(|message| message.replace('\n', " "))),
     }

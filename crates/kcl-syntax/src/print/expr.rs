@@ -39,7 +39,11 @@ impl Printer<'_> {
                 self.push(" ");
                 self.expr(*right);
             }
-            Expr::Selector { attr, has_question, .. } => {
+            Expr::Selector { value, attr, has_question } => {
+                // Right behind a number, a dot would belong to it.
+                if matches!(module[*value].kind, Expr::Number(_)) {
+                    self.push(" ");
+                }
                 self.push(if *has_question { "?." } else { "." });
                 self.path(attr);
             }
@@ -283,7 +287,12 @@ impl Printer<'_> {
             self.push(":");
             self.indented(|this| this.lines(items, Self::entry));
             let Some(orelse) = orelse else { return };
-            self.newline();
+            // `if a: else:`: a branch without entries is known by its one line.
+            if items.is_empty() {
+                self.push(" ");
+            } else {
+                self.newline();
+            }
             if let Expr::Config(items) = &module[*orelse].kind {
                 self.push("else:");
                 self.indented(|this| this.lines(items, Self::entry));
