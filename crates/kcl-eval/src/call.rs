@@ -2,7 +2,7 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
-use crate::instance::{Instance, Site};
+use crate::instance::Instance;
 use crate::layout::SchemaId;
 use crate::names::{LambdaInfo, NameRef};
 use crate::rule::RuleRef;
@@ -11,7 +11,7 @@ use crate::typing::is_plainly;
 use base_text::{FileId, Name};
 use kcl_hir::PackageId;
 use kcl_syntax::ast::{Expr, ExprId, Keyword, Lambda, Params};
-use kcl_value::{CallArgs, Dict, Func, Str, Value};
+use kcl_value::{CallArgs, Dict, Func, Origin, Str, Value};
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
@@ -169,11 +169,11 @@ impl<'p> Evaluator<'p> {
         }
         if let Some(id) = func.body.downcast_ref::<SchemaId>() {
             let config = Rc::new(Dict::new());
-            return self.instantiate(*id, config, Site::default(), Rc::new(args));
+            return self.instantiate(*id, config, Origin::default(), Rc::new(args));
         }
         if let Some(rule) = func.body.downcast_ref::<RuleRef>() {
             let config = Rc::new(Dict::new());
-            return self.run_rule(*rule, config, Site::default(), Rc::new(args));
+            return self.run_rule(*rule, config, Origin::default(), Rc::new(args));
         }
         if let Some(Instances(id)) = func.body.downcast_ref::<Instances>() {
             return Ok(self.instances_of(*id, &args));

@@ -374,6 +374,15 @@ impl<'p> Evaluator<'p> {
         Some(FileSpan { file: FileId(at as u32), span })
     }
 
+    /// The expression that an origin stands for.
+    pub(crate) fn expr_at(&self, origin: Origin) -> Option<(FileId, ExprId)> {
+        let origin = self.provenance.node(origin);
+        let at = self.files.partition_point(|file| file.origin_base <= origin.0).checked_sub(1)?;
+        let state = &self.files[at];
+        let index = origin.0 - state.origin_base;
+        (index < state.n_exprs).then_some((FileId(at as u32), ExprId(index)))
+    }
+
     fn diagnostic(&self, failure: &Failure) -> Diagnostic {
         let details = failure.details();
         let at = self.place(details.at.unwrap_or(self.at)).map(|place| self.line_start(place));

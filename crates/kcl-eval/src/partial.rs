@@ -7,7 +7,7 @@
 
 use crate::error::{Eval, EvalError};
 use crate::evaluator::Evaluator;
-use crate::instance::{Instance, Site};
+use crate::instance::Instance;
 use crate::layout::{Layout, SchemaId};
 use crate::runtime_type::RuntimeType;
 use crate::{Evaluated, Options};
@@ -15,7 +15,7 @@ use base_system::System;
 use base_text::Name;
 use kcl_hir::Program;
 use kcl_syntax::ast::Stmt;
-use kcl_value::{CallArgs, Dict, Entry, List, Value};
+use kcl_value::{CallArgs, Dict, Entry, List, Origin, Value};
 use std::rc::Rc;
 
 /// Merges partial values in order by the operators of their entries.
@@ -75,7 +75,8 @@ impl Evaluator<'_> {
                     Some(id) => {
                         let args = schema.args.clone();
                         self.schema_expr_depth += 1;
-                        let value = self.instantiate(id, Rc::new(config), Site::default(), args)?;
+                        let value =
+                            self.instantiate(id, Rc::new(config), Origin::default(), args)?;
                         self.schema_expr_depth -= 1;
                         value
                     }
@@ -109,7 +110,7 @@ impl Evaluator<'_> {
         id: SchemaId,
         layout: Rc<Layout>,
         config: Rc<Dict>,
-        site: Site,
+        site: Origin,
         args: Rc<CallArgs>,
     ) -> Eval<Value> {
         let mut attrs = Dict::with_capacity(config.len());

@@ -3,11 +3,11 @@
 use crate::call::ParamTypes;
 use crate::error::Eval;
 use crate::evaluator::Evaluator;
-use crate::instance::{Instance, Site};
+use crate::instance::Instance;
 use crate::layout::{Layout, SchemaId};
 use base_text::FileId;
 use kcl_syntax::ast::{Path, Rule, Stmt, StmtId};
-use kcl_value::{CallArgs, Dict, Value};
+use kcl_value::{CallArgs, Dict, Origin, Value};
 use std::rc::Rc;
 
 /// A rule of the program.
@@ -30,7 +30,7 @@ impl<'p> Evaluator<'p> {
         &mut self,
         rule_ref: RuleRef,
         config: Rc<Dict>,
-        site: Site,
+        site: Origin,
         args: Rc<CallArgs>,
     ) -> Eval<Value> {
         let Some(rule) = self.rule(rule_ref) else { return Ok(Value::Undefined) };
@@ -89,7 +89,7 @@ impl<'p> Evaluator<'p> {
                     evaluator.check_rule(parent_ref, parent, this, args, false)?;
                 }
             }
-            rule.checks.iter().try_for_each(|check| evaluator.run_check(check, this.site.name))
+            rule.checks.iter().try_for_each(|check| evaluator.run_check(check, this.site))
         })?;
         self.leave();
         Ok(())

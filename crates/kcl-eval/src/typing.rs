@@ -2,7 +2,6 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
-use crate::instance::Site;
 use crate::layout::SchemaId;
 use crate::runtime_type::{RuntimeType, TypeKind};
 use kcl_value::{CallArgs, Dict, Entry, List, Value};
@@ -16,24 +15,25 @@ impl Evaluator<'_> {
         if value.is_none_or_undefined() || is_plainly(&value, &ty.kind) {
             return Ok(value);
         }
-        // Inside a schema nothing at all is no instance of a schema that wants something.
-        if let (TypeKind::Schema(id), Value::Dict(dict)) = (&ty.kind, &value)
-            && dict.is_empty()
-            && self.frame.this.is_some()
-            && !self.partial
-            && self.layout(*id)?.wants_config
-        {
-            return Err(self.mismatch(&value, ty));
-        }
         let converted = if matches!(value, Value::Schema(_)) {
             value.clone()
         } else {
             self.convert(&value, ty)?
         };
-        if self.fits(&converted, ty, strict) {
+        if self.fits(&converted, ty, strict) && !self.is_empty_config(&value, ty)? {
             return Ok(converted);
         }
         Err(self.mismatch(&value, ty))
+    }
+
+    /// Inside a schema nothing at all is no instance of a schema that wants something.
+    fn is_empty_config(&mut self, value: &Value, ty: &RuntimeType) -> Eval<bool> {
+        match (&ty.kind, value) {
+            (TypeKind::Schema(id), Value::Dict(dict)) if dict.is_empty() => {
+                Ok(self.schema_depth > 0 && !self.partial && self.layout(*id)?.wants_config)
+            }
+            _ => Ok(false),
+        }
     }
 
     #[cold]
@@ -94,7 +94,7 @@ impl Evaluator<'_> {
                     return Ok(value.clone());
                 }
                 let args = Rc::new(CallArgs::default());
-                self.instantiate(*id, dict.clone(), Site::at(self.at), args)
+                self.instantiate(*id, dict.clone(), self.at, args)
             }
             _ => Ok(value.clone()),
         }
