@@ -1,6 +1,6 @@
 //! What all instances of a schema have in common.
 
-use crate::error::{Eval, Failure};
+use crate::error::Eval;
 use crate::evaluator::{Evaluator, SchemaDecl};
 use crate::lazy::{Setter, setters_of};
 use base_text::{FileId, Name};
@@ -232,9 +232,6 @@ impl<'p> Evaluator<'p> {
                     return Ok(func.body.downcast_ref::<SchemaId>().copied());
                 }
             }
-        }
-        if found.is_none() && self.depth > self.options.limits.depth {
-            return Err(Failure::new("schemas nest too deeply"));
         }
         Ok(found)
     }

@@ -1,5 +1,6 @@
 //! Rules.
 
+use crate::call::ParamTypes;
 use crate::error::Eval;
 use crate::evaluator::Evaluator;
 use crate::instance::Instance;
@@ -74,7 +75,8 @@ impl<'p> Evaluator<'p> {
             let n_params = rule.params.as_ref().map_or(0, |params| params.list.len());
             let n_args = args.positional.len().min(n_params);
             evaluator.stack[base..base + n_args].clone_from_slice(&args.positional[..n_args]);
-            evaluator.bind_params(rule.params.as_ref(), n_args, &args.named)?;
+            let types = ParamTypes::new();
+            evaluator.bind_params(rule.params.as_ref(), n_args, &args.named, &types)?;
             if is_outermost {
                 for &decorator in &rule.decorators {
                     evaluator.run_decorator(decorator, rule.name.name, true, this)?;

@@ -195,7 +195,8 @@ impl<'p> Evaluator<'p> {
         }
         let n_args = this.args.positional.len().min(params.list.len());
         self.stack[base..base + n_args].clone_from_slice(&this.args.positional[..n_args]);
-        self.bind_params(Some(params), n_args, &this.args.named)?;
+        let types = self.schema(id).param_types.clone();
+        self.bind_params(Some(params), n_args, &this.args.named, &types)?;
         let values = self.stack[base..base + params.list.len()].to_vec();
         this.params.borrow_mut().push((id, values));
         Ok(())
