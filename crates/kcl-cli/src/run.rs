@@ -8,6 +8,7 @@ use kcl_driver::{FailureKind, Format, Input, RunError, RunOptions, RunOutput, pa
 use std::io::{self, Read as _};
 use std::panic;
 use std::path::{Path, PathBuf};
+use std::process;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
@@ -116,10 +117,18 @@ pub(crate) fn run(words: &[String]) -> Exit {
             return Exit::Usage;
         }
     };
-    let outcome = panic::catch_unwind(|| kcl_driver::run(&OsSystem, &args.options));
+    let outcome = panic::catch_unwind(|| {
+        kcl_driver::run_then(&OsSystem, &args.options, |outcome| -> Exit {
+            let exit = match &outcome {
+                Ok(output) => finish(&args, output),
+                Err(error) => fail(&args, error),
+            };
+            // Whatever is left goes with the process.
+            process::exit(i32::from(exit as u8))
+        })
+    });
     match outcome {
-        Ok(Ok(output)) => finish(&args, &output),
-        Ok(Err(error)) => fail(&args, &error),
+        Ok(exit) => exit,
         Err(_) => {
             terminal::write_err(&format!(
                 "error: this is a bug in {}please report it with the program that shows it\n",
@@ -134,18 +143,19 @@ fn finish(args: &Args, output: &RunOutput) -> Exit {
     if !args.quiet && !output.warnings.is_empty() {
         terminal::write_err(&render_text(&output.warnings, &output.program, args.colour));
     }
-    let mut text = if args.quiet { String::new() } else { output.printed.clone() };
+    let printed = if args.quiet { "" } else { output.printed.as_str() };
     let target = args.output.as_ref().or(output.output.as_ref());
     if let Some(path) = target {
         if let Err(error) = OsSystem.write(path, &format!("{}\n", output.result)) {
             terminal::write_err(&format!("error: failed to write {}: {error}\n", path.display()));
             return Exit::User;
         }
-    } else if !output.result.is_empty() {
-        text.push_str(&output.result);
-        text.push('\n');
+        terminal::write_out(printed)
+    } else if output.result.is_empty() {
+        terminal::write_out(printed)
+    } else {
+        terminal::write_all_out(&[printed, &output.result, "\n"])
     }
-    terminal::write_out(&text)
 }
 
 fn fail(args: &Args, error: &RunError) -> Exit {
