@@ -33,6 +33,9 @@ pub fn evaluate(
     }
 }
 
+/// The largest size of a single list or string, in bytes.
+const MAX_VALUE: usize = 256 << 20;
+
 /// Where code runs: the file, the stack frame, the schema instance around it.
 #[derive(Clone)]
 pub(crate) struct Frame<'p> {
@@ -331,7 +334,7 @@ impl<'p> Evaluator<'p> {
     #[inline]
     pub(crate) fn charge(&mut self, bytes: usize) -> Eval<()> {
         match self.memory_left.checked_sub(bytes as u64) {
-            Some(left) => {
+            Some(left) if bytes <= MAX_VALUE => {
                 self.memory_left = left;
                 Ok(())
             }

@@ -17,7 +17,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: u64::MAX, depth: 200_000, memory: u64::MAX }
+        Self { steps: 1 << 35, depth: 200_000, memory: 16 << 30 }
     }
 }
 

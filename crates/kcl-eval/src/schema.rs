@@ -100,6 +100,7 @@ impl<'p> Evaluator<'p> {
     ) -> Eval<Rc<Instance>> {
         self.enter()?;
         let layout = self.layout(id)?;
+        self.charge(size_of::<Instance>() + layout.attrs.len() * size_of::<Entry>())?;
         let instance = Rc::new(Instance::new(id, layout, config, site, args));
         let backtrack = self.backtrack.take();
         let loops = std::mem::take(&mut self.loop_depth);
