@@ -338,7 +338,7 @@ impl<'p> Evaluator<'p> {
                 self.memory_left = left;
                 Ok(())
             }
-            None => Err(Failure::new("the program was stopped: it takes too much memory")),
+            _ => Err(Failure::new("the program was stopped: it takes too much memory")),
         }
     }
 
