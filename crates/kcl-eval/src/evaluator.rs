@@ -199,8 +199,10 @@ impl<'p> Evaluator<'p> {
 
     pub(crate) fn into_evaluated(self, value: Value) -> Evaluated {
         let provenance = if self.options.provenance { self.leaves(&value) } else { Vec::new() };
+        let end = self.place(self.at).map(|place| self.line_start(place));
         Evaluated {
             value,
+            end,
             stream: self.stream,
             provenance,
             printed: self.printed,
