@@ -8,7 +8,7 @@ use base_text::{FileId, Name};
 use indexmap::IndexMap;
 use kcl_hir::Program;
 use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module, Number, Stmt, StmtId, UnaryOp};
-use kcl_value::{Dict, Entry, MergeOp, Slot, Str, Value};
+use kcl_value::{Dict, Entry, MergeOp, Origin, Slot, Str, Value};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -101,27 +101,34 @@ impl<'p> Evaluator<'p> {
         items: &'p [ConfigEntry],
         unify: bool,
     ) -> Eval<()> {
-        let order = if unify { Some(unified_order(self.frame.module, items)) } else { None };
-        match order {
-            None => {
-                for item in items {
-                    self.eval_entry(dict, item, false)?;
-                }
-            }
-            Some(order) => {
-                for at in order {
-                    self.eval_entry(dict, &items[at], true)?;
-                }
-            }
+        if !unify {
+            return items.iter().try_for_each(|item| self.eval_entry(dict, item, false, Origin(0)));
+        }
+        let module = self.frame.module;
+        let mut buckets = Buckets::default();
+        for (at, item) in items.iter().enumerate() {
+            let origin = self.origin(item.value);
+            buckets.add(self, key_name(module, item), item.op, at, origin);
+        }
+        for (at, beaten) in buckets.into_order() {
+            self.eval_entry(dict, &items[at], true, beaten)?;
         }
         Ok(())
     }
 
-    fn eval_entry(&mut self, dict: &mut Value, item: &'p ConfigEntry, unify: bool) -> Eval<()> {
+    /// Evaluates an entry into a dict; `beaten` is the origin of those it made void.
+    fn eval_entry(
+        &mut self,
+        dict: &mut Value,
+        item: &'p ConfigEntry,
+        unify: bool,
+        beaten: Origin,
+    ) -> Eval<()> {
         let value = self.eval_entry_value(item, unify)?;
-        let origin = self.origin(item.value);
+        let origin = self.outvote(beaten, self.origin(item.value));
         let Some(key_expr) = item.key else {
             let made = std::mem::take(dict);
+            let value = self.stamped(value, origin);
             *dict = self.unpack_into(made, value)?;
             return Ok(());
         };
@@ -260,21 +267,19 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn eval_blocks(&mut self, blocks: &[Block]) -> Eval<Value> {
         let program = self.program;
         // The entries of all blocks, by key in the order of their first use.
-        let mut buckets: IndexMap<Option<Name>, Vec<(usize, usize)>, FxBuildHasher> =
-            IndexMap::default();
+        let mut buckets: Buckets<(usize, usize)> = Buckets::default();
         for (block_idx, block) in blocks.iter().enumerate() {
             let module: &'p Module = &program.file(block.file).module;
             let Expr::Config(items) = &module[block.config].kind else { continue };
+            let origin_base = self.files[block.file.0 as usize].origin_base;
             for (item_idx, item) in items.iter().enumerate() {
+                let origin = Origin(origin_base + item.value.0);
                 let name = key_name(module, item);
-                let bucket = buckets.entry(name).or_default();
-                if name.is_some() && item.op == ConfigOp::Override {
-                    bucket.clear();
-                }
-                bucket.push((block_idx, item_idx));
+                buckets.add(self, name, item.op, (block_idx, item_idx), origin);
             }
         }
-        let wanted: FxHashSet<(usize, usize)> = buckets.values().flatten().copied().collect();
+        let order = buckets.into_order();
+        let wanted: FxHashMap<(usize, usize), Origin> = order.iter().copied().collect();
         let mut evaluated: FxHashMap<(usize, usize), Value> = FxHashMap::default();
         for (block_idx, block) in blocks.iter().enumerate() {
             let n_slots = self.unit(block.file, block.stmt);
@@ -284,18 +289,16 @@ impl<'p> Evaluator<'p> {
                     return Ok(());
                 };
                 for (item_idx, item) in items.iter().enumerate() {
-                    if !wanted.contains(&(block_idx, item_idx)) {
-                        continue;
-                    }
+                    let Some(&beaten) = wanted.get(&(block_idx, item_idx)) else { continue };
                     let mut dict = Value::dict(Dict::new());
-                    this.eval_entry(&mut dict, item, true)?;
+                    this.eval_entry(&mut dict, item, true, beaten)?;
                     evaluated.insert((block_idx, item_idx), dict);
                 }
                 Ok(())
             })?;
         }
         let mut dict = Value::dict(Dict::new());
-        for at in buckets.into_values().flatten() {
+        for (at, _) in order {
             let Some(Value::Dict(entries)) = evaluated.remove(&at) else { continue };
             for entry in entries.iter() {
                 self.place_entry(&mut dict, entry.clone())?;
@@ -314,18 +317,47 @@ fn key_name(module: &Module, item: &ConfigEntry) -> Option<Name> {
     }
 }
 
-/// The order in which the entries of a literal in a merged block count.
-fn unified_order(module: &Module, items: &[ConfigEntry]) -> Vec<usize> {
-    let mut buckets: IndexMap<Option<Name>, Vec<usize>, FxBuildHasher> = IndexMap::default();
-    for (at, item) in items.iter().enumerate() {
-        let name = key_name(module, item);
-        let bucket = buckets.entry(name).or_default();
-        if name.is_some() && item.op == ConfigOp::Override {
+/// The entries of merged blocks by key, in the order of the first use of the keys. An entry
+/// with `=` makes those before it void.
+struct Buckets<T> {
+    buckets: IndexMap<Option<Name>, Vec<(T, Origin, Origin)>, FxBuildHasher>,
+}
+
+impl<T> Default for Buckets<T> {
+    fn default() -> Self {
+        Self { buckets: IndexMap::default() }
+    }
+}
+
+impl<T> Buckets<T> {
+    /// Adds the entry `item`, whose value is from `origin`.
+    fn add(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        name: Option<Name>,
+        op: ConfigOp,
+        item: T,
+        origin: Origin,
+    ) {
+        let bucket = self.buckets.entry(name).or_default();
+        let mut beaten = Origin(0);
+        if name.is_some() && op == ConfigOp::Override {
+            if evaluator.options.provenance {
+                for (_, origin, earlier) in bucket.iter() {
+                    let origin = evaluator.outvote(*earlier, *origin);
+                    beaten = evaluator.outvote(beaten, origin);
+                }
+            }
             bucket.clear();
         }
-        bucket.push(at);
+        bucket.push((item, origin, beaten));
     }
-    buckets.into_values().flatten().collect()
+
+    /// The entries that count, in order, each with the origin of those it made void.
+    fn into_order(self) -> Vec<(T, Origin)> {
+        let entries = self.buckets.into_values().flatten();
+        entries.map(|(item, _, beaten)| (item, beaten)).collect()
+    }
 }
 
 /// A literal list index, possibly negative.

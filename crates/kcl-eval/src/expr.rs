@@ -192,7 +192,7 @@ impl<'p> Evaluator<'p> {
     }
 
     fn eval_binary(&mut self, op: BinOp, left: ExprId, right: ExprId) -> Eval<Value> {
-        let a = self.eval(left)?;
+        let mut a = self.eval(left)?;
         match op {
             BinOp::And => return if a.is_truthy() { self.eval(right) } else { Ok(a) },
             BinOp::Or => return if a.is_truthy() { Ok(a) } else { self.eval(right) },
@@ -203,7 +203,11 @@ impl<'p> Evaluator<'p> {
             }
             _ => {}
         }
-        let b = self.eval(right)?;
+        let mut b = self.eval(right)?;
+        if self.options.provenance && matches!(op, BinOp::BitOr | BinOp::Add) {
+            a = self.stamped(a, self.origin(left));
+            b = self.stamped(b, self.origin(right));
+        }
         self.binary(op, a, b)
     }
 
