@@ -2,16 +2,21 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
-use crate::instance::{Instance, Site};
+use crate::instance::Instance;
 use crate::layout::SchemaId;
 use crate::names::{LambdaInfo, NameRef};
 use crate::rule::RuleRef;
+use crate::runtime_type::RuntimeType;
+use crate::typing::is_plainly;
 use base_text::{FileId, Name};
 use kcl_hir::PackageId;
 use kcl_syntax::ast::{Expr, ExprId, Keyword, Lambda, Params};
-use kcl_value::{CallArgs, Dict, Func, Str, Value};
-use std::cell::Cell;
+use kcl_value::{CallArgs, Dict, Func, Origin, Str, Value};
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
+
+/// The types of parameters, made when they are needed first.
+pub(crate) type ParamTypes = OnceCell<Box<[Option<Rc<RuntimeType>>]>>;
 
 /// A lambda with what it captured.
 pub(crate) struct Closure {
@@ -167,11 +172,11 @@ impl<'p> Evaluator<'p> {
         }
         if let Some(id) = func.body.downcast_ref::<SchemaId>() {
             let config = Rc::new(Dict::new());
-            return self.instantiate(*id, config, Site::default(), Rc::new(args));
+            return self.instantiate(*id, config, Origin::default(), Rc::new(args));
         }
         if let Some(rule) = func.body.downcast_ref::<RuleRef>() {
             let config = Rc::new(Dict::new());
-            return self.run_rule(*rule, config, Site::default(), Rc::new(args));
+            return self.run_rule(*rule, config, Origin::default(), Rc::new(args));
         }
         if let Some(Instances(id)) = func.body.downcast_ref::<Instances>() {
             return Ok(self.instances_of(*id, &args));
@@ -263,7 +268,7 @@ impl<'p> Evaluator<'p> {
             for (at, value) in values.into_iter().take(n_args).enumerate() {
                 this.stack[base + at] = value;
             }
-            this.bind_params(lambda.params.as_ref(), n_args, &[])
+            this.bind_params(lambda.params.as_ref(), n_args, &[], &closure.info.param_types)
         })
     }
 
@@ -273,7 +278,7 @@ impl<'p> Evaluator<'p> {
             let n_params = lambda.params.as_ref().map_or(0, |params| params.list.len());
             let n_args = args.positional.len().min(n_params);
             this.stack[base..base + n_args].clone_from_slice(&args.positional[..n_args]);
-            this.bind_params(lambda.params.as_ref(), n_args, &args.named)
+            this.bind_params(lambda.params.as_ref(), n_args, &args.named, &closure.info.param_types)
         })
     }
 
@@ -325,10 +330,21 @@ impl<'p> Evaluator<'p> {
         params: Option<&'p Params>,
         n_args: usize,
         named: &[(Str, Value)],
+        types: &ParamTypes,
     ) -> Eval<()> {
         let Some(params) = params else { return Ok(()) };
         let base = self.frame.base;
+        let types = types.get_or_init(|| {
+            let types = params.list.iter().map(|param| param.ty.map(|ty| self.runtime_type(ty)));
+            types.collect()
+        });
         for (at, param) in params.list.iter().enumerate() {
+            if at < n_args
+                && named.is_empty()
+                && types[at].as_ref().is_none_or(|ty| is_plainly(&self.stack[base + at], &ty.kind))
+            {
+                continue;
+            }
             let given = named.iter().find(|(name, _)| name.as_str() == param.name.name.as_str());
             let mut value = match (given, param.default) {
                 (Some((_, value)), _) => value.clone(),
@@ -336,9 +352,8 @@ impl<'p> Evaluator<'p> {
                 (None, Some(default)) => self.eval(default)?,
                 (None, None) => Value::None,
             };
-            if let Some(ty) = param.ty {
-                let ty = self.runtime_type(ty);
-                value = self.cast(value, &ty, false)?;
+            if let Some(ty) = &types[at] {
+                value = self.cast(value, ty, false)?;
             }
             self.stack[base + at] = value;
         }

@@ -21,7 +21,7 @@ impl<'p> Evaluator<'p> {
         let checks = &self.schema(id).decl.checks;
         if !checks.is_empty() {
             self.in_schema(id, this, |evaluator| {
-                checks.iter().try_for_each(|check| evaluator.run_check(check, this.site.name))
+                checks.iter().try_for_each(|check| evaluator.run_check(check, this.site))
             })?;
         }
         for &mixin in &links.mixins {
@@ -92,7 +92,7 @@ impl<'p> Evaluator<'p> {
             }
         }
         if is_strict && is_used {
-            return Err(match this.site.name {
+            return Err(match this.site {
                 Origin(0) => Failure::new(message),
                 origin => Failure::at(message, origin),
             });

@@ -278,33 +278,60 @@ impl<'p> Evaluator<'p> {
                 buckets.add(self, name, item.op, (block_idx, item_idx), origin);
             }
         }
-        let order = buckets.into_order();
-        let wanted: FxHashMap<(usize, usize), Origin> = order.iter().copied().collect();
-        let mut evaluated: FxHashMap<(usize, usize), Value> = FxHashMap::default();
-        for (block_idx, block) in blocks.iter().enumerate() {
-            let n_slots = self.unit(block.file, block.stmt);
+        let mut locals: Vec<Vec<Value>> = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            locals.push(vec![Value::Undefined; self.unit(block.file, block.stmt) as usize]);
+        }
+        let mut dict = Value::dict(Dict::new());
+        for ((block_idx, item_idx), beaten) in buckets.into_order() {
+            let block = &blocks[block_idx];
             let frame = self.file_frame(block.file);
-            self.in_frame(frame, n_slots as usize, |this| {
+            let slots = &mut locals[block_idx];
+            self.in_frame(frame, slots.len(), |this| {
                 let Expr::Config(items) = &this.frame.module[block.config].kind else {
                     return Ok(());
                 };
-                for (item_idx, item) in items.iter().enumerate() {
-                    let Some(&beaten) = wanted.get(&(block_idx, item_idx)) else { continue };
-                    let mut dict = Value::dict(Dict::new());
-                    this.eval_entry(&mut dict, item, true, beaten)?;
-                    evaluated.insert((block_idx, item_idx), dict);
-                }
+                let base = this.frame.base;
+                this.stack[base..base + slots.len()].swap_with_slice(slots);
+                this.eval_entry(&mut dict, &items[item_idx], true, beaten)?;
+                this.stack[base..base + slots.len()].swap_with_slice(slots);
                 Ok(())
             })?;
         }
-        let mut dict = Value::dict(Dict::new());
-        for (at, _) in order {
-            let Some(Value::Dict(entries)) = evaluated.remove(&at) else { continue };
-            for entry in entries.iter() {
-                self.place_entry(&mut dict, entry.clone())?;
+        Ok(dict)
+    }
+}
+
+impl Evaluator<'_> {
+    /// Where a missing attribute of an instance is reported: at the first key of its config,
+    /// where that is written last; at the instance itself if it has no keys.
+    pub(crate) fn first_entry(&self, instance: Origin) -> Origin {
+        let Some((file, expr)) = self.expr_at(instance) else { return instance };
+        let module = &self.program.file(file).module;
+        let Expr::Schema(schema) = &module[expr].kind else { return instance };
+        let own = [Block { file, stmt: StmtId(0), config: schema.config }];
+        let merged = self.merges.blocks.values().find(|blocks| {
+            blocks.last().is_some_and(|last| last.file == file && last.config == schema.config)
+        });
+        let mut first: Option<(FileId, Option<Name>, ExprId)> = None;
+        for block in merged.map_or(&own[..], |blocks| &blocks[..]) {
+            let module = &self.program.file(block.file).module;
+            let Expr::Config(items) = &module[block.config].kind else { continue };
+            for item in items {
+                let Some(key) = item.key else { continue };
+                let name = key_name(module, item);
+                match first {
+                    None => first = Some((block.file, name, key)),
+                    Some((_, have, _)) if name.is_some() && have == name => {
+                        first = Some((block.file, name, key));
+                    }
+                    Some(_) => {}
+                }
             }
         }
-        Ok(dict)
+        first.map_or(instance, |(file, _, key)| {
+            Origin(self.files[file.0 as usize].origin_base + key.0)
+        })
     }
 }
 

@@ -1,20 +1,23 @@
 //! The state of an evaluation and its outermost steps.
 
+use crate::call::ParamTypes;
 use crate::error::{Eval, EvalError, Failure};
 use crate::instance::Instance;
 use crate::layout::{Layout, Links, SchemaId};
 use crate::lazy::{Backtrack, GlobalState};
-use crate::names::FileNames;
+use crate::names::{FileNames, NameRef};
 use crate::provenance::Provenance;
 use crate::runtime_type::RuntimeType;
+use crate::typing::CheckedLists;
 use crate::{Evaluated, Options};
 use base_diag::{Diagnostic, Severity};
 use base_system::System;
 use base_text::{FileId, FileSpan, Name, Span};
 use kcl_hir::{PackageId, Program};
-use kcl_syntax::ast::{ExprId, Module, Schema, Stmt, StmtId, TypeId};
+use kcl_syntax::ast::{ExprId, Module, Schema, Stmt, StmtId};
 use kcl_value::{Origin, SchemaInfo, Str, Value};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Evaluates a program.
@@ -52,6 +55,8 @@ pub(crate) struct Frame<'p> {
     pub(crate) package: PackageId,
     /// What to add to an expression's number to get its [`Origin`].
     pub(crate) origin_base: u32,
+    /// What the names of the file mean.
+    pub(crate) refs: Rc<[Cell<NameRef>]>,
     /// Where the locals start on the stack.
     pub(crate) base: usize,
     /// The schema instance in whose body the code stands.
@@ -70,6 +75,7 @@ pub(crate) struct SchemaDecl<'p> {
     /// Made when the schema is used first.
     pub(crate) layout: Option<Rc<Layout>>,
     pub(crate) links: Option<Rc<Links>>,
+    pub(crate) param_types: Rc<ParamTypes>,
 }
 
 /// What is known of one file.
@@ -79,7 +85,8 @@ pub(crate) struct FileState {
     pub(crate) n_exprs: u32,
     /// String constants by expression.
     pub(crate) constants: FxHashMap<ExprId, Value>,
-    pub(crate) types: FxHashMap<TypeId, Rc<RuntimeType>>,
+    /// The types of annotations by number; empty until one is asked for.
+    pub(crate) types: Vec<Option<Rc<RuntimeType>>>,
 }
 
 /// What is known of one package.
@@ -112,11 +119,12 @@ pub(crate) struct Evaluator<'p> {
     /// How many schema bodies and schema expressions are under way.
     pub(crate) schema_depth: u32,
     pub(crate) schema_expr_depth: u32,
-    pub(crate) depth: u32,
+    /// How many steps, levels and bytes are left.
+    pub(crate) steps_left: u64,
+    pub(crate) depth_left: u32,
+    pub(crate) memory_left: u64,
     /// How many comprehensions and quantifiers are under way.
     pub(crate) loop_depth: u32,
-    pub(crate) steps: u64,
-    pub(crate) memory: u64,
     /// Instances by schema, if the program asks for them.
     pub(crate) instances: FxHashMap<SchemaId, Vec<(PackageId, Rc<Instance>)>>,
     pub(crate) records_instances: bool,
@@ -130,6 +138,7 @@ pub(crate) struct Evaluator<'p> {
     /// Whether instances keep only what is written.
     pub(crate) partial: bool,
     pub(crate) provenance: Provenance,
+    pub(crate) checked: CheckedLists,
     /// A failure with more detail than the fault that stands for it in a built-in.
     pub(crate) pending: Option<Failure>,
     /// Config blocks of the main package that are merged into a later one.
@@ -152,7 +161,7 @@ impl<'p> Evaluator<'p> {
                 origin_base,
                 n_exprs,
                 constants: FxHashMap::default(),
-                types: FxHashMap::default(),
+                types: Vec::new(),
             });
         }
         static EMPTY: std::sync::LazyLock<Module> = std::sync::LazyLock::new(Module::default);
@@ -161,6 +170,7 @@ impl<'p> Evaluator<'p> {
             file: FileId(0),
             package: PackageId(0),
             origin_base: 1,
+            refs: Rc::from([]),
             base: 0,
             this: None,
             in_lambda: false,
@@ -181,10 +191,10 @@ impl<'p> Evaluator<'p> {
             backtrack: None,
             schema_depth: 0,
             schema_expr_depth: 0,
-            depth: 0,
+            steps_left: options.limits.steps,
+            depth_left: options.limits.depth,
+            memory_left: options.limits.memory,
             loop_depth: 0,
-            steps: 0,
-            memory: 0,
             instances: FxHashMap::default(),
             records_instances: program.files.iter().any(|file| file.text.contains("instances")),
             caller_package: PackageId(0),
@@ -194,6 +204,7 @@ impl<'p> Evaluator<'p> {
             warnings: Vec::new(),
             partial: options.partial,
             provenance,
+            checked: CheckedLists::default(),
             pending: None,
             merges: crate::config::Merges::default(),
         };
@@ -241,6 +252,7 @@ impl<'p> Evaluator<'p> {
                             info,
                             layout: None,
                             links: None,
+                            param_types: Rc::default(),
                         });
                     }
                 }
@@ -292,6 +304,7 @@ impl<'p> Evaluator<'p> {
             file,
             package: source.package,
             origin_base: self.files[file.0 as usize].origin_base,
+            refs: self.files[file.0 as usize].names.refs.clone(),
             base: self.stack.len(),
             this: None,
             in_lambda: false,
@@ -321,29 +334,39 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Counts one step and one level; see [`Self::leave`].
+    #[inline]
     pub(crate) fn enter(&mut self) -> Eval<()> {
-        self.depth += 1;
-        self.steps += 1;
-        if self.depth > self.options.limits.depth {
-            return Err(Failure::new("stack overflow: expressions or calls nest too deeply"));
+        if self.depth_left == 0 || self.steps_left == 0 {
+            return Err(self.exhausted());
         }
-        if self.steps > self.options.limits.steps {
-            return Err(Failure::new("the program was stopped: it takes too many steps"));
-        }
+        self.depth_left -= 1;
+        self.steps_left -= 1;
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn leave(&mut self) {
-        self.depth -= 1;
+        self.depth_left += 1;
     }
 
     /// Counts bytes that a new value takes.
+    #[inline]
     pub(crate) fn charge(&mut self, bytes: usize) -> Eval<()> {
-        self.memory += bytes as u64;
-        if self.memory > self.options.limits.memory {
-            return Err(Failure::new("the program was stopped: it takes too much memory"));
+        match self.memory_left.checked_sub(bytes as u64) {
+            Some(left) => {
+                self.memory_left = left;
+                Ok(())
+            }
+            None => Err(Failure::new("the program was stopped: it takes too much memory")),
         }
-        Ok(())
+    }
+
+    #[cold]
+    fn exhausted(&self) -> Failure {
+        if self.depth_left == 0 {
+            return Failure::new("stack overflow: expressions or calls nest too deeply");
+        }
+        Failure::new("the program was stopped: it takes too many steps")
     }
 
     pub(crate) fn origin(&self, expr: ExprId) -> Origin {
@@ -371,6 +394,15 @@ impl<'p> Evaluator<'p> {
             module.stmts.get((index - state.n_exprs) as usize)?.span
         };
         Some(FileSpan { file: FileId(at as u32), span })
+    }
+
+    /// The expression that an origin stands for.
+    pub(crate) fn expr_at(&self, origin: Origin) -> Option<(FileId, ExprId)> {
+        let origin = self.provenance.node(origin);
+        let at = self.files.partition_point(|file| file.origin_base <= origin.0).checked_sub(1)?;
+        let state = &self.files[at];
+        let index = origin.0 - state.origin_base;
+        (index < state.n_exprs).then_some((FileId(at as u32), ExprId(index)))
     }
 
     fn diagnostic(&self, failure: &Failure) -> Diagnostic {

@@ -19,10 +19,20 @@ impl<'p> Evaluator<'p> {
         self.at = self.origin(id);
         let module = self.frame.module;
         match &module[id].kind {
+            Expr::Ident(path) => {
+                if let NameRef::Local(slot) = self.name_ref(id)
+                    && path.names.len() == 1
+                {
+                    return Ok(self.stack[self.frame.base + slot as usize].clone());
+                }
+                self.eval_path(id, path)
+            }
             Expr::Number(number) => Ok(number_value(*number)),
             Expr::Constant(constant) => Ok(constant_value(*constant)),
             Expr::String(text) => Ok(self.string_constant(id, &text.value)),
-            Expr::Ident(path) => self.eval_path(id, path),
+            Expr::Paren(inner) => self.eval(*inner),
+            Expr::Binary { op, left, right } => self.eval_binary(*op, *left, *right),
+            Expr::Compare { left, rest } => self.eval_compare(*left, rest),
             Expr::Type(_) | Expr::Missing => Ok(Value::None),
             kind => {
                 self.enter()?;
@@ -33,9 +43,10 @@ impl<'p> Evaluator<'p> {
         }
     }
 
+    #[inline(never)]
     fn eval_compound(&mut self, id: ExprId, kind: &'p Expr) -> Eval<Value> {
         match kind {
-            Expr::Paren(inner) | Expr::Starred(inner) => self.eval(*inner),
+            Expr::Starred(inner) => self.eval(*inner),
             Expr::Unary { op, operand } => {
                 let value = self.eval(*operand)?;
                 Ok(match op {
@@ -45,8 +56,6 @@ impl<'p> Evaluator<'p> {
                     UnaryOp::Not => Value::Bool(!value.is_truthy()),
                 })
             }
-            Expr::Binary { op, left, right } => self.eval_binary(*op, *left, *right),
-            Expr::Compare { left, rest } => self.eval_compare(*left, rest),
             Expr::If { body, cond, orelse } => {
                 let cond = self.eval(*cond)?;
                 self.eval(if cond.is_truthy() { *body } else { *orelse })
@@ -70,6 +79,9 @@ impl<'p> Evaluator<'p> {
             | Expr::Constant(_)
             | Expr::String(_)
             | Expr::Ident(_)
+            | Expr::Paren(_)
+            | Expr::Binary { .. }
+            | Expr::Compare { .. }
             | Expr::Type(_)
             | Expr::Missing => Ok(Value::Undefined),
         }
@@ -192,27 +204,122 @@ impl<'p> Evaluator<'p> {
     }
 
     fn eval_binary(&mut self, op: BinOp, left: ExprId, right: ExprId) -> Eval<Value> {
-        let mut a = self.eval(left)?;
-        match op {
-            BinOp::And => return if a.is_truthy() { self.eval(right) } else { Ok(a) },
-            BinOp::Or => return if a.is_truthy() { Ok(a) } else { self.eval(right) },
-            BinOp::As => {
-                let Expr::Type(ty) = &self.frame.module[right].kind else { return Ok(a) };
-                let ty = self.runtime_type(*ty);
-                return self.cast(a, &ty, true);
-            }
-            _ => {}
+        if matches!(op, BinOp::And | BinOp::Or | BinOp::As) {
+            self.enter()?;
+            let value = self.eval_logic(op, left, right)?;
+            self.leave();
+            return Ok(value);
         }
+        if matches!(self.frame.module[left].kind, Expr::Binary { .. }) {
+            return self.eval_chain(op, left, right);
+        }
+        let mut a = self.eval(left)?;
         let mut b = self.eval(right)?;
-        if self.options.provenance && matches!(op, BinOp::BitOr | BinOp::Add) {
+        if self.options.provenance {
             a = self.stamped(a, self.origin(left));
             b = self.stamped(b, self.origin(right));
         }
         self.binary(op, a, b)
     }
 
+    #[inline(never)]
+    fn eval_logic(&mut self, op: BinOp, left: ExprId, right: ExprId) -> Eval<Value> {
+        let a = self.eval(left)?;
+        match op {
+            BinOp::And => {
+                if a.is_truthy() {
+                    self.eval(right)
+                } else {
+                    Ok(a)
+                }
+            }
+            BinOp::Or => {
+                if a.is_truthy() {
+                    Ok(a)
+                } else {
+                    self.eval(right)
+                }
+            }
+            _ => {
+                let Expr::Type(ty) = &self.frame.module[right].kind else { return Ok(a) };
+                let ty = self.runtime_type(*ty);
+                self.cast(a, &ty, true)
+            }
+        }
+    }
+
+    /// Evaluates `a op b op c …` from the left, without nesting; strings that are added up
+    /// are written into one buffer.
+    #[inline(never)]
+    fn eval_chain(&mut self, op: BinOp, left: ExprId, right: ExprId) -> Eval<Value> {
+        let module = self.frame.module;
+        let mut rest = vec![(op, right)];
+        let mut first = left;
+        while let Expr::Binary { op, left, right } = &module[first].kind
+            && !matches!(op, BinOp::And | BinOp::Or | BinOp::As)
+        {
+            rest.push((*op, *right));
+            first = *left;
+        }
+        self.enter()?;
+        let mut value = self.eval(first)?;
+        value = self.stamped(value, self.origin(first));
+        let mut buffer = String::new();
+        while let Some((op, right)) = rest.pop() {
+            let mut next = self.eval(right)?;
+            next = self.stamped(next, self.origin(right));
+            match (op, &value, &next) {
+                (BinOp::Add, Value::Str(a), Value::Str(b)) => {
+                    if buffer.is_empty() {
+                        buffer.push_str(a);
+                    }
+                    buffer.push_str(b);
+                    self.charge(b.len())?;
+                    let goes_on = matches!(rest.last(), Some((BinOp::Add, _)));
+                    if !goes_on {
+                        value = Value::Str(Str::from(std::mem::take(&mut buffer)));
+                    }
+                    continue;
+                }
+                _ if !buffer.is_empty() => {
+                    value = Value::Str(Str::from(std::mem::take(&mut buffer)));
+                }
+                _ => {}
+            }
+            value = self.binary(op, value, next)?;
+        }
+        self.leave();
+        Ok(value)
+    }
+
     /// Applies an operator to two values.
     pub(crate) fn binary(&mut self, op: BinOp, a: Value, b: Value) -> Eval<Value> {
+        if let (Value::Int(a), Value::Int(b), false) = (&a, &b, self.options.strict_range_check) {
+            let quick = match op {
+                BinOp::Add => a.checked_add(*b),
+                BinOp::Sub => a.checked_sub(*b),
+                BinOp::Mul => a.checked_mul(*b),
+                BinOp::Mod if *b > 0 => Some(a.rem_euclid(*b)),
+                _ => None,
+            };
+            if let Some(number) = quick {
+                return Ok(Value::Int(number));
+            }
+        }
+        self.binary_slow(op, a, b)
+    }
+
+    #[inline(never)]
+    fn binary_slow(&mut self, op: BinOp, mut a: Value, b: Value) -> Eval<Value> {
+        if let (BinOp::Add, Value::List(list), Value::List(more)) = (op, &mut a, &b)
+            && let Some(list) = Rc::get_mut(list)
+            && list.origins.is_empty()
+            && more.origins.is_empty()
+        {
+            self.charge(more.items.len() * size_of::<Value>())?;
+            list.items.extend(more.items.iter().cloned());
+            return Ok(a);
+        }
         let strict = self.options.strict_range_check;
         let value = match op {
             BinOp::Add => ops::add(&a, &b, strict)?,
@@ -238,16 +345,26 @@ impl<'p> Evaluator<'p> {
     }
 
     fn eval_compare(&mut self, left: ExprId, rest: &'p [(CmpOp, ExprId)]) -> Eval<Value> {
+        self.enter()?;
         let mut a = self.eval(left)?;
         let mut holds = true;
         for (op, right) in rest {
             let b = self.eval(*right)?;
-            holds = compare(*op, &a, &b)?;
+            holds = match (op, &a, &b) {
+                (CmpOp::Eq, Value::Int(a), Value::Int(b)) => a == b,
+                (CmpOp::NotEq, Value::Int(a), Value::Int(b)) => a != b,
+                (CmpOp::Lt, Value::Int(a), Value::Int(b)) => a < b,
+                (CmpOp::LtE, Value::Int(a), Value::Int(b)) => a <= b,
+                (CmpOp::Gt, Value::Int(a), Value::Int(b)) => a > b,
+                (CmpOp::GtE, Value::Int(a), Value::Int(b)) => a >= b,
+                _ => compare(*op, &a, &b)?,
+            };
             if !holds {
                 break;
             }
             a = b;
         }
+        self.leave();
         Ok(Value::Bool(holds))
     }
 

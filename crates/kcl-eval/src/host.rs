@@ -3,8 +3,10 @@
 use crate::error::Failure;
 use crate::evaluator::Evaluator;
 use crate::layout::SchemaId;
+use crate::lazy::Backtrack;
 use crate::rule::RuleRef;
 use base_system::System;
+use kcl_hir::PackageId;
 use kcl_std::Host;
 use kcl_value::{CallArgs, Fault, Result, Value};
 use std::path::Path;
@@ -15,6 +17,41 @@ impl Evaluator<'_> {
         let message = failure.details().message.clone();
         self.pending = Some(failure);
         Fault::new(message)
+    }
+}
+
+/// What code under way has changed and a caught failure leaves behind.
+struct Nesting {
+    depth_left: u32,
+    schema_depth: u32,
+    schema_expr_depth: u32,
+    loop_depth: u32,
+    n_targets: usize,
+    backtrack: Option<Backtrack>,
+    caller_package: PackageId,
+}
+
+impl Evaluator<'_> {
+    fn nesting(&self) -> Nesting {
+        Nesting {
+            depth_left: self.depth_left,
+            schema_depth: self.schema_depth,
+            schema_expr_depth: self.schema_expr_depth,
+            loop_depth: self.loop_depth,
+            n_targets: self.targets.len(),
+            backtrack: self.backtrack,
+            caller_package: self.caller_package,
+        }
+    }
+
+    fn restore_nesting(&mut self, state: Nesting) {
+        self.depth_left = state.depth_left;
+        self.schema_depth = state.schema_depth;
+        self.schema_expr_depth = state.schema_expr_depth;
+        self.loop_depth = state.loop_depth;
+        self.targets.truncate(state.n_targets);
+        self.backtrack = state.backtrack;
+        self.caller_package = state.caller_package;
     }
 }
 
@@ -52,7 +89,11 @@ impl Host for Evaluator<'_> {
     }
 
     fn call(&mut self, func: &Value, args: CallArgs) -> Result<Value> {
-        Evaluator::call(self, func, args).map_err(|failure| self.hand_through(failure))
+        let state = self.nesting();
+        Evaluator::call(self, func, args).map_err(|failure| {
+            self.restore_nesting(state);
+            self.hand_through(failure)
+        })
     }
 
     fn param_type(&self, func: &Value, index: usize) -> Option<String> {

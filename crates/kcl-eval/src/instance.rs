@@ -16,22 +16,6 @@ pub(crate) struct AttrState {
     pub(crate) ty: Option<Rc<RuntimeType>>,
 }
 
-/// Where an instance is written.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Site {
-    /// The schema's name, for failed checks.
-    pub(crate) name: Origin,
-    /// The first entry, for missing attributes.
-    pub(crate) first: Origin,
-}
-
-impl Site {
-    /// A site that is one place.
-    pub(crate) fn at(origin: Origin) -> Self {
-        Self { name: origin, first: origin }
-    }
-}
-
 /// A schema instance in the making. Bodies of the schema, its bases and mixins share it.
 #[derive(Debug)]
 pub(crate) struct Instance {
@@ -42,8 +26,8 @@ pub(crate) struct Instance {
     pub(crate) states: RefCell<Vec<AttrState>>,
     /// The config it is made from.
     pub(crate) config: Rc<Dict>,
-    /// Where it is written.
-    pub(crate) site: Site,
+    /// Where it is written: its schema expression, if there is one.
+    pub(crate) site: Origin,
     pub(crate) args: Rc<CallArgs>,
     /// The parameters of the schemas whose bodies have started.
     pub(crate) params: RefCell<Vec<(SchemaId, Vec<Value>)>>,
@@ -54,7 +38,7 @@ impl Instance {
         schema: SchemaId,
         layout: Rc<Layout>,
         config: Rc<Dict>,
-        site: Site,
+        site: Origin,
         args: Rc<CallArgs>,
     ) -> Self {
         let n_attrs = layout.attrs.len();

@@ -1,6 +1,6 @@
 //! What all instances of a schema have in common.
 
-use crate::error::{Eval, Failure};
+use crate::error::Eval;
 use crate::evaluator::{Evaluator, SchemaDecl};
 use crate::lazy::{Setter, setters_of};
 use base_text::{FileId, Name};
@@ -158,6 +158,7 @@ impl<'p> Evaluator<'p> {
         schemas.clear();
         self.ancestry(id, true, &mut schemas)?;
         let mut optional: IndexMap<Str, bool, FxBuildHasher> = IndexMap::default();
+        let mut wanted: FxHashMap<Name, bool> = FxHashMap::default();
         for &schema in &schemas {
             let (file, decl) = (self.schema(schema).file, self.schema(schema).decl);
             let module: &'p Module = &self.program.file(file).module;
@@ -165,13 +166,13 @@ impl<'p> Evaluator<'p> {
                 if let Stmt::SchemaAttr(attr) = &module[stmt].kind {
                     let key = self.string(attr.name.name);
                     optional.insert(key, attr.is_optional);
+                    let has_default = attr.value.is_some()
+                        || matches!(module[attr.ty].kind, ast::Type::Literal(_));
+                    wanted.insert(attr.name.name, !attr.is_optional && !has_default);
                 }
             }
         }
-        let wants_config = attrs.iter().any(|attr| {
-            let is_optional = optional.get(&attr.key).copied().unwrap_or(true);
-            !is_optional && !attr.setters.iter().any(|setter| self.has_value(setter))
-        });
+        let wants_config = wanted.values().any(|wanted| *wanted);
         let mut has_index_signature = false;
         let mut next = Some(id);
         while let Some(schema) = next {
@@ -191,17 +192,6 @@ impl<'p> Evaluator<'p> {
             wants_config,
             has_index_signature,
         })
-    }
-
-    /// Whether a statement gives its attribute a value by itself.
-    fn has_value(&self, setter: &Setter) -> bool {
-        let module = &self.program.file(setter.file).module;
-        match &module[setter.stmt].kind {
-            Stmt::SchemaAttr(attr) => {
-                attr.value.is_some() || matches!(module[attr.ty].kind, ast::Type::Literal(_))
-            }
-            _ => true,
-        }
     }
 
     /// The schema that a path in a file names.
@@ -242,9 +232,6 @@ impl<'p> Evaluator<'p> {
                     return Ok(func.body.downcast_ref::<SchemaId>().copied());
                 }
             }
-        }
-        if found.is_none() && self.depth > self.options.limits.depth {
-            return Err(Failure::new("schemas nest too deeply"));
         }
         Ok(found)
     }

@@ -161,7 +161,8 @@ impl<'p> Evaluator<'p> {
     }
 
     fn collect(&mut self, body: Body<'p>, collected: &mut Collected) -> Eval<()> {
-        self.steps += 1;
+        self.enter()?;
+        self.leave();
         match (body, collected) {
             (Body::Item(elt), Collected::List(list)) => {
                 let value = self.eval(elt)?;

@@ -5,6 +5,7 @@
 //! frame. Keys of config literals are visible to what follows them in the literal; they get
 //! a slot only when something refers to them.
 
+use crate::call::ParamTypes;
 use crate::evaluator::Evaluator;
 use base_text::{FileId, Name};
 use kcl_hir::{ImportTarget, PackageId, Program};
@@ -13,6 +14,7 @@ use kcl_syntax::ast::{
     StmtId, StringPart,
 };
 use rustc_hash::FxHashMap;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 /// What an identifier means.
@@ -48,6 +50,8 @@ pub(crate) struct LambdaInfo {
     pub(crate) n_slots: u32,
     /// What it captures: from the frame around it to its own.
     pub(crate) captures: Vec<(u32, u32)>,
+    /// The types of its parameters, once it was called.
+    pub(crate) param_types: ParamTypes,
 }
 
 /// The resolved names of one file.
@@ -55,7 +59,7 @@ pub(crate) struct LambdaInfo {
 pub(crate) struct FileNames {
     /// By expression: identifiers, config keys, the first loop variable of comprehensions and
     /// quantifiers, and the schema of schema expressions.
-    pub(crate) refs: Vec<NameRef>,
+    pub(crate) refs: Rc<[Cell<NameRef>]>,
     /// Alternatives that [`NameRef::LocalOr`] and [`NameRef::Attr`] point at.
     pub(crate) chain: Vec<NameRef>,
     pub(crate) lambdas: FxHashMap<ExprId, Rc<LambdaInfo>>,
@@ -79,7 +83,8 @@ impl Evaluator<'_> {
         let source = self.program.file(file);
         let mut names = std::mem::take(&mut state.names);
         if names.refs.is_empty() {
-            names.refs.resize(source.module.exprs.len(), NameRef::Unresolved);
+            let n_exprs = source.module.exprs.len();
+            names.refs = (0..n_exprs).map(|_| Cell::default()).collect();
         }
         let mut resolver = Resolver {
             program: self.program,
@@ -101,7 +106,7 @@ impl Evaluator<'_> {
 
     /// What an expression's name means; the unit must have been resolved.
     pub(crate) fn name_ref(&self, expr: ExprId) -> NameRef {
-        self.files[self.frame.file.0 as usize].names.refs[expr.index()]
+        self.frame.refs.get(expr.index()).map_or(NameRef::Unresolved, Cell::get)
     }
 
     pub(crate) fn chained(&self, at: u32) -> NameRef {
@@ -216,7 +221,7 @@ impl<'p> Resolver<'p> {
     }
 
     fn set(&mut self, expr: ExprId, name_ref: NameRef) {
-        self.names.refs[expr.index()] = name_ref;
+        self.names.refs[expr.index()].set(name_ref);
     }
 
     fn chain(&mut self, name_ref: NameRef) -> u32 {
@@ -591,7 +596,11 @@ impl Resolver<'_> {
                 self.params(lambda.params.as_ref());
                 self.stmts(&lambda.body);
                 let function = self.functions.pop().expect("pushed above");
-                let info = LambdaInfo { n_slots: function.n_slots, captures: function.captures };
+                let info = LambdaInfo {
+                    n_slots: function.n_slots,
+                    captures: function.captures,
+                    param_types: OnceCell::new(),
+                };
                 self.names.lambdas.insert(id, Rc::new(info));
             }
             Expr::Subscript(subscript) => {

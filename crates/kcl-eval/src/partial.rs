@@ -7,7 +7,7 @@
 
 use crate::error::{Eval, EvalError};
 use crate::evaluator::Evaluator;
-use crate::instance::{Instance, Site};
+use crate::instance::Instance;
 use crate::layout::{Layout, SchemaId};
 use crate::runtime_type::RuntimeType;
 use crate::{Evaluated, Options, Provenance};
@@ -16,7 +16,7 @@ use base_text::Name;
 use indexmap::IndexSet;
 use kcl_hir::Program;
 use kcl_syntax::ast::Stmt;
-use kcl_value::{CallArgs, Dict, Entry, List, Str, Value};
+use kcl_value::{CallArgs, Dict, Entry, List, Origin, Str, Value};
 use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
 
@@ -77,8 +77,7 @@ impl Evaluator<'_> {
                     Some(id) => {
                         let args = schema.args.clone();
                         self.schema_expr_depth += 1;
-                        let value =
-                            self.instantiate(id, Rc::new(config), Site::at(schema.origin), args)?;
+                        let value = self.instantiate(id, Rc::new(config), schema.origin, args)?;
                         self.schema_expr_depth -= 1;
                         value
                     }
@@ -112,7 +111,7 @@ impl Evaluator<'_> {
         id: SchemaId,
         layout: Rc<Layout>,
         config: Rc<Dict>,
-        site: Site,
+        site: Origin,
         args: Rc<CallArgs>,
     ) -> Eval<Value> {
         let mut attrs = Dict::with_capacity(config.len());

@@ -1,12 +1,13 @@
 //! Rules.
 
+use crate::call::ParamTypes;
 use crate::error::Eval;
 use crate::evaluator::Evaluator;
-use crate::instance::{Instance, Site};
+use crate::instance::Instance;
 use crate::layout::{Layout, SchemaId};
 use base_text::FileId;
 use kcl_syntax::ast::{Path, Rule, Stmt, StmtId};
-use kcl_value::{CallArgs, Dict, Value};
+use kcl_value::{CallArgs, Dict, Origin, Value};
 use std::rc::Rc;
 
 /// A rule of the program.
@@ -29,7 +30,7 @@ impl<'p> Evaluator<'p> {
         &mut self,
         rule_ref: RuleRef,
         config: Rc<Dict>,
-        site: Site,
+        site: Origin,
         args: Rc<CallArgs>,
     ) -> Eval<Value> {
         let Some(rule) = self.rule(rule_ref) else { return Ok(Value::Undefined) };
@@ -74,7 +75,8 @@ impl<'p> Evaluator<'p> {
             let n_params = rule.params.as_ref().map_or(0, |params| params.list.len());
             let n_args = args.positional.len().min(n_params);
             evaluator.stack[base..base + n_args].clone_from_slice(&args.positional[..n_args]);
-            evaluator.bind_params(rule.params.as_ref(), n_args, &args.named)?;
+            let types = ParamTypes::new();
+            evaluator.bind_params(rule.params.as_ref(), n_args, &args.named, &types)?;
             if is_outermost {
                 for &decorator in &rule.decorators {
                     evaluator.run_decorator(decorator, rule.name.name, true, this)?;
@@ -87,7 +89,7 @@ impl<'p> Evaluator<'p> {
                     evaluator.check_rule(parent_ref, parent, this, args, false)?;
                 }
             }
-            rule.checks.iter().try_for_each(|check| evaluator.run_check(check, this.site.name))
+            rule.checks.iter().try_for_each(|check| evaluator.run_check(check, this.site))
         })?;
         self.leave();
         Ok(())

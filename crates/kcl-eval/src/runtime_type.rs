@@ -5,6 +5,7 @@ use crate::layout::SchemaId;
 use base_text::{FileId, Name};
 use kcl_hir::{GlobalKind, ImportTarget, PackageId};
 use kcl_syntax::ast::{BasicType, LiteralType, Module, Path, Stmt, Type, TypeId, Unit};
+use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// A type and how messages name it.
@@ -31,10 +32,28 @@ pub(crate) enum TypeKind {
     LitUnit(i64, Unit),
     List(Rc<RuntimeType>),
     Dict(Rc<RuntimeType>),
-    Union(Vec<Rc<RuntimeType>>),
+    Union(UnionType),
     Schema(SchemaId),
     /// A name that is no known schema.
     Other,
+}
+
+/// A choice of types.
+#[derive(Debug)]
+pub(crate) struct UnionType {
+    pub(crate) types: Vec<Rc<RuntimeType>>,
+    /// The strings among them, for a quick look.
+    pub(crate) strings: FxHashSet<Box<str>>,
+}
+
+impl UnionType {
+    fn new(types: Vec<Rc<RuntimeType>>) -> Self {
+        let strings = types.iter().filter_map(|ty| match &ty.kind {
+            TypeKind::LitStr(text) => Some(text.clone()),
+            _ => None,
+        });
+        Self { strings: strings.collect(), types }
+    }
 }
 
 /// How deep type aliases may refer to each other.
@@ -52,11 +71,15 @@ impl<'p> Evaluator<'p> {
     }
 
     fn type_in(&mut self, file: FileId, ty: TypeId, limit: u32) -> Rc<RuntimeType> {
-        if let Some(known) = self.files[file.0 as usize].types.get(&ty) {
+        let types = &mut self.files[file.0 as usize].types;
+        if let Some(Some(known)) = types.get(ty.index()) {
             return known.clone();
         }
+        if types.is_empty() {
+            types.resize(self.program.file(file).module.types.len(), None);
+        }
         let made = self.make_type(file, ty, limit);
-        self.files[file.0 as usize].types.insert(ty, made.clone());
+        self.files[file.0 as usize].types[ty.index()] = Some(made.clone());
         made
     }
 
@@ -91,7 +114,7 @@ impl<'p> Evaluator<'p> {
                 let types: Vec<_> = types.iter().map(|ty| self.type_in(file, *ty, limit)).collect();
                 let texts: Vec<_> = types.iter().map(|ty| ty.text.as_str()).collect();
                 let text = texts.join(" | ");
-                (TypeKind::Union(types), text)
+                (TypeKind::Union(UnionType::new(types)), text)
             }
             Type::Literal(literal) => literal_type(literal),
             Type::Named(path) => return self.named_type(file, path, limit),

@@ -2,7 +2,7 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
-use crate::instance::{Instance, Site};
+use crate::instance::Instance;
 use crate::layout::SchemaId;
 use crate::rule::RuleRef;
 use kcl_hir::PackageId;
@@ -62,7 +62,7 @@ impl<'p> Evaluator<'p> {
         let callee = self.load_path(self.name_ref(id), first.name, &schema.name.names[1..])?;
         let args = self.eval_args(&schema.args, &schema.kwargs)?;
         if let (Value::Func(func), Value::Dict(config)) = (&callee, &config) {
-            let site = self.site(id, schema);
+            let site = self.origin(id);
             if let Some(schema) = func.body.downcast_ref::<SchemaId>() {
                 return self.instantiate(*schema, config.clone(), site, Rc::new(args));
             }
@@ -74,22 +74,12 @@ impl<'p> Evaluator<'p> {
         self.bit_or(callee, config)
     }
 
-    fn site(&self, id: ExprId, schema: &SchemaExpr) -> Site {
-        let mut site = Site::at(self.origin(id));
-        if let kcl_syntax::ast::Expr::Config(items) = &self.frame.module[schema.config].kind
-            && let Some(key) = items.iter().find_map(|item| item.key)
-        {
-            site.first = self.origin(key);
-        }
-        site
-    }
-
     /// Makes an instance of a schema from a config.
     pub(crate) fn instantiate(
         &mut self,
         id: SchemaId,
         config: Rc<Dict>,
-        site: Site,
+        site: Origin,
         args: Rc<CallArgs>,
     ) -> Eval<Value> {
         if self.partial {
@@ -105,7 +95,7 @@ impl<'p> Evaluator<'p> {
         &mut self,
         id: SchemaId,
         config: Rc<Dict>,
-        site: Site,
+        site: Origin,
         args: Rc<CallArgs>,
     ) -> Eval<Rc<Instance>> {
         self.enter()?;
@@ -205,7 +195,8 @@ impl<'p> Evaluator<'p> {
         }
         let n_args = this.args.positional.len().min(params.list.len());
         self.stack[base..base + n_args].clone_from_slice(&this.args.positional[..n_args]);
-        self.bind_params(Some(params), n_args, &this.args.named)?;
+        let types = self.schema(id).param_types.clone();
+        self.bind_params(Some(params), n_args, &this.args.named, &types)?;
         let values = self.stack[base..base + params.list.len()].to_vec();
         this.params.borrow_mut().push((id, values));
         Ok(())
@@ -265,7 +256,11 @@ impl<'p> Evaluator<'p> {
                     }
                     _ => value,
                 };
-                let value = self.cast(value, &ty, false)?;
+                // What the config adds may be what makes the default fit.
+                let value = match &entry {
+                    Some(_) => value,
+                    None => self.cast(value, &ty, false)?,
+                };
                 let was = this.origin_of(slot);
                 let origin = match attr.op {
                     // What is added knows its own place.
@@ -436,7 +431,7 @@ impl<'p> Evaluator<'p> {
             config_keys: instance.config.keys().cloned().collect(),
             optional: instance.layout.optional.clone(),
             args: instance.args.clone(),
-            origin: instance.site.first,
+            origin: instance.site,
         }))
     }
 
@@ -447,8 +442,12 @@ impl<'p> Evaluator<'p> {
         }
         let name = self.schema(this.schema).info.name.clone();
         let attrs = this.attrs.borrow();
-        required(&name, &attrs, &this.layout.optional, this.site.first)?;
-        attrs.iter().try_for_each(|entry| required_within(&entry.value))
+        required(&name, &attrs, &this.layout.optional, this.site)
+            .and_then(|()| attrs.iter().try_for_each(|entry| required_within(&entry.value)))
+            .map_err(|(message, origin)| match origin {
+                Origin(0) => Failure::new(message),
+                origin => Failure::at(message, self.first_entry(origin)),
+            })
     }
 }
 
@@ -457,7 +456,7 @@ fn required(
     attrs: &Dict,
     optional: &[(kcl_value::Str, bool)],
     origin: Origin,
-) -> Eval<()> {
+) -> Result<(), (String, Origin)> {
     for (at, (name, is_optional)) in optional.iter().enumerate() {
         if *is_optional {
             continue;
@@ -471,17 +470,14 @@ fn required(
             let message = format!(
                 "attribute '{name}' of {schema} is required and can't be None or Undefined"
             );
-            return Err(match origin {
-                Origin(0) => Failure::new(message),
-                origin => Failure::at(message, origin),
-            });
+            return Err((message, origin));
         }
     }
     Ok(())
 }
 
 /// Checks the instances inside a value.
-fn required_within(value: &Value) -> Eval<()> {
+fn required_within(value: &Value) -> Result<(), (String, Origin)> {
     match value {
         Value::List(list) => list.items.iter().try_for_each(required_within),
         Value::Dict(dict) => dict.iter().try_for_each(|entry| required_within(&entry.value)),

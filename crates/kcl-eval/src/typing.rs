@@ -2,10 +2,11 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
-use crate::instance::Site;
 use crate::layout::SchemaId;
 use crate::runtime_type::{RuntimeType, TypeKind};
 use kcl_value::{CallArgs, Dict, Entry, List, Value};
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 impl Evaluator<'_> {
@@ -14,24 +15,25 @@ impl Evaluator<'_> {
         if value.is_none_or_undefined() || is_plainly(&value, &ty.kind) {
             return Ok(value);
         }
-        // Inside a schema nothing at all is no instance of a schema that wants something.
-        if let (TypeKind::Schema(id), Value::Dict(dict)) = (&ty.kind, &value)
-            && dict.is_empty()
-            && self.frame.this.is_some()
-            && !self.partial
-            && self.layout(*id)?.wants_config
-        {
-            return Err(self.mismatch(&value, ty));
-        }
         let converted = if matches!(value, Value::Schema(_)) {
             value.clone()
         } else {
             self.convert(&value, ty)?
         };
-        if self.fits(&converted, ty, strict) {
+        if self.fits(&converted, ty, strict) && !self.is_empty_config(&value, ty)? {
             return Ok(converted);
         }
         Err(self.mismatch(&value, ty))
+    }
+
+    /// Inside a schema nothing at all is no instance of a schema that wants something.
+    fn is_empty_config(&mut self, value: &Value, ty: &RuntimeType) -> Eval<bool> {
+        match (&ty.kind, value) {
+            (TypeKind::Schema(id), Value::Dict(dict)) if dict.is_empty() => {
+                Ok(self.schema_depth > 0 && !self.partial && self.layout(*id)?.wants_config)
+            }
+            _ => Ok(false),
+        }
     }
 
     #[cold]
@@ -63,8 +65,8 @@ impl Evaluator<'_> {
     /// Turns dicts into instances where the type wants instances.
     fn convert(&mut self, value: &Value, ty: &RuntimeType) -> Eval<Value> {
         match (&ty.kind, value) {
-            (TypeKind::Union(types), Value::List(_) | Value::Dict(_)) => {
-                for ty in types {
+            (TypeKind::Union(union), Value::List(_) | Value::Dict(_)) => {
+                for ty in &union.types {
                     let converted = self.convert(value, ty)?;
                     if self.fits(&converted, ty, false) {
                         return Ok(converted);
@@ -92,7 +94,7 @@ impl Evaluator<'_> {
                     return Ok(value.clone());
                 }
                 let args = Rc::new(CallArgs::default());
-                self.instantiate(*id, dict.clone(), Site::at(self.at), args)
+                self.instantiate(*id, dict.clone(), self.at, args)
             }
             _ => Ok(value.clone()),
         }
@@ -111,9 +113,11 @@ impl Evaluator<'_> {
             return true;
         }
         match (&ty.kind, value) {
-            (TypeKind::Union(types), _) => types.iter().any(|ty| self.fits(value, ty, false)),
+            (TypeKind::Union(union), _) => union.types.iter().any(|ty| self.fits(value, ty, false)),
             (TypeKind::List(item), Value::List(list)) => {
-                list.items.iter().all(|value| self.fits(value, item, false))
+                self.checked.knows(list, item)
+                    || (list.items.iter().all(|value| self.fits(value, item, false))
+                        && self.checked.add(list, item))
             }
             (TypeKind::Dict(item), Value::Dict(dict)) => {
                 dict.iter().all(|entry| self.fits(&entry.value, item, false))
@@ -129,13 +133,43 @@ impl Evaluator<'_> {
     }
 }
 
+/// Long lists that are known to fit an item type, so that passing them on costs nothing.
+#[derive(Default)]
+pub(crate) struct CheckedLists(RefCell<VecDeque<(Rc<List>, *const RuntimeType)>>);
+
+impl CheckedLists {
+    /// Shorter lists are checked quicker than remembered.
+    const MIN_LEN: usize = 32;
+    const N_KEPT: usize = 8;
+
+    fn knows(&self, list: &Rc<List>, item: &RuntimeType) -> bool {
+        list.items.len() >= Self::MIN_LEN
+            && self
+                .0
+                .borrow()
+                .iter()
+                .any(|(known, ty)| Rc::ptr_eq(known, list) && std::ptr::eq(*ty, item))
+    }
+
+    /// Remembers a list; always true.
+    fn add(&self, list: &Rc<List>, item: &RuntimeType) -> bool {
+        // A list that nobody else holds can still be changed in place and is not kept.
+        if list.items.len() >= Self::MIN_LEN && Rc::strong_count(list) > 1 {
+            let mut known = self.0.borrow_mut();
+            known.truncate(Self::N_KEPT - 1);
+            known.push_front((list.clone(), std::ptr::from_ref(item)));
+        }
+        true
+    }
+}
+
 /// Whether converting to this type can change anything.
 fn converts(kind: &TypeKind) -> bool {
     matches!(kind, TypeKind::Schema(_) | TypeKind::Dict(_) | TypeKind::List(_) | TypeKind::Union(_))
 }
 
 /// Whether a value fits a simple type, without a look at anything else.
-fn is_plainly(value: &Value, kind: &TypeKind) -> bool {
+pub(crate) fn is_plainly(value: &Value, kind: &TypeKind) -> bool {
     match (kind, value) {
         (TypeKind::Any, _)
         | (TypeKind::Bool, Value::Bool(_))
@@ -148,6 +182,7 @@ fn is_plainly(value: &Value, kind: &TypeKind) -> bool {
         (TypeKind::LitInt(want), Value::Int(have)) => want == have,
         (TypeKind::LitFloat(want), Value::Float(have)) => want == have,
         (TypeKind::LitStr(want), Value::Str(have)) => **want == **have,
+        (TypeKind::Union(union), Value::Str(have)) => union.strings.contains(have.as_str()),
         (TypeKind::LitUnit(raw, unit), Value::Unit(have)) => {
             have.raw == *raw && have.unit == unit.as_str()
         }

@@ -2,7 +2,6 @@
 
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
-use crate::instance::Site;
 use crate::layout::SchemaId;
 use kcl_value::{CallArgs, Dict, Entry, List, MergeOp, Origin, SchemaValue, Slot, Str, Value, ops};
 use std::rc::Rc;
@@ -143,7 +142,6 @@ impl Evaluator<'_> {
                 let mut schema = Rc::unwrap_or_clone(a);
                 schema.config_keys = joined_keys(schema.config_keys.iter(), b.config_keys.iter());
                 schema.args = b.args.clone();
-                schema.origin = b.origin;
                 self.put_all(&mut schema.attrs, Rc::new(b.attrs.clone()), options)?;
                 self.resolved(schema, options)
             }
@@ -227,7 +225,7 @@ impl Evaluator<'_> {
             }
         }
         let args: Rc<CallArgs> = schema.args.clone();
-        self.instantiate(SchemaId(schema.info.id), Rc::new(config), Site::at(self.at), args)
+        self.instantiate(SchemaId(schema.info.id), Rc::new(config), self.at, args)
     }
 
     fn put_all(

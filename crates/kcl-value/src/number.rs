@@ -29,8 +29,48 @@ pub(crate) fn push_json_float(out: &mut String, number: f64) {
 }
 
 /// Appends a finite float as YAML has it: like JSON, but without `+` in exponents.
+///
+/// The reference writes YAML from JSON text, whose digits it reads with two roundings. The
+/// last digit of long numbers shows this, and output must be the same byte by byte.
 pub(crate) fn push_yaml_float(out: &mut String, number: f64) {
+    let start = out.len();
     push_float(out, number, "e");
+    let read = read_twice_rounded(&out[start..]);
+    if read != number && read.is_finite() {
+        out.truncate(start);
+        push_float(out, read, "e");
+    }
+}
+
+/// Reads the text of a float: the digits as one number, rounded, then scaled, rounded again.
+fn read_twice_rounded(text: &str) -> f64 {
+    let (is_negative, text) = match text.strip_prefix('-') {
+        Some(text) => (true, text),
+        None => (false, text),
+    };
+    let (digits, exponent) = text.split_once('e').unwrap_or((text, "0"));
+    let mut exponent: i32 = exponent.parse().unwrap_or(0);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    exponent -= fraction.len() as i32;
+    // At most 17 digits and one zero, so the sum fits.
+    let digits = whole.bytes().chain(fraction.bytes());
+    let whole = digits.fold(0u64, |sum, digit| sum * 10 + u64::from(digit - b'0'));
+    let mut number = whole as f64;
+    if exponent < -308 {
+        number /= 1e308;
+        exponent += 308;
+    }
+    let scale = power_of_ten(exponent.unsigned_abs());
+    let number = if exponent < 0 { number / scale } else { number * scale };
+    if is_negative { -number } else { number }
+}
+
+fn power_of_ten(exponent: u32) -> f64 {
+    if exponent <= 22 {
+        // Exact up to here.
+        return 10f64.powi(exponent as i32);
+    }
+    format!("1e{exponent}").parse().unwrap_or(f64::INFINITY)
 }
 
 fn push_float(out: &mut String, number: f64, positive_exponent: &str) {
@@ -156,6 +196,21 @@ mod tests {
             (f64::MIN, "-1.7976931348623157e308"),
             (123.456, "123.456"),
             (1_234_567.125, "1234567.125"),
+        ] {
+            assert_eq!(float(number), text);
+        }
+    }
+
+    #[test]
+    fn yaml_shows_the_second_rounding() {
+        for (number, text) in [
+            (100.12 - 100.0, "0.12000000000000456"),
+            (100.0 - 100.12, "-0.12000000000000456"),
+            (2.0 / 9_223_372_036_854_775_807.0, "2.1684043449710093e-19"),
+            (1e300 * 1.1, "1.1000000000000004e300"),
+            (1_180_591_620_717_411_303_424.0, "1.1805916207174112e21"),
+            (2.225_073_858_507_201_4e-308, "2.2250738585072014e-308"),
+            (1e16 / 3.0, "3333333333333333.5"),
         ] {
             assert_eq!(float(number), text);
         }

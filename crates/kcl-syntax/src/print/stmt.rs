@@ -2,8 +2,8 @@
 
 use super::Printer;
 use crate::ast::{
-    Assign, AugOp, Check, ExprId, If, IndexSignature, MemberOrIndex, Params, Path, Rule, Schema,
-    SchemaAttr, SchemaKind, Stmt, StmtId, Target,
+    Assign, AugOp, Check, Expr, ExprId, If, IndexSignature, MemberOrIndex, Params, Path, Rule,
+    Schema, SchemaAttr, SchemaKind, Stmt, StmtId, Target, UnaryOp,
 };
 
 impl Printer<'_> {
@@ -139,12 +139,36 @@ impl Printer<'_> {
     }
 
     fn block(&mut self, body: &[StmtId]) {
+        // `if a: -1`: no line starts with a sign, so this one stays behind its colon.
+        if let [only] = body
+            && self.starts_with_sign(*only)
+        {
+            self.push(" ");
+            return self.stmt(*only);
+        }
         self.level += 1;
         for stmt in body {
             self.newline();
             self.stmt(*stmt);
         }
         self.level -= 1;
+    }
+
+    fn starts_with_sign(&self, id: StmtId) -> bool {
+        let Stmt::Expr(exprs) = &self.module[id].kind else { return false };
+        let mut at = exprs.first().copied();
+        while let Some(id) = at {
+            at = match &self.module[id].kind {
+                Expr::Unary { op, .. } => return matches!(op, UnaryOp::Plus | UnaryOp::Minus),
+                Expr::Binary { left, .. } | Expr::Compare { left, .. } => Some(*left),
+                Expr::If { body, .. } => Some(*body),
+                Expr::Selector { value, .. } => Some(*value),
+                Expr::Call { func, .. } => Some(*func),
+                Expr::Subscript(subscript) => Some(subscript.value),
+                _ => None,
+            };
+        }
+        false
     }
 
     fn decorators(&mut self, decorators: &[ExprId]) {

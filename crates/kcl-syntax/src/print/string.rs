@@ -73,6 +73,12 @@ impl Printer<'_> {
             self.long_string("r", &string.value);
             return;
         }
+        // A raw string on one line can't hold a line break.
+        if string.value.contains('\n') {
+            let value = escape(&string.value, '"', false).replace("${", "\\x24{");
+            self.write(format_args!("\"{value}\""));
+            return;
+        }
         let quote = if has_bare_quote(&string.value) { '\'' } else { '"' };
         self.push("r");
         self.out.push(quote);

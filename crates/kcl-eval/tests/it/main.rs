@@ -1,0 +1,4 @@
+//! Small programs and what they give.
+
+mod config;
+mod support;
