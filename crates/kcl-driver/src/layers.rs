@@ -159,7 +159,7 @@ impl<'s> Layers<'s> {
         let mut programs: Vec<&Program> = self.programs.iter().collect();
         programs.push(&self.whole);
         let Shown { result, provenance } = show(&evaluated, &job, &programs).map_err(|fault| {
-            RunError::new(vec![at_end(&self.whole, &fault)], self.whole.clone())
+            RunError::new(vec![at_end(evaluated.end, &fault)], self.whole.clone())
         })?;
         let mut warnings = self.warnings.clone();
         warnings.extend(evaluated.warnings);

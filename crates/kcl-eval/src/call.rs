@@ -86,7 +86,20 @@ impl<'p> Evaluator<'p> {
                 self.call_at = self.origin(func);
                 self.call_builtin(function, &args)
             }
-            Callee::Method(text, method) => Ok((method.run)(&text, &args)?),
+            Callee::Method(text, method) => {
+                let value = (method.run)(&text, &args)?;
+                self.charge_value(&value)?;
+                Ok(value)
+            }
+        }
+    }
+
+    /// Counts what a built-in made.
+    fn charge_value(&mut self, value: &Value) -> Eval<()> {
+        match value {
+            Value::Str(text) => self.charge(text.len()),
+            Value::List(list) => self.charge(list.items.len() * size_of::<Value>()),
+            _ => Ok(()),
         }
     }
 
@@ -198,7 +211,10 @@ impl<'p> Evaluator<'p> {
             *written = values.cloned().unwrap_or(Value::None);
         }
         match result {
-            Ok(value) => Ok(value),
+            Ok(value) => {
+                self.charge_value(&value)?;
+                Ok(value)
+            }
             Err(fault) => match self.pending.take() {
                 Some(failure) if failure.details().message == fault.message => Err(failure),
                 _ => Err(fault.into()),
