@@ -220,12 +220,12 @@ impl<'p> Evaluator<'p> {
             return Ok(value);
         }
         let module = self.frame.module;
-        let a = match &module[left].kind {
+        let mut a = match &module[left].kind {
             // Two operators in a row; more of them are a chain.
             Expr::Binary { op: first_op, left: first, right: second }
                 if !matches!(first_op, BinOp::And | BinOp::Or | BinOp::As) =>
             {
-                if matches!(module[*first].kind, Expr::Binary { .. }) {
+                if self.options.provenance || matches!(module[*first].kind, Expr::Binary { .. }) {
                     return self.eval_chain(op, left, right);
                 }
                 let a = self.eval(*first)?;
@@ -234,7 +234,11 @@ impl<'p> Evaluator<'p> {
             }
             _ => self.eval(left)?,
         };
-        let b = self.eval(right)?;
+        let mut b = self.eval(right)?;
+        if self.options.provenance {
+            a = self.stamped(a, self.origin(left));
+            b = self.stamped(b, self.origin(right));
+        }
         self.binary(op, a, b)
     }
 
@@ -279,9 +283,11 @@ impl<'p> Evaluator<'p> {
         }
         self.enter()?;
         let mut value = self.eval(first)?;
+        value = self.stamped(value, self.origin(first));
         let mut buffer = String::new();
         while let Some((op, right)) = rest.pop() {
-            let next = self.eval(right)?;
+            let mut next = self.eval(right)?;
+            next = self.stamped(next, self.origin(right));
             match (op, &value, &next) {
                 (BinOp::Add, Value::Str(a), Value::Str(b)) => {
                     if buffer.is_empty() {
@@ -328,6 +334,7 @@ impl<'p> Evaluator<'p> {
         if let (BinOp::Add, Value::List(list), Value::List(more)) = (op, &mut a, &b)
             && let Some(list) = Rc::get_mut(list)
             && list.origins.is_empty()
+            && more.origins.is_empty()
         {
             self.charge(more.items.len() * size_of::<Value>())?;
             list.items.extend(more.items.iter().cloned());
