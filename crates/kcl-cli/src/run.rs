@@ -4,7 +4,9 @@ use crate::args::{Arity, Opt, Piece, split};
 use crate::{Exit, help, terminal};
 use base_diag::{Colour, render_text};
 use base_system::{OsSystem, System as _};
-use kcl_driver::{FailureKind, Format, Input, RunError, RunOptions, RunOutput, parse_argument};
+use kcl_driver::{
+    FailureKind, Format, Input, Provenance, RunError, RunOptions, RunOutput, parse_argument,
+};
 use std::io::{self, Read as _};
 use std::panic;
 use std::path::{Path, PathBuf};
@@ -30,6 +32,7 @@ enum Key {
     Strict,
     Debug,
     Partial,
+    Complete,
     MaxSteps,
     MaxDepth,
     MaxMemory,
@@ -65,6 +68,7 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Strict, 'r', "strict-range-check", Arity::None),
     opt(Key::Debug, 'd', "debug", Arity::None),
     long(Key::Partial, "partial", Arity::None),
+    long(Key::Complete, "complete", Arity::None),
     long(Key::MaxSteps, "max-steps", Arity::One),
     long(Key::MaxDepth, "max-depth", Arity::One),
     long(Key::MaxMemory, "max-memory", Arity::One),
@@ -143,18 +147,28 @@ fn finish(args: &Args, output: &RunOutput) -> Exit {
     if !args.quiet && !output.warnings.is_empty() {
         terminal::write_err(&render_text(&output.warnings, &output.program, args.colour));
     }
-    let printed = if args.quiet { "" } else { output.printed.as_str() };
-    let target = args.output.as_ref().or(output.output.as_ref());
+    let mut printed = if args.quiet { "" } else { output.printed.as_str() };
+    let mut target = args.output.as_ref().or(output.output.as_ref());
+    let mut result = &output.result;
+    let json = output.provenance.as_ref().map(Provenance::to_json);
+    if let Some(json) = &json {
+        // Where things are from is for programs to read: it stands alone, and it does not go
+        // where the settings want the result.
+        terminal::write_err(printed);
+        printed = "";
+        target = args.output.as_ref();
+        result = json;
+    }
     if let Some(path) = target {
-        if let Err(error) = OsSystem.write(path, &format!("{}\n", output.result)) {
+        if let Err(error) = OsSystem.write(path, &format!("{result}\n")) {
             terminal::write_err(&format!("error: failed to write {}: {error}\n", path.display()));
             return Exit::User;
         }
         terminal::write_out(printed)
-    } else if output.result.is_empty() {
+    } else if result.is_empty() {
         terminal::write_out(printed)
     } else {
-        terminal::write_all_out(&[printed, &output.result, "\n"])
+        terminal::write_all_out(&[printed, result, "\n"])
     }
 }
 
@@ -202,6 +216,7 @@ fn set_flag(args: &mut Args, key: Key) -> Result<(), Refusal> {
         Key::Strict => options.strict_range_check = true,
         Key::Debug => options.debug = true,
         Key::Partial => options.partial = true,
+        Key::Complete => (options.partial, options.complete) = (true, true),
         Key::Quiet => args.quiet = true,
         Key::NoStyle => args.colour = Colour::Never,
         _ => {}

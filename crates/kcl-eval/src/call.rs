@@ -82,8 +82,24 @@ impl<'p> Evaluator<'p> {
         let args = self.eval_args(args, kwargs)?;
         match callee {
             Callee::Value(value) => self.call(&value, args),
-            Callee::Builtin(function) => self.call_builtin(function, &args),
-            Callee::Method(text, method) => Ok((method.run)(&text, &args)?),
+            Callee::Builtin(function) => {
+                self.call_at = self.origin(func);
+                self.call_builtin(function, &args)
+            }
+            Callee::Method(text, method) => {
+                let value = (method.run)(&text, &args)?;
+                self.charge_value(&value)?;
+                Ok(value)
+            }
+        }
+    }
+
+    /// Counts what a built-in made.
+    fn charge_value(&mut self, value: &Value) -> Eval<()> {
+        match value {
+            Value::Str(text) => self.charge(text.len()),
+            Value::List(list) => self.charge(list.items.len() * size_of::<Value>()),
+            _ => Ok(()),
         }
     }
 
@@ -188,8 +204,17 @@ impl<'p> Evaluator<'p> {
     ) -> Eval<Value> {
         self.pending = None;
         let result = (function.run)(self, args);
+        if let Some((written @ Value::Undefined, _)) = &mut self.provenance.stream {
+            // The function wrote the output of the program: its first argument.
+            let named = || args.named.iter().find(|(name, _)| name.as_str() == "values");
+            let values = args.positional.first().or_else(|| named().map(|(_, value)| value));
+            *written = values.cloned().unwrap_or(Value::None);
+        }
         match result {
-            Ok(value) => Ok(value),
+            Ok(value) => {
+                self.charge_value(&value)?;
+                Ok(value)
+            }
             Err(fault) => match self.pending.take() {
                 Some(failure) if failure.details().message == fault.message => Err(failure),
                 _ => Err(fault.into()),

@@ -1,6 +1,7 @@
 //! What an evaluation is given and what it gives.
 
 use base_diag::Diagnostic;
+use base_text::FileSpan;
 use kcl_value::Value;
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: u64::MAX, depth: 200_000, memory: u64::MAX }
+        Self { steps: 1 << 35, depth: 200_000, memory: 16 << 30 }
     }
 }
 
@@ -30,8 +31,10 @@ pub struct Options {
     pub strict_range_check: bool,
     /// Whether failures carry a call trace.
     pub debug: bool,
-    /// Whether schema literals keep only what is written (see `docs/architecture.md`).
+    /// Whether schema literals keep only what is written.
     pub partial: bool,
+    /// Whether partial instances are completed once the whole program is evaluated.
+    pub complete: bool,
     /// Whether the candidates that a leaf beat are kept.
     pub provenance: bool,
     /// Whether private names are kept in the result.
@@ -49,10 +52,12 @@ pub struct Evaluated {
     pub value: Value,
     /// The output of `manifests.yaml_stream`, which replaces the globals.
     pub stream: Option<String>,
-    /// Where the leaves of `value` are from; empty unless asked for.
-    pub provenance: Vec<crate::Leaf>,
+    /// What is known about the origins of values.
+    pub provenance: crate::Provenance,
     /// What `print` wrote.
     pub printed: String,
+    /// What was evaluated last.
+    pub end: Option<FileSpan>,
     /// Findings that do not stop the program.
     pub warnings: Vec<Diagnostic>,
 }

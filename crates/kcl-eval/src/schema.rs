@@ -100,6 +100,7 @@ impl<'p> Evaluator<'p> {
     ) -> Eval<Rc<Instance>> {
         self.enter()?;
         let layout = self.layout(id)?;
+        self.charge(size_of::<Instance>() + layout.attrs.len() * size_of::<Entry>())?;
         let instance = Rc::new(Instance::new(id, layout, config, site, args));
         let backtrack = self.backtrack.take();
         let loops = std::mem::take(&mut self.loop_depth);
@@ -195,7 +196,12 @@ impl<'p> Evaluator<'p> {
         }
         let n_args = this.args.positional.len().min(params.list.len());
         self.stack[base..base + n_args].clone_from_slice(&this.args.positional[..n_args]);
-        let types = self.schema(id).param_types.clone();
+        // A base takes the arguments of the schema that was called as they are.
+        let types = if id == this.schema {
+            self.schema(id).param_types.clone()
+        } else {
+            Rc::new(vec![None; params.list.len()].into_boxed_slice().into())
+        };
         self.bind_params(Some(params), n_args, &this.args.named, &types)?;
         let values = self.stack[base..base + params.list.len()].to_vec();
         this.params.borrow_mut().push((id, values));
@@ -251,6 +257,7 @@ impl<'p> Evaluator<'p> {
                 let value = match attr.op {
                     Some(AugOp::With(BinOp::BitOr)) => {
                         let before = this.get(slot);
+                        let value = self.stamped(value, origin);
                         self.bit_or(before, value)?
                     }
                     _ => value,
@@ -260,13 +267,18 @@ impl<'p> Evaluator<'p> {
                     Some(_) => value,
                     None => self.cast(value, &ty, false)?,
                 };
-                let origin = self.outvote(this.origin_of(slot), origin);
+                let was = this.origin_of(slot);
+                let origin = match attr.op {
+                    // What is added knows its own place.
+                    Some(AugOp::With(_)) if was.0 != 0 => was,
+                    _ => self.outvote(was, origin),
+                };
                 this.set(slot, value, Slot::new(MergeOp::Override, None), origin);
             }
         } else if self.options.provenance
             && let Some(value) = attr.value
         {
-            let origin = self.origin(value);
+            let origin = self.outvote(this.origin_of(slot), self.origin(value));
             let before = this.get(slot);
             this.set(slot, before, Slot::default(), origin);
         }
@@ -357,9 +369,11 @@ impl<'p> Evaluator<'p> {
                 None => Ok(()),
             };
         };
-        let default = match signature.value {
-            Some(value) => self.in_schema(id, this, |evaluator| evaluator.eval(value))?,
-            None => Value::Undefined,
+        let (default, origin) = match signature.value {
+            Some(value) => self.in_schema(id, this, |evaluator| {
+                Ok((evaluator.eval(value)?, evaluator.origin(value)))
+            })?,
+            None => (Value::Undefined, Origin(0)),
         };
         let key_name = signature.key_name.map(|name| name.name.as_str());
         let only = key_name.and_then(|name| this.get_key(name));
@@ -376,7 +390,7 @@ impl<'p> Evaluator<'p> {
             }
             let slot = Slot::new(entry.slot.op(), None);
             let entry = Entry { slot, ..entry.clone() };
-            let (value, origin) = self.merge_relaxed(default.clone(), entry.clone())?;
+            let (value, origin) = self.merge_relaxed(default.clone(), origin, entry.clone())?;
             let value = self.cast(value, &ty, false)?;
             this.set_key(entry.key.clone(), value, entry.slot, origin);
         }
