@@ -97,11 +97,7 @@ fn evaluate(system: &dyn System, job: &Job) -> Result<(Program, Evaluated), Box<
     }
 }
 
-fn output(
-    job: &Job,
-    program: Program,
-    evaluated: &Evaluated,
-) -> Result<RunOutput, Box<RunError>> {
+fn output(job: &Job, program: Program, evaluated: &Evaluated) -> Result<RunOutput, Box<RunError>> {
     match show(evaluated, job, &[&program]) {
         Ok(Shown { result, provenance }) => {
             // Lints have their own command; a run says only what concerns this run.
