@@ -236,7 +236,9 @@ impl<'p> Evaluator<'p> {
                 };
                 let (left, right) = (self.stamped(left, was), self.stamped(right, origin));
                 let value = self.binary(op, left, right)?;
-                if was.0 != 0 && (value.is_config() || matches!(value, Value::List(_))) {
+                if (was.0 != 0 || !assign.target.paths.is_empty())
+                    && (value.is_config() || matches!(value, Value::List(_)))
+                {
                     // What is added knows its own place.
                     origin = was;
                 }
