@@ -167,8 +167,8 @@ impl Evaluator<'_> {
             .into()),
             (a, b) if is_operator => Err(Failure::new(format!(
                 "unsupported operand type(s) for |: '{:?}' and '{:?}'",
-                a.type_name(),
-                b.type_name()
+                operand_type(&a),
+                operand_type(&b)
             ))
             .into()),
             (_, b) => Ok(b),
@@ -500,4 +500,12 @@ fn override_item(have: Value, value: Value, index: i32, origin: Origin) -> Eval<
         }
     }
     Ok(Value::List(Rc::new(list)))
+}
+
+/// The name of a type in messages of `|`.
+fn operand_type(value: &Value) -> String {
+    match value {
+        Value::Unit(_) => crate::typing::type_of(value),
+        _ => value.type_name().to_owned(),
+    }
 }
