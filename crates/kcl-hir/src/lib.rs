@@ -17,5 +17,5 @@ mod usage;
 pub use entry::{Entries, EntryFile, Input, LoadError, PackageMap, resolve_entries};
 pub use load::{LoadOptions, load};
 pub use program::{
-    Global, GlobalKind, Import, ImportTarget, Package, PackageId, Program, SourceFile,
+    Global, GlobalKind, Grafted, Import, ImportTarget, Package, PackageId, Program, SourceFile,
 };

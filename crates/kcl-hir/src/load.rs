@@ -159,6 +159,7 @@ impl Loader<'_> {
             lines: parsed.lines,
             package,
             imports,
+            grafts: Vec::new(),
         });
         Ok(())
     }
