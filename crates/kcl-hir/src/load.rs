@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Where packages come from.
 #[derive(Clone, Debug, Default)]
@@ -84,9 +84,9 @@ struct Loader<'s> {
 /// A file, parsed.
 #[derive(Clone)]
 struct ParsedFile {
-    text: Arc<str>,
+    text: Arc<String>,
     module: Arc<Module>,
-    lines: Arc<LineIndex>,
+    lines: Arc<OnceLock<LineIndex>>,
     node: u32,
 }
 
@@ -180,8 +180,8 @@ impl Loader<'_> {
         let tree = kcl_syntax::parse(&text);
         self.diagnostics.extend(tree.diagnostics.into_iter().map(|error| syntax_error(id, error)));
         let parsed = ParsedFile {
-            lines: Arc::new(LineIndex::new(&text)),
-            text: text.into(),
+            lines: Arc::default(),
+            text: Arc::new(text),
             module: Arc::new(tree.module),
             node: self.graph.add(Some(path.to_path_buf())),
         };
