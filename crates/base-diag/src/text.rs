@@ -1,7 +1,9 @@
 //! The text form of diagnostics, for terminals and logs.
 
 use crate::{Diagnostic, Label, Severity, SourceMap};
-use base_text::{FileSpan, LineIndex};
+use base_text::{FileId, FileSpan, LineIndex};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Whether text carries colour codes of a terminal.
@@ -24,10 +26,27 @@ const RESET: &str = "\x1b[0m";
 /// Renders diagnostics as text, one after the other.
 pub fn render_text(diagnostics: &[Diagnostic], sources: &dyn SourceMap, colour: Colour) -> String {
     let mut out = String::new();
-    for diagnostic in diagnostics {
-        write_diagnostic(&mut out, diagnostic, sources, Paint(colour));
+    let mut view = View { sources, paint: Paint(colour), lines: BTreeMap::new() };
+    for diagnostic in diagnostics.iter().take(MAX_SHOWN) {
+        write_diagnostic(&mut out, diagnostic, &mut view);
+    }
+    if let Some(n_more @ 1..) = diagnostics.len().checked_sub(MAX_SHOWN) {
+        line(&mut out, format_args!("and {n_more} more findings of {}", diagnostics.len()));
     }
     out
+}
+
+/// More findings than this are counted, not shown.
+const MAX_SHOWN: usize = 1000;
+
+/// Longer source lines are cut to this many characters on either side of the place.
+const MAX_SIDE: usize = 200;
+
+/// What all findings of one text share.
+struct View<'s> {
+    sources: &'s dyn SourceMap,
+    paint: Paint,
+    lines: BTreeMap<FileId, LineIndex>,
 }
 
 #[derive(Clone, Copy)]
@@ -42,12 +61,8 @@ impl Paint {
     }
 }
 
-fn write_diagnostic(
-    out: &mut String,
-    diagnostic: &Diagnostic,
-    sources: &dyn SourceMap,
-    paint: Paint,
-) {
+fn write_diagnostic(out: &mut String, diagnostic: &Diagnostic, view: &mut View<'_>) {
+    let paint = view.paint;
     let (word, colour) = match diagnostic.severity {
         Severity::Error => ("error", RED),
         Severity::Warning => ("warning", YELLOW),
@@ -60,7 +75,7 @@ fn write_diagnostic(
             out.push('\n');
         }
         match label.at {
-            Some(at) => write_place(out, label, at, sources, (paint, colour)),
+            Some(at) => write_place(out, label, at, view, colour),
             None => line(out, format_args!("{}", label.message)),
         }
         if let Some(note) = &label.note {
@@ -83,11 +98,12 @@ fn write_place(
     out: &mut String,
     label: &Label,
     at: FileSpan,
-    sources: &dyn SourceMap,
-    (paint, colour): (Paint, &'static str),
+    view: &mut View<'_>,
+    colour: &'static str,
 ) {
+    let View { sources, paint, lines } = view;
     let text = sources.text(at.file);
-    let lines = LineIndex::new(text);
+    let lines = lines.entry(at.file).or_insert_with(|| LineIndex::new(text));
     let place = lines.line_col(text, at.span.start);
     let source = lines.line_text(text, place.line);
     let number = place.line.to_string();
@@ -96,15 +112,34 @@ fn write_place(
     let path = sources.path(at.file);
     line(out, format_args!("{gutter}{blue}-->{off} {path}:{number}:{}", place.col));
     line(out, format_args!("{gutter} {blue}|{off}"));
+    let col = place.col as usize;
+    let (source, col) = match excerpt(source, col) {
+        Some((excerpt, col)) => (Cow::Owned(excerpt), col),
+        None => (Cow::Borrowed(source), col),
+    };
     line(out, format_args!("{blue}{number} |{off} {source}"));
     // Tabs stay tabs, so that the caret stands below its character.
-    let pad: String = source
-        .chars()
-        .take(place.col as usize - 1)
-        .map(|c| if c == '\t' { '\t' } else { ' ' })
-        .collect();
+    let pad: String =
+        source.chars().take(col - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
     line(out, format_args!("{gutter} {blue}|{off} {pad}{on}^ {}{off}", label.message));
     line(out, format_args!("{gutter} {blue}|{off}"));
+}
+
+/// The part of a very long line around a column, and the column in it.
+fn excerpt(source: &str, col: usize) -> Option<(String, usize)> {
+    if source.len() <= 2 * MAX_SIDE {
+        return None;
+    }
+    let start = (col - 1).saturating_sub(MAX_SIDE);
+    let mut rest = source.chars().skip(start);
+    let mut shown: String = rest.by_ref().take(2 * MAX_SIDE).collect();
+    if start > 0 {
+        shown.insert_str(0, "...");
+    }
+    if rest.next().is_some() {
+        shown.push_str("...");
+    }
+    Some((shown, if start > 0 { col - start + 3 } else { col }))
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
@@ -116,7 +151,7 @@ fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base_text::{FileId, Span};
+    use base_text::Span;
 
     struct One(&'static str);
 
@@ -131,6 +166,18 @@ mod tests {
 
     fn at(start: u32, end: u32) -> FileSpan {
         FileSpan { file: FileId(0), span: Span::new(start, end) }
+    }
+
+    #[test]
+    fn a_very_long_line_is_cut_around_the_place() {
+        let text: &'static str =
+            Box::leak(format!("{}x{}", "a".repeat(1000), "b".repeat(1000)).into());
+        let found = Diagnostic::error("E1001", "InvalidSyntax", at(1000, 1001), "here");
+        let shown = render_text(&[found], &One(text), Colour::Never);
+        let lines: Vec<&str> = shown.lines().collect();
+        let (source, caret) = (lines[3], lines[4]);
+        assert!(source.len() < 420, "{source}");
+        assert_eq!(caret.find('^'), source.find('x'));
     }
 
     #[test]

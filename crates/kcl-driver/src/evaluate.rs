@@ -75,7 +75,7 @@ fn run_job(system: &dyn System, job: &Job) -> Result<RunOutput, Box<RunError>> {
             Ok(RunOutput { printed, result, output, warnings, program })
         }
         Err(fault) => {
-            let mut failure = RunError::new(vec![at_end(&program, &fault)], program);
+            let mut failure = RunError::new(vec![at_end(evaluated.end, &fault)], program);
             failure.printed = evaluated.printed;
             Err(failure)
         }
@@ -137,13 +137,7 @@ fn write_stream(stream: &str, format: Format, plan: &PlanOptions) -> kcl_value::
 }
 
 /// A failure after the last statement.
-fn at_end(program: &Program, fault: &Fault) -> Diagnostic {
-    let place = program.main_package().and_then(|main| {
-        let file = *main.files.last()?;
-        let module = &program.file(file).module;
-        let stmt = *module.body.last()?;
-        Some(FileSpan { file, span: module[stmt].span })
-    });
+fn at_end(end: Option<FileSpan>, fault: &Fault) -> Diagnostic {
     let severity = base_diag::Severity::Error;
-    Diagnostic::new(severity, "E3M38", "EvaluationError", place, fault.message.clone())
+    Diagnostic::new(severity, "E3M38", "EvaluationError", end, fault.message.clone())
 }

@@ -33,6 +33,9 @@ pub fn evaluate(
     }
 }
 
+/// The largest size of a single list or string, in bytes.
+const MAX_VALUE: usize = 256 << 20;
+
 /// Where code runs: the file, the stack frame, the schema instance around it.
 #[derive(Clone)]
 pub(crate) struct Frame<'p> {
@@ -196,8 +199,10 @@ impl<'p> Evaluator<'p> {
 
     pub(crate) fn into_evaluated(self, value: Value) -> Evaluated {
         let provenance = if self.options.provenance { self.leaves(&value) } else { Vec::new() };
+        let end = self.place(self.at).map(|place| self.line_start(place));
         Evaluated {
             value,
+            end,
             stream: self.stream,
             provenance,
             printed: self.printed,
@@ -331,11 +336,11 @@ impl<'p> Evaluator<'p> {
     #[inline]
     pub(crate) fn charge(&mut self, bytes: usize) -> Eval<()> {
         match self.memory_left.checked_sub(bytes as u64) {
-            Some(left) => {
+            Some(left) if bytes <= MAX_VALUE => {
                 self.memory_left = left;
                 Ok(())
             }
-            None => Err(Failure::new("the program was stopped: it takes too much memory")),
+            _ => Err(Failure::new("the program was stopped: it takes too much memory")),
         }
     }
 

@@ -154,7 +154,16 @@ impl<'p> Evaluator<'p> {
                 let next = self.chained(next);
                 self.load(next, name)
             }
-            NameRef::Global(at) => self.read_global(self.frame.package, at),
+            NameRef::Global(at) => {
+                // A schema sees a global as it is when the instance is made.
+                if self.frame.this.is_some() {
+                    let value = &self.global(self.frame.package, at).value;
+                    if !matches!(value, Value::Undefined) {
+                        return Ok(value.clone());
+                    }
+                }
+                self.read_global(self.frame.package, at)
+            }
             NameRef::Builtin(function) => Ok(crate::call::builtin_value(function)),
             NameRef::Package(_)
             | NameRef::System(_)

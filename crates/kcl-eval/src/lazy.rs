@@ -66,6 +66,8 @@ pub(crate) struct Progress {
     pub(crate) n_runs: u32,
     /// How often it was set at all.
     pub(crate) n_sets: u32,
+    /// Whether `cache` is what the statements that ran in their turn have made of it so far.
+    pub(crate) follows_turns: bool,
 }
 
 impl Progress {
@@ -76,11 +78,26 @@ impl Progress {
             return;
         }
         self.n_runs += 1;
+        if self.follows_turns {
+            self.cache = Some(value.clone());
+            return;
+        }
         let is_last = || {
             let last = setters.last();
             last.is_some_and(|last| last.file == file && last.stop.unwrap_or(last.stmt) == stmt)
         };
         if self.cache.is_none() && (self.n_runs as usize >= setters.len() || is_last()) {
+            self.cache = Some(value.clone());
+        }
+    }
+}
+
+impl Progress {
+    /// Notes `name += value` in its turn: from now on readers see the name as it is then,
+    /// unless one has seen its final value before.
+    fn note_update(&mut self, value: &Value) {
+        if self.level == 0 && self.cache.is_none() {
+            self.follows_turns = true;
             self.cache = Some(value.clone());
         }
     }
@@ -247,8 +264,15 @@ impl<'p> Evaluator<'p> {
         stmt: StmtId,
     ) {
         let file = self.frame.file;
+        let is_update = matches!(
+            &self.frame.module[stmt].kind,
+            Stmt::AugAssign(assign) if assign.target.paths.is_empty()
+        );
         let state = self.global(package, at);
         state.progress.note(&state.setters, file, stmt, &value);
+        if is_update {
+            state.progress.note_update(&value);
+        }
         state.origin = origin;
         state.value = value;
     }

@@ -1,6 +1,7 @@
 //! What an evaluation is given and what it gives.
 
 use base_diag::Diagnostic;
+use base_text::FileSpan;
 use kcl_value::Value;
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: u64::MAX, depth: 200_000, memory: u64::MAX }
+        Self { steps: 1 << 35, depth: 200_000, memory: 16 << 30 }
     }
 }
 
@@ -53,6 +54,8 @@ pub struct Evaluated {
     pub provenance: Vec<crate::Leaf>,
     /// What `print` wrote.
     pub printed: String,
+    /// What was evaluated last.
+    pub end: Option<FileSpan>,
     /// Findings that do not stop the program.
     pub warnings: Vec<Diagnostic>,
 }

@@ -100,6 +100,7 @@ impl<'p> Evaluator<'p> {
     ) -> Eval<Rc<Instance>> {
         self.enter()?;
         let layout = self.layout(id)?;
+        self.charge(size_of::<Instance>() + layout.attrs.len() * size_of::<Entry>())?;
         let instance = Rc::new(Instance::new(id, layout, config, site, args));
         let backtrack = self.backtrack.take();
         let loops = std::mem::take(&mut self.loop_depth);
@@ -195,7 +196,12 @@ impl<'p> Evaluator<'p> {
         }
         let n_args = this.args.positional.len().min(params.list.len());
         self.stack[base..base + n_args].clone_from_slice(&this.args.positional[..n_args]);
-        let types = self.schema(id).param_types.clone();
+        // A base takes the arguments of the schema that was called as they are.
+        let types = if id == this.schema {
+            self.schema(id).param_types.clone()
+        } else {
+            Rc::new(vec![None; params.list.len()].into_boxed_slice().into())
+        };
         self.bind_params(Some(params), n_args, &this.args.named, &types)?;
         let values = self.stack[base..base + params.list.len()].to_vec();
         this.params.borrow_mut().push((id, values));

@@ -36,7 +36,7 @@ pub(crate) fn push_yaml_float(out: &mut String, number: f64) {
     let start = out.len();
     push_float(out, number, "e");
     let read = read_twice_rounded(&out[start..]);
-    if read != number && read.is_finite() {
+    if read.to_bits() != number.to_bits() && read.is_finite() {
         out.truncate(start);
         push_float(out, read, "e");
     }

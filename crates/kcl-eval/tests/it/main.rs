@@ -1,4 +1,6 @@
 //! Small programs and what they give.
 
 mod config;
+mod lazy;
+mod schema;
 mod support;

@@ -1,0 +1,22 @@
+//! Schemas, their bases and arguments.
+
+use crate::support::{evaluates, fails};
+
+#[test]
+fn a_base_takes_arguments_of_any_type() {
+    let source = "
+schema A[x: int]:
+    y = x
+schema B[z: str](A):
+    w = z
+a = B('s') {}
+";
+    evaluates(source, "a:\n  'y': s\n  w: s");
+    let source = "
+f = lambda v: any { v }
+schema A[x: int]:
+    y = x
+a = A(f('s')) {}
+";
+    fails(source, 1, "expect int, got str");
+}
