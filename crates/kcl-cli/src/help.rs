@@ -40,7 +40,7 @@ Output:
   -k, --sort-keys                  Sort keys
   -H, --show-hidden                Show private names, too
       --include-schema-type-path   Add the name of the schema to its instances
-      --provenance                 Keep track of where each value comes from
+      --provenance                 Print, as JSON, what set each value and what it replaced
   -q, --quiet                      Print neither warnings nor what print() writes
       --error-format <format>      text (default) or json
       --color <when>               auto (default), always or never
@@ -48,7 +48,10 @@ Output:
 Evaluation:
   -r, --strict-range-check         Integers have 32 bits
   -d, --debug                      Show the calls that led to a failure
-      --partial                    Schema literals keep only what is written
+      --partial                    Schema literals keep only what is written: no defaults,
+                                   nothing is required, no checks
+      --complete                   Like --partial, but with defaults and checks at the end,
+                                   when all files are merged
       --max-steps <n>              Stop after so many steps
       --max-depth <n>              Stop at so many nested calls
       --max-memory <bytes>         Stop when values take so much memory

@@ -4,7 +4,9 @@ use crate::args::{Arity, Opt, Piece, split};
 use crate::{Exit, help, terminal};
 use base_diag::{Colour, render_text};
 use base_system::{OsSystem, System as _};
-use kcl_driver::{FailureKind, Format, Input, RunError, RunOptions, RunOutput, parse_argument};
+use kcl_driver::{
+    FailureKind, Format, Input, Provenance, RunError, RunOptions, RunOutput, parse_argument,
+};
 use std::io::{self, Read as _};
 use std::panic;
 use std::path::{Path, PathBuf};
@@ -29,6 +31,7 @@ enum Key {
     Strict,
     Debug,
     Partial,
+    Complete,
     MaxSteps,
     MaxDepth,
     MaxMemory,
@@ -64,6 +67,7 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Strict, 'r', "strict-range-check", Arity::None),
     opt(Key::Debug, 'd', "debug", Arity::None),
     long(Key::Partial, "partial", Arity::None),
+    long(Key::Complete, "complete", Arity::None),
     long(Key::MaxSteps, "max-steps", Arity::One),
     long(Key::MaxDepth, "max-depth", Arity::One),
     long(Key::MaxMemory, "max-memory", Arity::One),
@@ -135,14 +139,23 @@ fn finish(args: &Args, output: &RunOutput) -> Exit {
         terminal::write_err(&render_text(&output.warnings, &output.program, args.colour));
     }
     let mut text = if args.quiet { String::new() } else { output.printed.clone() };
-    let target = args.output.as_ref().or(output.output.as_ref());
+    let mut target = args.output.as_ref().or(output.output.as_ref());
+    let mut result = &output.result;
+    let json = output.provenance.as_ref().map(Provenance::to_json);
+    if let Some(json) = &json {
+        // Where things are from is for programs to read: it stands alone, and it does not go
+        // where the settings want the result.
+        terminal::write_err(&std::mem::take(&mut text));
+        target = args.output.as_ref();
+        result = json;
+    }
     if let Some(path) = target {
-        if let Err(error) = OsSystem.write(path, &format!("{}\n", output.result)) {
+        if let Err(error) = OsSystem.write(path, &format!("{result}\n")) {
             terminal::write_err(&format!("error: failed to write {}: {error}\n", path.display()));
             return Exit::User;
         }
-    } else if !output.result.is_empty() {
-        text.push_str(&output.result);
+    } else if !result.is_empty() {
+        text.push_str(result);
         text.push('\n');
     }
     terminal::write_out(&text)
@@ -192,6 +205,7 @@ fn set_flag(args: &mut Args, key: Key) -> Result<(), Refusal> {
         Key::Strict => options.strict_range_check = true,
         Key::Debug => options.debug = true,
         Key::Partial => options.partial = true,
+        Key::Complete => (options.partial, options.complete) = (true, true),
         Key::Quiet => args.quiet = true,
         Key::NoStyle => args.colour = Colour::Never,
         _ => {}

@@ -35,6 +35,15 @@ pub fn compile(
 }
 
 pub(crate) fn compile_job(system: &dyn System, job: &Job) -> Result<Compiled, Box<RunError>> {
+    let Compiled { program, mut diagnostics } = load_job(system, job)?;
+    let options = kcl_types::CheckOptions { partial: job.options.partial };
+    diagnostics.extend(kcl_types::check_as(&program, &options));
+    drop_repeated(&mut diagnostics);
+    Ok(Compiled { program, diagnostics })
+}
+
+/// Loads a program without checking it.
+pub(crate) fn load_job(system: &dyn System, job: &Job) -> Result<Compiled, Box<RunError>> {
     let inputs = &job.options.inputs;
     let entries =
         resolve_entries(system, inputs, &job.base, &job.packages).map_err(RunError::plain)?;
@@ -47,10 +56,7 @@ pub(crate) fn compile_job(system: &dyn System, job: &Job) -> Result<Compiled, Bo
         kcl_query::apply_overrides(&mut program, &job.options.overrides)
             .map_err(RunError::plain)?;
     }
-    let mut diagnostics = loaded.diagnostics;
-    diagnostics.extend(kcl_types::check(&program));
-    drop_repeated(&mut diagnostics);
-    Ok(Compiled { program, diagnostics })
+    Ok(Compiled { program, diagnostics: loaded.diagnostics })
 }
 
 /// Drops findings that say the same of the same place again.

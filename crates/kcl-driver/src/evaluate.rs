@@ -5,11 +5,12 @@ use crate::compile::{Compiled, compile_job};
 use crate::error::RunError;
 use crate::options::{Format, RunOptions};
 use crate::prepare::{Job, prepare};
+use crate::provenance::Provenance;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
 use base_text::FileSpan;
-use kcl_eval::Evaluated;
+use kcl_eval::{Evaluated, LeafOptions};
 use kcl_hir::Program;
 use kcl_value::plan::{self, PlanOptions};
 use kcl_value::{Fault, Value, yaml};
@@ -22,6 +23,8 @@ pub struct RunOutput {
     pub printed: String,
     /// The result in the wanted form, without a line end.
     pub result: String,
+    /// Where the leaves of the result come from, if asked for.
+    pub provenance: Option<Provenance>,
     /// Where the settings want the result to go.
     pub output: Option<PathBuf>,
     /// Findings that did not stop the program.
@@ -66,13 +69,13 @@ fn run_job(system: &dyn System, job: &Job) -> Result<RunOutput, Box<RunError>> {
             return Err(failure);
         }
     };
-    match write(&evaluated, job) {
-        Ok(result) => {
+    match show(&evaluated, job, &[&program]) {
+        Ok(Shown { result, provenance }) => {
             // Lints have their own command; a run says only what concerns this run.
             let mut warnings = job.warnings.clone();
             warnings.extend(evaluated.warnings);
             let (printed, output) = (evaluated.printed, job.output.clone());
-            Ok(RunOutput { printed, result, output, warnings, program })
+            Ok(RunOutput { printed, result, provenance, output, warnings, program })
         }
         Err(fault) => {
             let mut failure = RunError::new(vec![at_end(evaluated.end, &fault)], program);
@@ -82,13 +85,48 @@ fn run_job(system: &dyn System, job: &Job) -> Result<RunOutput, Box<RunError>> {
     }
 }
 
-fn eval_options(job: &Job) -> kcl_eval::Options {
+/// A value as its reader gets it.
+pub(crate) struct Shown {
+    pub(crate) result: String,
+    pub(crate) provenance: Option<Provenance>,
+}
+
+/// Writes a value and says where it is from. The programs are those that were evaluated for
+/// it, in order.
+pub(crate) fn show(
+    evaluated: &Evaluated,
+    job: &Job,
+    programs: &[&Program],
+) -> kcl_value::Result<Shown> {
+    let result = write(evaluated, job)?;
+    if !job.options.provenance {
+        return Ok(Shown { result, provenance: None });
+    }
+    let known = &evaluated.provenance;
+    let leaves = match &evaluated.stream {
+        Some(stream) => known.stream_leaves(programs, yaml::parse_stream(stream)?),
+        None => {
+            let options = LeafOptions {
+                selectors: &job.options.selectors,
+                hide_none: job.options.disable_none,
+                show_hidden: job.options.show_hidden,
+                sort_keys: job.options.sort_keys,
+                type_path: job.options.include_schema_type_path,
+            };
+            known.leaves(programs, &evaluated.value, &options)
+        }
+    };
+    Ok(Shown { result, provenance: Some(Provenance::new(programs, leaves)) })
+}
+
+pub(crate) fn eval_options(job: &Job) -> kcl_eval::Options {
     let options = &job.options;
     kcl_eval::Options {
         arguments: argument::values(&options.arguments),
         strict_range_check: options.strict_range_check,
         debug: options.debug,
         partial: options.partial,
+        complete: options.complete,
         provenance: options.provenance,
         show_hidden: options.show_hidden,
         work_dir: job.program_dir.clone(),
@@ -137,7 +175,7 @@ fn write_stream(stream: &str, format: Format, plan: &PlanOptions) -> kcl_value::
 }
 
 /// A failure after the last statement.
-fn at_end(end: Option<FileSpan>, fault: &Fault) -> Diagnostic {
+pub(crate) fn at_end(end: Option<FileSpan>, fault: &Fault) -> Diagnostic {
     let severity = base_diag::Severity::Error;
     Diagnostic::new(severity, "E3M38", "EvaluationError", end, fault.message.clone())
 }

@@ -21,8 +21,10 @@ mod argument;
 mod compile;
 mod error;
 mod evaluate;
+mod layers;
 mod options;
 mod prepare;
+mod provenance;
 mod settings;
 mod stack;
 
@@ -32,5 +34,7 @@ pub use error::{FailureKind, RunError};
 pub use evaluate::{RunOutput, run, run_here};
 pub use kcl_eval::Limits;
 pub use kcl_hir::Input;
+pub use layers::{Layers, merge_layers, with_layers};
 pub use options::{Format, RunOptions};
+pub use provenance::{Leaf, Origin, PROVENANCE_VERSION, Place, Provenance, Step};
 pub use settings::{Settings, SettingsError};

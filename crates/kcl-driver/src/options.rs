@@ -38,9 +38,13 @@ pub struct RunOptions {
     pub strict_range_check: bool,
     /// Whether failures carry a call trace.
     pub debug: bool,
-    /// Whether schema literals keep only what is written.
+    /// Whether schema literals keep only what is written: their names and types are checked,
+    /// but there are no defaults, and neither required attributes nor `check` count.
     pub partial: bool,
-    /// Whether the result knows where its leaves come from.
+    /// Whether partial instances get their defaults and are checked at the end, when all
+    /// entries are merged.
+    pub complete: bool,
+    /// Whether the output knows where its leaves come from.
     pub provenance: bool,
     /// Bounds of the evaluation.
     pub limits: Limits,

@@ -82,7 +82,10 @@ impl<'p> Evaluator<'p> {
         let args = self.eval_args(args, kwargs)?;
         match callee {
             Callee::Value(value) => self.call(&value, args),
-            Callee::Builtin(function) => self.call_builtin(function, &args),
+            Callee::Builtin(function) => {
+                self.call_at = self.origin(func);
+                self.call_builtin(function, &args)
+            }
             Callee::Method(text, method) => {
                 let value = (method.run)(&text, &args)?;
                 self.charge_value(&value)?;
@@ -201,6 +204,12 @@ impl<'p> Evaluator<'p> {
     ) -> Eval<Value> {
         self.pending = None;
         let result = (function.run)(self, args);
+        if let Some((written @ Value::Undefined, _)) = &mut self.provenance.stream {
+            // The function wrote the output of the program: its first argument.
+            let named = || args.named.iter().find(|(name, _)| name.as_str() == "values");
+            let values = args.positional.first().or_else(|| named().map(|(_, value)| value));
+            *written = values.cloned().unwrap_or(Value::None);
+        }
         match result {
             Ok(value) => {
                 self.charge_value(&value)?;

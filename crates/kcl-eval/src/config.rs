@@ -101,27 +101,34 @@ impl<'p> Evaluator<'p> {
         items: &'p [ConfigEntry],
         unify: bool,
     ) -> Eval<()> {
-        let order = if unify { Some(unified_order(self.frame.module, items)) } else { None };
-        match order {
-            None => {
-                for item in items {
-                    self.eval_entry(dict, item, false)?;
-                }
-            }
-            Some(order) => {
-                for at in order {
-                    self.eval_entry(dict, &items[at], true)?;
-                }
-            }
+        if !unify {
+            return items.iter().try_for_each(|item| self.eval_entry(dict, item, false, Origin(0)));
+        }
+        let module = self.frame.module;
+        let mut buckets = Buckets::default();
+        for (at, item) in items.iter().enumerate() {
+            let origin = self.origin(item.value);
+            buckets.add(self, key_name(module, item), item.op, at, origin);
+        }
+        for (at, beaten) in buckets.into_order() {
+            self.eval_entry(dict, &items[at], true, beaten)?;
         }
         Ok(())
     }
 
-    fn eval_entry(&mut self, dict: &mut Value, item: &'p ConfigEntry, unify: bool) -> Eval<()> {
+    /// Evaluates an entry into a dict; `beaten` is the origin of those it made void.
+    fn eval_entry(
+        &mut self,
+        dict: &mut Value,
+        item: &'p ConfigEntry,
+        unify: bool,
+        beaten: Origin,
+    ) -> Eval<()> {
         let value = self.eval_entry_value(item, unify)?;
-        let origin = self.origin(item.value);
+        let origin = self.outvote(beaten, self.origin(item.value));
         let Some(key_expr) = item.key else {
             let made = std::mem::take(dict);
+            let value = self.stamped(value, origin);
             *dict = self.unpack_into(made, value)?;
             return Ok(());
         };
@@ -260,18 +267,15 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn eval_blocks(&mut self, blocks: &[Block]) -> Eval<Value> {
         let program = self.program;
         // The entries of all blocks, by key in the order of their first use.
-        let mut buckets: IndexMap<Option<Name>, Vec<(usize, usize)>, FxBuildHasher> =
-            IndexMap::default();
+        let mut buckets: Buckets<(usize, usize)> = Buckets::default();
         for (block_idx, block) in blocks.iter().enumerate() {
             let module: &'p Module = &program.file(block.file).module;
             let Expr::Config(items) = &module[block.config].kind else { continue };
+            let origin_base = self.files[block.file.0 as usize].origin_base;
             for (item_idx, item) in items.iter().enumerate() {
+                let origin = Origin(origin_base + item.value.0);
                 let name = key_name(module, item);
-                let bucket = buckets.entry(name).or_default();
-                if name.is_some() && item.op == ConfigOp::Override {
-                    bucket.clear();
-                }
-                bucket.push((block_idx, item_idx));
+                buckets.add(self, name, item.op, (block_idx, item_idx), origin);
             }
         }
         let mut locals: Vec<Vec<Value>> = Vec::with_capacity(blocks.len());
@@ -279,7 +283,7 @@ impl<'p> Evaluator<'p> {
             locals.push(vec![Value::Undefined; self.unit(block.file, block.stmt) as usize]);
         }
         let mut dict = Value::dict(Dict::new());
-        for (block_idx, item_idx) in buckets.into_values().flatten() {
+        for ((block_idx, item_idx), beaten) in buckets.into_order() {
             let block = &blocks[block_idx];
             let frame = self.file_frame(block.file);
             let slots = &mut locals[block_idx];
@@ -289,7 +293,7 @@ impl<'p> Evaluator<'p> {
                 };
                 let base = this.frame.base;
                 this.stack[base..base + slots.len()].swap_with_slice(slots);
-                this.eval_entry(&mut dict, &items[item_idx], true)?;
+                this.eval_entry(&mut dict, &items[item_idx], true, beaten)?;
                 this.stack[base..base + slots.len()].swap_with_slice(slots);
                 Ok(())
             })?;
@@ -340,18 +344,47 @@ fn key_name(module: &Module, item: &ConfigEntry) -> Option<Name> {
     }
 }
 
-/// The order in which the entries of a literal in a merged block count.
-fn unified_order(module: &Module, items: &[ConfigEntry]) -> Vec<usize> {
-    let mut buckets: IndexMap<Option<Name>, Vec<usize>, FxBuildHasher> = IndexMap::default();
-    for (at, item) in items.iter().enumerate() {
-        let name = key_name(module, item);
-        let bucket = buckets.entry(name).or_default();
-        if name.is_some() && item.op == ConfigOp::Override {
+/// The entries of merged blocks by key, in the order of the first use of the keys. An entry
+/// with `=` makes those before it void.
+struct Buckets<T> {
+    buckets: IndexMap<Option<Name>, Vec<(T, Origin, Origin)>, FxBuildHasher>,
+}
+
+impl<T> Default for Buckets<T> {
+    fn default() -> Self {
+        Self { buckets: IndexMap::default() }
+    }
+}
+
+impl<T> Buckets<T> {
+    /// Adds the entry `item`, whose value is from `origin`.
+    fn add(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        name: Option<Name>,
+        op: ConfigOp,
+        item: T,
+        origin: Origin,
+    ) {
+        let bucket = self.buckets.entry(name).or_default();
+        let mut beaten = Origin(0);
+        if name.is_some() && op == ConfigOp::Override {
+            if evaluator.options.provenance {
+                for (_, origin, earlier) in bucket.iter() {
+                    let origin = evaluator.outvote(*earlier, *origin);
+                    beaten = evaluator.outvote(beaten, origin);
+                }
+            }
             bucket.clear();
         }
-        bucket.push(at);
+        bucket.push((item, origin, beaten));
     }
-    buckets.into_values().flatten().collect()
+
+    /// The entries that count, in order, each with the origin of those it made void.
+    fn into_order(self) -> Vec<(T, Origin)> {
+        let entries = self.buckets.into_values().flatten();
+        entries.map(|(item, _, beaten)| (item, beaten)).collect()
+    }
 }
 
 /// A literal list index, possibly negative.

@@ -26,7 +26,18 @@ pub fn evaluate(
     system: &dyn System,
     options: &Options,
 ) -> Result<Evaluated, Box<EvalError>> {
-    let mut evaluator = Evaluator::new(program, system, options);
+    evaluate_after(program, system, options, Provenance::default())
+}
+
+/// Evaluates a program whose value is to be merged with those of others: takes what they
+/// know about origins, and gives it back with what this program adds.
+pub fn evaluate_after(
+    program: &Program,
+    system: &dyn System,
+    options: &Options,
+    provenance: Provenance,
+) -> Result<Evaluated, Box<EvalError>> {
+    let mut evaluator = Evaluator::new(program, system, options, provenance);
     match evaluator.run() {
         Ok(value) => Ok(evaluator.into_evaluated(value)),
         Err(failure) => Err(evaluator.into_error(&failure)),
@@ -86,7 +97,7 @@ pub(crate) struct FileState {
 pub(crate) struct PackageState {
     pub(crate) globals: Vec<GlobalState>,
     /// Values of expression statements.
-    pub(crate) scalars: Vec<Value>,
+    pub(crate) scalars: Vec<(Value, Origin)>,
     pub(crate) schema_scalar: usize,
     pub(crate) evaluated: bool,
 }
@@ -124,6 +135,8 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) caller_package: PackageId,
     pub(crate) printed: String,
     pub(crate) stream: Option<String>,
+    /// The call of a built-in that was begun last; kept for provenance only.
+    pub(crate) call_at: Origin,
     pub(crate) warnings: Vec<Diagnostic>,
     /// Whether instances keep only what is written.
     pub(crate) partial: bool,
@@ -136,10 +149,15 @@ pub(crate) struct Evaluator<'p> {
 }
 
 impl<'p> Evaluator<'p> {
-    pub(crate) fn new(program: &'p Program, system: &'p dyn System, options: &'p Options) -> Self {
-        let mut origin_base = 1;
+    pub(crate) fn new(
+        program: &'p Program,
+        system: &'p dyn System,
+        options: &'p Options,
+        mut provenance: Provenance,
+    ) -> Self {
+        let bases = provenance.add_program(program, options);
         let mut files = Vec::with_capacity(program.files.len());
-        for file in &program.files {
+        for (file, origin_base) in program.files.iter().zip(bases) {
             let n_exprs = file.module.exprs.len() as u32;
             files.push(FileState {
                 names: FileNames::default(),
@@ -148,7 +166,6 @@ impl<'p> Evaluator<'p> {
                 constants: FxHashMap::default(),
                 types: Vec::new(),
             });
-            origin_base += n_exprs + file.module.stmts.len() as u32;
         }
         static EMPTY: std::sync::LazyLock<Module> = std::sync::LazyLock::new(Module::default);
         let frame = Frame {
@@ -186,9 +203,10 @@ impl<'p> Evaluator<'p> {
             caller_package: PackageId(0),
             printed: String::new(),
             stream: None,
+            call_at: Origin(0),
             warnings: Vec::new(),
             partial: options.partial,
-            provenance: Provenance::default(),
+            provenance,
             checked: CheckedLists::default(),
             pending: None,
             merges: crate::config::Merges::default(),
@@ -198,13 +216,12 @@ impl<'p> Evaluator<'p> {
     }
 
     pub(crate) fn into_evaluated(self, value: Value) -> Evaluated {
-        let provenance = if self.options.provenance { self.leaves(&value) } else { Vec::new() };
         let end = self.place(self.at).map(|place| self.line_start(place));
         Evaluated {
             value,
             end,
             stream: self.stream,
-            provenance,
+            provenance: self.provenance,
             printed: self.printed,
             warnings: self.warnings,
         }
@@ -254,7 +271,12 @@ impl<'p> Evaluator<'p> {
             return Ok(Value::dict(kcl_value::Dict::new()));
         }
         self.evaluate_package(PackageId(0))?;
-        self.plan_globals()
+        let value = self.plan_globals()?;
+        if !(self.partial && self.options.complete) {
+            return Ok(value);
+        }
+        self.partial = false;
+        self.completed(&value)
     }
 
     /// Evaluates all statements of a package, its imports first.

@@ -222,8 +222,12 @@ impl<'p> Evaluator<'p> {
         if matches!(self.frame.module[left].kind, Expr::Binary { .. }) {
             return self.eval_chain(op, left, right);
         }
-        let a = self.eval(left)?;
-        let b = self.eval(right)?;
+        let mut a = self.eval(left)?;
+        let mut b = self.eval(right)?;
+        if self.options.provenance {
+            a = self.stamped(a, self.origin(left));
+            b = self.stamped(b, self.origin(right));
+        }
         self.binary(op, a, b)
     }
 
@@ -268,9 +272,11 @@ impl<'p> Evaluator<'p> {
         }
         self.enter()?;
         let mut value = self.eval(first)?;
+        value = self.stamped(value, self.origin(first));
         let mut buffer = String::new();
         while let Some((op, right)) = rest.pop() {
-            let next = self.eval(right)?;
+            let mut next = self.eval(right)?;
+            next = self.stamped(next, self.origin(right));
             match (op, &value, &next) {
                 (BinOp::Add, Value::Str(a), Value::Str(b)) => {
                     if buffer.is_empty() {
@@ -317,6 +323,7 @@ impl<'p> Evaluator<'p> {
         if let (BinOp::Add, Value::List(list), Value::List(more)) = (op, &mut a, &b)
             && let Some(list) = Rc::get_mut(list)
             && list.origins.is_empty()
+            && more.origins.is_empty()
         {
             self.charge(more.items.len() * size_of::<Value>())?;
             list.items.extend(more.items.iter().cloned());

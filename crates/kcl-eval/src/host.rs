@@ -83,6 +83,9 @@ impl Host for Evaluator<'_> {
 
     fn set_stream(&mut self, yaml: String) {
         self.stream = Some(yaml);
+        if self.options.provenance {
+            self.provenance.stream = Some((Value::Undefined, self.call_at));
+        }
     }
 
     fn call(&mut self, func: &Value, args: CallArgs) -> Result<Value> {

@@ -31,7 +31,7 @@ mod typing;
 mod union;
 
 pub use error::EvalError;
-pub use evaluator::evaluate;
+pub use evaluator::{evaluate, evaluate_after};
 pub use options::{Evaluated, Limits, Options};
-pub use partial::{complete, merge};
-pub use provenance::{Leaf, Step};
+pub use partial::combine;
+pub use provenance::{Leaf, LeafOptions, Provenance, Source, Step};

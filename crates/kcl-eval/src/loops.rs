@@ -224,7 +224,7 @@ impl<'p> Evaluator<'p> {
         match quant.op {
             QuantOp::All => Ok(Value::Bool(true)),
             QuantOp::Any => Ok(Value::Bool(false)),
-            QuantOp::Map => Ok(Value::list(mapped)),
+            QuantOp::Map => Ok(self.stamped(Value::list(mapped), self.origin(quant.test))),
             QuantOp::Filter => without(&over, &dropped),
         }
     }

@@ -31,8 +31,10 @@ pub struct Options {
     pub strict_range_check: bool,
     /// Whether failures carry a call trace.
     pub debug: bool,
-    /// Whether schema literals keep only what is written (see `docs/architecture.md`).
+    /// Whether schema literals keep only what is written.
     pub partial: bool,
+    /// Whether partial instances are completed once the whole program is evaluated.
+    pub complete: bool,
     /// Whether the candidates that a leaf beat are kept.
     pub provenance: bool,
     /// Whether private names are kept in the result.
@@ -50,8 +52,8 @@ pub struct Evaluated {
     pub value: Value,
     /// The output of `manifests.yaml_stream`, which replaces the globals.
     pub stream: Option<String>,
-    /// Where the leaves of `value` are from; empty unless asked for.
-    pub provenance: Vec<crate::Leaf>,
+    /// What is known about the origins of values.
+    pub provenance: crate::Provenance,
     /// What `print` wrote.
     pub printed: String,
     /// What was evaluated last.

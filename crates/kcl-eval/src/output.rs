@@ -4,8 +4,8 @@ use crate::error::Eval;
 use crate::evaluator::Evaluator;
 use base_text::{FileId, Name};
 use kcl_hir::PackageId;
-use kcl_syntax::ast::{ConfigOp, StmtId};
-use kcl_value::{Dict, Entry, Origin, Slot, Str, Value};
+use kcl_syntax::ast::{ConfigOp, Stmt, StmtId};
+use kcl_value::{Dict, Entry, MergeOp, Origin, Slot, Str, Value};
 
 impl Evaluator<'_> {
     /// Puts scalars and globals together as the program's result.
@@ -13,10 +13,11 @@ impl Evaluator<'_> {
         let scalars = std::mem::take(&mut self.packages[0].scalars);
         let key = Str::from("");
         let mut holder = Value::dict(Dict::new());
-        for scalar in scalars {
+        for (scalar, origin) in scalars {
             let (key, op) = (key.clone(), ConfigOp::Union);
-            holder = self.insert_entry(holder, key, scalar, op, None, Origin::default())?;
+            holder = self.insert_entry(holder, key, scalar, op, None, origin)?;
         }
+        self.provenance.root = root_origin(&holder);
         let mut globals = Dict::new();
         for at in self.global_order() {
             let state = &self.packages[0].globals[at];
@@ -25,7 +26,8 @@ impl Evaluator<'_> {
                 continue;
             }
             let key = self.string(name);
-            globals.push_new(Entry { key, value, slot: Slot::default(), origin });
+            let slot = if self.partial { self.global_slot(at) } else { Slot::default() };
+            globals.push_new(Entry { key, value, slot, origin });
         }
         let holder_dict = holder.as_config().and_then(|dict| dict.get("").cloned());
         let has_scalars = holder_dict.is_some();
@@ -43,7 +45,21 @@ impl Evaluator<'_> {
             None,
             Origin::default(),
         )?;
+        self.provenance.root = root_origin(&merged);
         Ok(merged.as_config().and_then(|dict| dict.get("").cloned()).unwrap_or_default())
+    }
+
+    /// How a global of a partial program meets those of other programs: `=` replaces them,
+    /// but for instances, which are merged with `:` and `=` alike.
+    fn global_slot(&self, at: usize) -> Slot {
+        let state = &self.packages[0].globals[at];
+        let is_assigned = state.setters.last().is_some_and(|setter| {
+            let module = &self.program.file(setter.file).module;
+            let stmt = setter.stop.unwrap_or(setter.stmt);
+            matches!(module[stmt].kind, Stmt::Assign(_))
+        });
+        let replaces = is_assigned && !matches!(state.value, Value::Schema(_));
+        Slot::new(if replaces { MergeOp::Override } else { MergeOp::Union }, None)
     }
 
     /// The variables of the main package in the order of output: that of the statements
@@ -69,4 +85,9 @@ impl Evaluator<'_> {
         }
         order
     }
+}
+
+fn root_origin(holder: &Value) -> Origin {
+    let entry = holder.as_config().and_then(|dict| dict.entry(""));
+    entry.map(|entry| entry.origin).unwrap_or_default()
 }

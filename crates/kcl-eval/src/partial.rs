@@ -1,62 +1,64 @@
 //! Partial instances: typed, but only what is written.
 //!
 //! With [`crate::Options::partial`] a schema literal is checked for names and types and keeps
-//! its written leaves alone. Partial values merge by the operators of their entries
-//! ([`merge`]); defaults, required attributes and `check` blocks come when the merged value is
-//! completed ([`complete`]).
+//! its written leaves alone. Partial values merge by the operators of their entries; defaults,
+//! required attributes and `check` blocks come when the merged value is completed
+//! ([`combine`], [`crate::Options::complete`]).
 
 use crate::error::{Eval, EvalError};
 use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::{Layout, SchemaId};
 use crate::runtime_type::RuntimeType;
-use crate::{Evaluated, Options};
+use crate::{Evaluated, Options, Provenance};
 use base_system::System;
 use base_text::Name;
+use indexmap::IndexSet;
 use kcl_hir::Program;
 use kcl_syntax::ast::Stmt;
-use kcl_value::{CallArgs, Dict, Entry, List, Origin, Value};
+use kcl_value::{CallArgs, Dict, Entry, List, Origin, Str, Value};
+use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
 
-/// Merges partial values in order by the operators of their entries.
-pub fn merge(
-    program: &Program,
-    system: &dyn System,
-    options: &Options,
-    partials: Vec<Value>,
-) -> Result<Value, Box<EvalError>> {
-    let mut evaluator = Evaluator::new(program, system, options);
-    evaluator.partial = true;
-    let mut merged = Value::Undefined;
-    for partial in partials {
-        match evaluator.bit_or(merged, partial) {
-            Ok(value) => merged = value,
-            Err(failure) => return Err(evaluator.into_error(&failure)),
-        }
-    }
-    Ok(merged)
-}
-
-/// Completes a partial value: defaults, required attributes and checks.
+/// Merges the values of partial programs in the given order and, if asked to, completes the
+/// result: defaults, required attributes and checks.
 ///
-/// The schemas are found in `program` by package and name, so the value may come from another
-/// program that shares them.
-pub fn complete(
+/// The schemas are found in `program` by package and name, so it must load those of all
+/// layers. `provenance` is that of the program that was evaluated last; `program` is added to
+/// it. Keys stand in the order of `layers`, whatever the order of the merge.
+pub fn combine(
     program: &Program,
     system: &dyn System,
     options: &Options,
-    partial: &Value,
+    provenance: Provenance,
+    layers: &[Value],
+    order: &[usize],
 ) -> Result<Evaluated, Box<EvalError>> {
-    let mut evaluator = Evaluator::new(program, system, options);
-    evaluator.partial = false;
-    match evaluator.completed(partial) {
+    let mut evaluator = Evaluator::new(program, system, options, provenance);
+    match evaluator.combined(layers, order) {
         Ok(value) => Ok(evaluator.into_evaluated(value)),
         Err(failure) => Err(evaluator.into_error(&failure)),
     }
 }
 
 impl Evaluator<'_> {
-    fn completed(&mut self, value: &Value) -> Eval<Value> {
+    fn combined(&mut self, layers: &[Value], order: &[usize]) -> Eval<Value> {
+        self.partial = true;
+        let mut merged = Value::Undefined;
+        for layer in order.iter().filter_map(|at| layers.get(*at)) {
+            merged = self.bit_or(merged, layer.clone())?;
+        }
+        let layers: Vec<&Value> = layers.iter().collect();
+        let merged = arranged(merged, &layers);
+        if !self.options.complete {
+            return Ok(merged);
+        }
+        self.partial = false;
+        self.completed(&merged)
+    }
+
+    /// A partial value with defaults, checked.
+    pub(crate) fn completed(&mut self, value: &Value) -> Eval<Value> {
         self.enter()?;
         let value = match value {
             Value::List(list) => {
@@ -75,8 +77,7 @@ impl Evaluator<'_> {
                     Some(id) => {
                         let args = schema.args.clone();
                         self.schema_expr_depth += 1;
-                        let value =
-                            self.instantiate(id, Rc::new(config), Origin::default(), args)?;
+                        let value = self.instantiate(id, Rc::new(config), schema.origin, args)?;
                         self.schema_expr_depth -= 1;
                         value
                     }
@@ -104,7 +105,7 @@ impl Evaluator<'_> {
         self.schema_ids.get(&(package, Name::new(&info.name))).copied()
     }
 
-    /// Makes a partial instance: the config with its values made to fit their attributes.
+    /// Makes a partial instance: the config, whose values must fit their attributes.
     pub(crate) fn partial_instance(
         &mut self,
         id: SchemaId,
@@ -131,13 +132,11 @@ impl Evaluator<'_> {
                     }
                 },
             };
-            let value = match ty {
-                Some(ty) if entry.slot.index().is_none() => {
-                    self.cast(entry.value.clone(), &ty, false)?
-                }
-                _ => entry.value.clone(),
-            };
-            attrs.push_new(Entry { value, ..entry.clone() });
+            if let (Some(ty), None) = (ty, entry.slot.index()) {
+                // A dict stays one: what it becomes is known when all layers are merged.
+                self.cast(entry.value.clone(), &ty, false)?;
+            }
+            attrs.push_new(entry.clone());
         }
         let instance = Instance::new(id, layout, config, site, args);
         Ok(self.value_of(&instance, attrs))
@@ -153,4 +152,36 @@ impl Evaluator<'_> {
         }
         None
     }
+}
+
+/// A value with its keys in the order in which the layers, one after the other, bring them.
+fn arranged(value: Value, layers: &[&Value]) -> Value {
+    match value {
+        Value::Dict(mut dict) => {
+            arrange(Rc::make_mut(&mut dict), layers);
+            Value::Dict(dict)
+        }
+        Value::Schema(mut schema) => {
+            arrange(&mut Rc::make_mut(&mut schema).attrs, layers);
+            Value::Schema(schema)
+        }
+        other => other,
+    }
+}
+
+fn arrange(dict: &mut Dict, layers: &[&Value]) {
+    let layers: Vec<&Dict> = layers.iter().filter_map(|layer| layer.as_config()).collect();
+    let keys = layers.iter().flat_map(|layer| layer.keys()).chain(dict.keys());
+    let keys: IndexSet<Str, FxBuildHasher> = keys.cloned().collect();
+    let mut made = Dict::with_capacity(dict.len());
+    for key in keys {
+        let Some(entry) = dict.entry(&key) else { continue };
+        let within: Vec<&Value> = layers.iter().filter_map(|layer| layer.get(&key)).collect();
+        let value = match within.len() {
+            0 | 1 => entry.value.clone(),
+            _ => arranged(entry.value.clone(), &within),
+        };
+        made.push_new(Entry { value, ..entry.clone() });
+    }
+    *dict = made;
 }

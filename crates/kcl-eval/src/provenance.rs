@@ -1,55 +1,86 @@
 //! Where leaves came from, and what they beat.
+//!
+//! Each value in a dict or list has an [`Origin`]: the number of the expression that set it,
+//! or the number of a *contest*, in which it beat the value that stood there before. Numbers
+//! are given to programs one after the other, so values of several programs can be merged.
 
+mod leaves;
+mod source;
+
+pub use leaves::{Leaf, LeafOptions, Step};
+pub use source::Source;
+
+use crate::Options;
 use crate::evaluator::Evaluator;
-use base_text::FileSpan;
-use kcl_value::{Dict, Origin, Value};
-
-/// A leaf of the result and where its value is from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leaf {
-    /// The way to the leaf from the top.
-    pub path: Vec<Step>,
-    /// What set it; `None` for what no source text set.
-    pub source: Option<FileSpan>,
-    /// What had set it before and lost, the latest first.
-    pub beaten: Vec<FileSpan>,
-}
-
-/// One step on the way to a leaf.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// A key of a dict or instance.
-    Key(String),
-    /// A position in a list.
-    Index(usize),
-}
+use kcl_hir::Program;
+use kcl_value::{Origin, Value};
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
 
 /// Origins from here on stand for a winner with the candidates it beat.
 const FIRST_CONTEST: u32 = 1 << 31;
 
-/// The contests of an evaluation.
-#[derive(Default)]
-pub(crate) struct Provenance {
+/// What evaluations know about the origins of values.
+///
+/// Starts empty; each evaluation adds its program. The methods that say where things are
+/// from need those programs, in the order in which they were evaluated.
+#[derive(Clone, Debug, Default)]
+pub struct Provenance {
+    programs: Vec<Numbers>,
     contests: Vec<Contest>,
+    /// Where the value of the whole program is from, if it is one expression.
+    pub(crate) root: Origin,
+    /// What the last `manifests.yaml_stream` was called with, and where.
+    pub(crate) stream: Option<(Value, Origin)>,
 }
 
+/// The numbers of one program's expressions.
+#[derive(Clone, Debug)]
+struct Numbers {
+    /// The first number of each file, and the end.
+    files: Vec<u32>,
+    /// The arguments that were given, and whether they count as true.
+    arguments: Vec<(String, bool)>,
+}
+
+#[derive(Clone, Copy, Debug)]
 struct Contest {
     winner: Origin,
-    beaten: Vec<Origin>,
+    /// What the winner replaced.
+    old: Origin,
+    /// The winner with what it had beaten before.
+    new: Origin,
 }
 
 impl Provenance {
+    /// Gives numbers to a program; returns the first number of each file.
+    pub(crate) fn add_program(&mut self, program: &Program, options: &Options) -> Vec<u32> {
+        let mut next = self.programs.last().and_then(|p| p.files.last()).copied().unwrap_or(1);
+        let mut files = Vec::with_capacity(program.files.len() + 1);
+        for file in &program.files {
+            files.push(next);
+            next += (file.module.exprs.len() + file.module.stmts.len()) as u32;
+        }
+        let bases = files.clone();
+        files.push(next);
+        let arguments = options.arguments.iter();
+        let arguments = arguments.map(|(name, value)| (name.clone(), value.is_truthy())).collect();
+        self.programs.push(Numbers { files, arguments });
+        bases
+    }
+
     /// The origin of a leaf whose value replaces one from `old`.
     pub(crate) fn outvote(&mut self, old: Origin, new: Origin) -> Origin {
-        if old.0 == 0 || self.node(old) == self.node(new) {
-            return new;
-        }
-        let mut beaten = vec![self.node(old)];
-        beaten.extend_from_slice(self.beaten(old));
-        beaten.extend_from_slice(self.beaten(new));
         let winner = self.node(new);
-        self.contests.push(Contest { winner, beaten });
-        Origin(FIRST_CONTEST + self.contests.len() as u32 - 1)
+        if old.0 == 0 || new.0 == 0 || old == new || self.contests.len() >= FIRST_CONTEST as usize {
+            return if new.0 == 0 { old } else { new };
+        }
+        if self.node(old) == winner && new == winner {
+            // The same expression again: it keeps what it had beaten.
+            return old;
+        }
+        self.contests.push(Contest { winner, old, new });
+        Origin(FIRST_CONTEST + (self.contests.len() - 1) as u32)
     }
 
     /// The node that set a leaf.
@@ -57,9 +88,23 @@ impl Provenance {
         self.contest(origin).map_or(origin, |contest| contest.winner)
     }
 
-    /// The nodes that lost against it, the latest first.
-    pub(crate) fn beaten(&self, origin: Origin) -> &[Origin] {
-        self.contest(origin).map_or(&[], |contest| contest.beaten.as_slice())
+    /// Adds the nodes that lost against an origin to `found`, the latest first, each once.
+    fn add_beaten(&self, origin: Origin, seen: &mut FxHashSet<Origin>, found: &mut Vec<Origin>) {
+        let mut visited = FxHashSet::default();
+        // Origins whose beaten ones, and with `true` also their winner, are still to be added.
+        let mut todo = vec![(origin, false)];
+        while let Some((origin, with_winner)) = todo.pop() {
+            let node = self.node(origin);
+            if with_winner && node.0 != 0 && seen.insert(node) {
+                found.push(node);
+            }
+            if let Some(contest) = self.contest(origin)
+                && visited.insert(origin)
+            {
+                todo.push((contest.old, true));
+                todo.push((contest.new, false));
+            }
+        }
     }
 
     fn contest(&self, origin: Origin) -> Option<&Contest> {
@@ -68,48 +113,55 @@ impl Provenance {
 }
 
 impl Evaluator<'_> {
-    /// The leaves of a value with their sources, in order of output.
-    pub(crate) fn leaves(&self, value: &Value) -> Vec<Leaf> {
-        let mut leaves = Vec::new();
-        self.visit(value, Origin(0), &mut Vec::new(), &mut leaves);
-        leaves
-    }
-
-    fn visit(&self, value: &Value, origin: Origin, path: &mut Vec<Step>, out: &mut Vec<Leaf>) {
+    /// A list or config whose parts all know where they are from: those that did not know
+    /// are from `origin`. Does nothing unless provenance is asked for.
+    pub(crate) fn stamped(&self, value: Value, origin: Origin) -> Value {
+        if !self.options.provenance || origin.0 == 0 {
+            return value;
+        }
         match value {
-            Value::Dict(dict) if !dict.is_empty() => self.visit_dict(dict, origin, path, out),
-            Value::Schema(schema) if !schema.attrs.is_empty() => {
-                self.visit_dict(&schema.attrs, origin, path, out);
-            }
-            Value::List(list) if !list.items.is_empty() => {
-                for (at, item) in list.items.iter().enumerate() {
-                    let known = list.origins.get(at).copied().filter(|known| known.0 != 0);
-                    path.push(Step::Index(at));
-                    self.visit(item, known.unwrap_or(origin), path, out);
-                    path.pop();
+            Value::List(list) => {
+                let is_known = list.origins.len() == list.items.len()
+                    && list.origins.iter().all(|known| known.0 != 0);
+                if is_known {
+                    return Value::List(list);
                 }
+                let mut list = Rc::unwrap_or_clone(list);
+                list.origins.resize(list.items.len(), Origin(0));
+                for known in list.origins.iter_mut().filter(|known| known.0 == 0) {
+                    *known = origin;
+                }
+                Value::List(Rc::new(list))
             }
-            Value::Undefined | Value::Func(_) => {}
-            _ => {
-                let beaten = self.provenance.beaten(origin);
-                out.push(Leaf {
-                    path: path.clone(),
-                    source: self.place(origin),
-                    beaten: beaten.iter().filter_map(|origin| self.place(*origin)).collect(),
-                });
+            Value::Dict(mut dict) => {
+                if has_unknown(&dict) {
+                    stamp(Rc::make_mut(&mut dict), origin);
+                }
+                Value::Dict(dict)
             }
+            Value::Schema(mut schema) => {
+                if has_unknown(&schema.attrs) {
+                    stamp(&mut Rc::make_mut(&mut schema).attrs, origin);
+                }
+                Value::Schema(schema)
+            }
+            other => other,
         }
     }
+}
 
-    fn visit_dict(&self, dict: &Dict, origin: Origin, path: &mut Vec<Step>, out: &mut Vec<Leaf>) {
-        for entry in dict {
-            if entry.key.starts_with('_') && !self.options.show_hidden {
-                continue;
-            }
-            let origin = if entry.origin.0 == 0 { origin } else { entry.origin };
-            path.push(Step::Key(entry.key.to_string()));
-            self.visit(&entry.value, origin, path, out);
-            path.pop();
+fn is_unknown(entry: &kcl_value::Entry) -> bool {
+    entry.origin.0 == 0 && !matches!(entry.value, Value::Undefined)
+}
+
+fn has_unknown(dict: &kcl_value::Dict) -> bool {
+    dict.iter().any(is_unknown)
+}
+
+fn stamp(dict: &mut kcl_value::Dict, origin: Origin) {
+    for at in 0..dict.len() {
+        if let Some(entry) = dict.at_mut(at).filter(|entry| is_unknown(entry)) {
+            entry.origin = origin;
         }
     }
 }

@@ -257,6 +257,7 @@ impl<'p> Evaluator<'p> {
                 let value = match attr.op {
                     Some(AugOp::With(BinOp::BitOr)) => {
                         let before = this.get(slot);
+                        let value = self.stamped(value, origin);
                         self.bit_or(before, value)?
                     }
                     _ => value,
@@ -266,13 +267,18 @@ impl<'p> Evaluator<'p> {
                     Some(_) => value,
                     None => self.cast(value, &ty, false)?,
                 };
-                let origin = self.outvote(this.origin_of(slot), origin);
+                let was = this.origin_of(slot);
+                let origin = match attr.op {
+                    // What is added knows its own place.
+                    Some(AugOp::With(_)) if was.0 != 0 => was,
+                    _ => self.outvote(was, origin),
+                };
                 this.set(slot, value, Slot::new(MergeOp::Override, None), origin);
             }
         } else if self.options.provenance
             && let Some(value) = attr.value
         {
-            let origin = self.origin(value);
+            let origin = self.outvote(this.origin_of(slot), self.origin(value));
             let before = this.get(slot);
             this.set(slot, before, Slot::default(), origin);
         }
@@ -363,9 +369,11 @@ impl<'p> Evaluator<'p> {
                 None => Ok(()),
             };
         };
-        let default = match signature.value {
-            Some(value) => self.in_schema(id, this, |evaluator| evaluator.eval(value))?,
-            None => Value::Undefined,
+        let (default, origin) = match signature.value {
+            Some(value) => self.in_schema(id, this, |evaluator| {
+                Ok((evaluator.eval(value)?, evaluator.origin(value)))
+            })?,
+            None => (Value::Undefined, Origin(0)),
         };
         let key_name = signature.key_name.map(|name| name.name.as_str());
         let only = key_name.and_then(|name| this.get_key(name));
@@ -382,7 +390,7 @@ impl<'p> Evaluator<'p> {
             }
             let slot = Slot::new(entry.slot.op(), None);
             let entry = Entry { slot, ..entry.clone() };
-            let (value, origin) = self.merge_relaxed(default.clone(), entry.clone())?;
+            let (value, origin) = self.merge_relaxed(default.clone(), origin, entry.clone())?;
             let value = self.cast(value, &ty, false)?;
             this.set_key(entry.key.clone(), value, entry.slot, origin);
         }

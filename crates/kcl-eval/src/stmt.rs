@@ -87,7 +87,8 @@ impl<'p> Evaluator<'p> {
                     value = self.eval(expr)?;
                     let kind = &module[expr].kind;
                     if !matches!(kind, Expr::Call { .. }) {
-                        self.add_scalar(&value, matches!(kind, Expr::Schema(_)));
+                        let origin = self.origin(expr);
+                        self.add_scalar(&value, matches!(kind, Expr::Schema(_)), origin);
                     }
                 }
                 value
@@ -120,7 +121,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Keeps the value of an expression statement of the main package.
-    fn add_scalar(&mut self, value: &Value, is_schema: bool) {
+    fn add_scalar(&mut self, value: &Value, is_schema: bool, origin: Origin) {
         if self.frame.in_lambda || self.frame.this.is_some() {
             return;
         }
@@ -130,10 +131,10 @@ impl<'p> Evaluator<'p> {
             if package.schema_scalar < package.scalars.len() {
                 package.scalars.remove(package.schema_scalar);
             }
-            package.scalars.push(value.clone());
+            package.scalars.push((value.clone(), origin));
             package.schema_scalar = package.scalars.len() - 1;
         } else {
-            package.scalars.push(value.clone());
+            package.scalars.push((value.clone(), origin));
         }
     }
 
@@ -223,11 +224,25 @@ impl<'p> Evaluator<'p> {
         for step in &assign.target.paths {
             left = self.step_into(&left, step)?;
         }
+        let mut origin = self.origin(assign.value);
         let value = match assign.op {
             AugOp::Assign => right,
-            AugOp::With(op) => self.binary(op, left, right)?,
+            AugOp::With(op) => {
+                let was = match name_ref {
+                    NameRef::Global(at) if assign.target.paths.is_empty() => {
+                        self.global(self.frame.package, at).origin
+                    }
+                    _ => Origin(0),
+                };
+                let (left, right) = (self.stamped(left, was), self.stamped(right, origin));
+                let value = self.binary(op, left, right)?;
+                if was.0 != 0 && (value.is_config() || matches!(value, Value::List(_))) {
+                    // What is added knows its own place.
+                    origin = was;
+                }
+                value
+            }
         };
-        let origin = self.origin(assign.value);
         self.store_target(id, 0, &assign.target, value.clone(), origin)?;
         Ok(value)
     }
@@ -262,7 +277,12 @@ impl<'p> Evaluator<'p> {
         let name_ref = self.target_ref(id, at, name);
         let whole = self.load(name_ref, name)?;
         let whole = self.with_step(whole, &target.paths, value, origin)?;
-        self.store_by_ref(id, name_ref, name, whole, origin)
+        // The rest of the whole is from where it was.
+        let was = match name_ref {
+            NameRef::Global(at) => self.global(self.frame.package, at).origin,
+            _ => Origin(0),
+        };
+        self.store_by_ref(id, name_ref, name, whole, if was.0 == 0 { origin } else { was })
     }
 
     /// A value with something deep inside replaced.
@@ -303,14 +323,20 @@ impl<'p> Evaluator<'p> {
         match whole {
             Value::Dict(dict) => {
                 let mut dict = Rc::unwrap_or_clone(dict);
-                let slot = dict.entry(&key).map(|entry| entry.slot).unwrap_or_default();
+                let have = dict.entry(&key);
+                let slot = have.map(|entry| entry.slot).unwrap_or_default();
+                let was = have.map(|entry| entry.origin).unwrap_or_default();
+                let origin = self.outvote(was, origin);
                 dict.put(kcl_value::Entry { key, value, slot, origin });
                 Ok(Value::dict(dict))
             }
             Value::Schema(schema) => {
                 let mut schema = Rc::unwrap_or_clone(schema);
                 let is_known = schema.attrs.contains_key(&key);
-                let slot = schema.attrs.entry(&key).map(|entry| entry.slot).unwrap_or_default();
+                let have = schema.attrs.entry(&key);
+                let slot = have.map(|entry| entry.slot).unwrap_or_default();
+                let was = have.map(|entry| entry.origin).unwrap_or_default();
+                let origin = self.outvote(was, origin);
                 schema.attrs.put(kcl_value::Entry { key: key.clone(), value, slot, origin });
                 let has_args = !schema.args.positional.is_empty();
                 if self.frame.this.is_none() && has_args && is_known {
@@ -350,7 +376,7 @@ impl<'p> Evaluator<'p> {
                 };
                 *item = value;
                 if let Some(have) = list.origins.get_mut(at as usize) {
-                    *have = origin;
+                    *have = self.outvote(*have, origin);
                 }
                 Ok(Value::List(Rc::new(List { ..list })))
             }
@@ -397,6 +423,8 @@ impl<'p> Evaluator<'p> {
                 Ok(())
             }
             NameRef::Global(at) => {
+                let was = self.global(self.frame.package, at).origin;
+                let origin = self.outvote(was, origin);
                 self.set_global(self.frame.package, at, value, origin, id);
                 Ok(())
             }

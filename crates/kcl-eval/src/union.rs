@@ -188,7 +188,8 @@ impl Evaluator<'_> {
         for (at, item) in b.items.iter().enumerate() {
             let origin = b.origins.get(at).copied();
             if let Some(have) = list.items.get_mut(at) {
-                let is_leaf = !is_collection(have);
+                let is_leaf =
+                    !(item.is_none_or_undefined() || (is_collection(have) && is_collection(item)));
                 let before = std::mem::take(have);
                 let after = self
                     .union(before, item.clone(), false, options)
@@ -272,8 +273,13 @@ impl Evaluator<'_> {
     }
 
     /// Merges an entry into the default of an index signature.
-    pub(crate) fn merge_relaxed(&mut self, default: Value, entry: Entry) -> Eval<(Value, Origin)> {
-        self.meet(default, Origin::default(), entry, RELAXED).map_err(Stop::into_failure)
+    pub(crate) fn merge_relaxed(
+        &mut self,
+        default: Value,
+        origin: Origin,
+        entry: Entry,
+    ) -> Eval<(Value, Origin)> {
+        self.meet(default, origin, entry, RELAXED).map_err(Stop::into_failure)
     }
 
     /// What a value becomes when an entry of its key meets it, and where it is from then.
@@ -284,6 +290,8 @@ impl Evaluator<'_> {
         entry: Entry,
         options: UnionOptions,
     ) -> Result<(Value, Origin), Stop> {
+        let (before, mut entry) = (self.stamped(before, was), entry);
+        entry.value = self.stamped(entry.value, entry.origin);
         let key = entry.key;
         Ok(match (entry.slot.op(), entry.slot.index()) {
             (MergeOp::Override, None) => (entry.value, self.outvote(was, entry.origin)),
@@ -298,12 +306,16 @@ impl Evaluator<'_> {
                     .map_err(|stop| stop.under(|| key.to_string()))?;
                 (value, if keeps { was } else { self.outvote(was, entry.origin) })
             }
-            (MergeOp::Insert, index) => (insert_items(before, &entry.value, index)?, entry.origin),
+            (MergeOp::Insert, index) => {
+                let origin = if was.0 == 0 { entry.origin } else { was };
+                (insert_items(before, &entry.value, index)?, origin)
+            }
             (MergeOp::Override, Some(index)) => {
-                (override_item(before, entry.value, index, entry.origin)?, was)
+                (self.override_item(before, entry.value, index, entry.origin)?, was)
             }
             (MergeOp::Union, Some(index)) => {
-                (self.union_item(&key, before, entry.value, index, options)?, was)
+                let item = Entry { key, ..entry };
+                (self.union_item(before, item, index, options)?, was)
             }
         })
     }
@@ -332,12 +344,12 @@ impl Evaluator<'_> {
 
     fn union_item(
         &mut self,
-        key: &str,
         have: Value,
-        value: Value,
+        item: Entry,
         index: i32,
         options: UnionOptions,
     ) -> Result<Value, Stop> {
+        let Entry { key, value, origin, .. } = item;
         let Value::List(list) = have else {
             return Err(Failure::new(format!(
                 "only list attribute can be union value with the index {index}"
@@ -355,9 +367,47 @@ impl Evaluator<'_> {
         if options.check && !subsumes(&value, &before) {
             return Err(conflict(format!("{key}[{index}]"), &before, &value));
         }
+        let is_leaf =
+            !(value.is_none_or_undefined() || (is_collection(&before) && is_collection(&value)));
         list.items[at] = self
             .union(before, value, false, options)
-            .map_err(|stop| stop.under(|| key.to_owned()))?;
+            .map_err(|stop| stop.under(|| key.to_string()))?;
+        if let (true, Some(have)) = (is_leaf, list.origins.get_mut(at)) {
+            *have = self.outvote(*have, origin);
+        }
+        Ok(Value::List(Rc::new(list)))
+    }
+
+    fn override_item(
+        &mut self,
+        have: Value,
+        value: Value,
+        index: i32,
+        origin: Origin,
+    ) -> Eval<Value> {
+        let Value::List(list) = have else {
+            return Err(Failure::new(format!(
+                "only list attribute can be override value with the index {index}"
+            )));
+        };
+        let mut list = Rc::unwrap_or_clone(list);
+        let Some(at) = normalize(index, list.items.len()) else {
+            let len = list.items.len();
+            return Err(Failure::new(format!(
+                "index out of bounds: the len is {len} but the index is {index}"
+            )));
+        };
+        if matches!(value, Value::Undefined) {
+            list.items.remove(at);
+            if at < list.origins.len() {
+                list.origins.remove(at);
+            }
+        } else {
+            list.items[at] = value;
+            if let Some(have) = list.origins.get_mut(at) {
+                *have = self.outvote(*have, origin);
+            }
+        }
         Ok(Value::List(Rc::new(list)))
     }
 
@@ -473,31 +523,4 @@ fn insertion_index(index: i32, len: usize) -> Eval<usize> {
             Err(Failure::new(format!("insertion index (is {at}) should be <= len (is {len})")))
         }
     }
-}
-
-fn override_item(have: Value, value: Value, index: i32, origin: Origin) -> Eval<Value> {
-    let Value::List(list) = have else {
-        return Err(Failure::new(format!(
-            "only list attribute can be override value with the index {index}"
-        )));
-    };
-    let mut list = Rc::unwrap_or_clone(list);
-    let Some(at) = normalize(index, list.items.len()) else {
-        let len = list.items.len();
-        return Err(Failure::new(format!(
-            "index out of bounds: the len is {len} but the index is {index}"
-        )));
-    };
-    if matches!(value, Value::Undefined) {
-        list.items.remove(at);
-        if at < list.origins.len() {
-            list.origins.remove(at);
-        }
-    } else {
-        list.items[at] = value;
-        if let Some(have) = list.origins.get_mut(at) {
-            *have = origin;
-        }
-    }
-    Ok(Value::List(Rc::new(list)))
 }

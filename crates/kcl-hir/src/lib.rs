@@ -16,5 +16,5 @@ pub mod program;
 pub use entry::{Entries, EntryFile, Input, LoadError, PackageMap, resolve_entries};
 pub use load::{LoadOptions, load};
 pub use program::{
-    Global, GlobalKind, Import, ImportTarget, Package, PackageId, Program, SourceFile,
+    Global, GlobalKind, Grafted, Import, ImportTarget, Package, PackageId, Program, SourceFile,
 };

@@ -158,6 +158,7 @@ impl Loader<'_> {
             lines: parsed.lines,
             package,
             imports,
+            grafts: Vec::new(),
         });
         Ok(())
     }

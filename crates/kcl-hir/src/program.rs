@@ -3,8 +3,9 @@
 use base_diag::SourceMap;
 use base_text::{FileId, LineCol, LineIndex, Name, Span};
 use indexmap::IndexMap;
-use kcl_syntax::ast::{self, Module, StmtId};
+use kcl_syntax::ast::{self, ExprId, Module, StmtId};
 use rustc_hash::FxBuildHasher;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -42,6 +43,19 @@ pub struct SourceFile {
     pub package: PackageId,
     /// Its imports in order, one per import statement.
     pub imports: Vec<Import>,
+    /// The expressions that changes from outside (`-O`) brought into the tree.
+    pub grafts: Vec<Grafted>,
+}
+
+/// The expressions that one change from outside brought into a tree.
+#[derive(Clone, Debug)]
+pub struct Grafted {
+    /// The change as it was written, `a.b=1`.
+    pub spec: Arc<str>,
+    /// The numbers of the expressions.
+    pub exprs: Range<u32>,
+    /// Which of them took the place of which expression of the source.
+    pub replaced: Vec<(ExprId, ExprId)>,
 }
 
 /// One import statement, resolved.

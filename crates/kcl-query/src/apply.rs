@@ -3,11 +3,12 @@
 use crate::graft::Graft;
 use crate::spec::{Action, Override, SpecError};
 use base_text::{Name, Span};
-use kcl_hir::Program;
+use kcl_hir::{Grafted, Program, SourceFile};
 use kcl_syntax::ast::{
     Assign, AugAssign, AugOp, BinOp, ConfigEntry, ConfigOp, Expr, ExprId, Ident, Module, Path,
     Stmt, StmtId, StringLit, Target, Unification,
 };
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Applies specs such as `app.image="nginx"` to the main package of a program.
@@ -15,8 +16,8 @@ use std::sync::Arc;
 /// Each spec changes every file that defines its variable; if none does, the last file
 /// gets a new variable.
 pub fn apply_overrides(program: &mut Program, specs: &[String]) -> Result<(), SpecError> {
-    for spec in specs {
-        let spec: Override = spec.parse()?;
+    for text in specs {
+        let spec: Override = text.parse()?;
         let files = match program.main_package() {
             Some(package) => package.files.clone(),
             None => return Ok(()),
@@ -25,20 +26,43 @@ pub fn apply_overrides(program: &mut Program, specs: &[String]) -> Result<(), Sp
         for file in &files {
             let module = &program.file(*file).module;
             if defines(module, Name::new(&spec.path[0])) {
-                let module = Arc::make_mut(&mut program.files[file.0 as usize].module);
-                done |= apply_override(module, &spec);
+                done |= apply_to_file(&mut program.files[file.0 as usize], &spec, text);
             }
         }
         if let (false, Action::Set(..), Some(last)) = (done, &spec.action, files.last()) {
-            apply_override(Arc::make_mut(&mut program.files[last.0 as usize].module), &spec);
+            apply_to_file(&mut program.files[last.0 as usize], &spec, text);
         }
     }
     program.collect_globals();
     Ok(())
 }
 
-/// Applies one override to one file and says whether anything changed.
+/// Applies one override to one file and notes what it brought in.
+fn apply_to_file(file: &mut SourceFile, spec: &Override, text: &str) -> bool {
+    let module = Arc::make_mut(&mut file.module);
+    if let (Action::Set(..), Some(variable)) = (&spec.action, spec.path.first()) {
+        // The copies that this makes are still the file's own.
+        split_assigns(module, Name::new(variable));
+    }
+    let first = module.exprs.len() as u32;
+    let replaced = RefCell::default();
+    let changed = apply(module, spec, &replaced);
+    let exprs = first..module.exprs.len() as u32;
+    if !exprs.is_empty() {
+        file.grafts.push(Grafted { spec: text.into(), exprs, replaced: replaced.into_inner() });
+    }
+    changed
+}
+
+/// Applies one override to one tree and says whether anything changed.
 pub fn apply_override(module: &mut Module, spec: &Override) -> bool {
+    apply(module, spec, &RefCell::default())
+}
+
+/// New expressions with those whose place they took.
+type Replaced = RefCell<Vec<(ExprId, ExprId)>>;
+
+fn apply(module: &mut Module, spec: &Override, replaced: &Replaced) -> bool {
     let Some((variable, rest)) = spec.path.split_first() else { return false };
     let variable = Name::new(variable);
     let rest: Vec<Name> = rest.iter().map(|part| Name::new(part)).collect();
@@ -47,7 +71,7 @@ pub fn apply_override(module: &mut Module, spec: &Override) -> bool {
         Action::Set(op, text) => {
             let Some(value) = parse_value(text) else { return false };
             split_assigns(module, variable);
-            let edit = Edit { op: *op, from: &value.0, value: value.1 };
+            let edit = Edit { op: *op, from: &value.0, value: value.1, replaced };
             let changed = if rest.is_empty() {
                 set_variable(module, variable, &edit)
             } else {
@@ -64,6 +88,7 @@ struct Edit<'v> {
     op: ConfigOp,
     from: &'v Module,
     value: ExprId,
+    replaced: &'v Replaced,
 }
 
 impl Edit<'_> {
@@ -73,6 +98,13 @@ impl Edit<'_> {
 
     fn graft(&self, module: &mut Module, span: Span) -> ExprId {
         Graft { from: self.from, to: module, span }.expr(self.value)
+    }
+
+    /// Copies the value to take the place of `old`.
+    fn replace(&self, module: &mut Module, old: ExprId, span: Span) -> ExprId {
+        let new = self.graft(module, span);
+        self.replaced.borrow_mut().push((new, old));
+        new
     }
 }
 
@@ -206,7 +238,7 @@ fn set_variable(module: &mut Module, variable: Name, edit: &Edit<'_>) -> bool {
                     changed |= merge_value(module, old, edit);
                 } else if is_schema {
                     // `name: Schema {…}` takes nothing but schemas.
-                    let value = edit.graft(module, span);
+                    let value = edit.replace(module, old, span);
                     if let Stmt::Unification(unification) = &mut module.stmts[stmt.index()].kind {
                         unification.value = value;
                     }
@@ -284,7 +316,7 @@ fn set_value(
             true
         }
         ConfigOp::Union | ConfigOp::Override => {
-            let new = edit.graft(module, module[old].span);
+            let new = edit.replace(module, old, module[old].span);
             put(module, new);
             true
         }
@@ -309,7 +341,7 @@ fn merge_value(module: &mut Module, old: ExprId, edit: &Edit<'_>) -> bool {
     let mut changed = false;
     for entry in entries {
         changed |= if let Some(name) = entry.key.and_then(|key| key_name(edit.from, key)) {
-            let edit = Edit { op: entry.op, from: edit.from, value: entry.value };
+            let edit = Edit { op: entry.op, value: entry.value, ..*edit };
             set_path(module, config, &[name], &edit)
         } else {
             let span = module[config].span;

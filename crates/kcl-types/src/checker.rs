@@ -60,6 +60,8 @@ pub(crate) struct Checker<'p> {
     /// The statement or identifier walked last.
     pub(crate) place: Span,
     pub(crate) is_store: bool,
+    /// Whether required attributes may be missing.
+    pub(crate) is_partial: bool,
     pub(crate) expected: Vec<Option<Expected>>,
     /// Attributes that other entries with the same key set.
     pub(crate) set_beside: Option<Rc<FxHashSet<Name>>>,
@@ -100,6 +102,7 @@ impl<'p> Checker<'p> {
             schema: None,
             place: Span::default(),
             is_store: false,
+            is_partial: false,
             expected: Vec::new(),
             set_beside: None,
             depth: 0,

@@ -30,18 +30,31 @@ use merge::Merges;
 /// Checks names and types, and returns all findings in the reference's order: imported
 /// packages first, errors before warnings.
 pub fn check(program: &Program) -> Vec<Diagnostic> {
-    run(program, None, Merges::find(program)).diagnostics
+    check_as(program, &CheckOptions::default())
+}
+
+/// How a program is checked.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CheckOptions {
+    /// Whether schema literals are partial: required attributes may be missing.
+    pub partial: bool,
+}
+
+/// Checks names and types like [`check`], with options.
+pub fn check_as(program: &Program, options: &CheckOptions) -> Vec<Diagnostic> {
+    run(program, None, Merges::find(program), *options).diagnostics
 }
 
 /// Checks names and types of each statement on its own: configs of one name are not taken
 /// together, so each must set what is required.
 pub fn lint(program: &Program) -> Vec<Diagnostic> {
-    run(program, None, Merges::default()).diagnostics
+    run(program, None, Merges::default(), CheckOptions::default()).diagnostics
 }
 
 /// Checks names and types, and keeps the types for tools.
 pub fn check_with_types(program: &Program) -> Checked {
-    run(program, Some(TypeTable::new(program)), Merges::find(program))
+    let table = Some(TypeTable::new(program));
+    run(program, table, Merges::find(program), CheckOptions::default())
 }
 
 /// What a check finds out.
@@ -53,10 +66,16 @@ pub struct Checked {
     pub types: TypeTable,
 }
 
-fn run<'p>(program: &'p Program, table: Option<TypeTable>, merges: Merges<'p>) -> Checked {
+fn run<'p>(
+    program: &'p Program,
+    table: Option<TypeTable>,
+    merges: Merges<'p>,
+    options: CheckOptions,
+) -> Checked {
     let main_file = program.main_package().and_then(|package| package.files.first());
     let Some(&file) = main_file else { return Checked::default() };
     let mut checker = Checker::new(program, &program.file(file).module, merges, table);
+    checker.is_partial = options.partial;
     checker.check_package(kcl_hir::PackageId(0));
     checker.lint();
     checker.finish()

@@ -286,7 +286,8 @@ impl<'p> Checker<'p> {
     /// Reports required attributes that a schema expression does not set.
     pub(super) fn check_required(&mut self, expr: &'p SchemaExpr, id: SchemaId) {
         let schema = self.schema_type(id);
-        if schema.is_mixin
+        if self.is_partial
+            || schema.is_mixin
             || schema.index_signature.is_some()
             || !schema.mixins.is_empty()
             || schema.base.is_some()

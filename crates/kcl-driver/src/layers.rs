@@ -1,0 +1,199 @@
+//! Partial programs that are evaluated once each and merged in any order.
+
+use crate::compile::{Compiled, compile_job, load_job};
+use crate::error::RunError;
+use crate::evaluate::{RunOutput, Shown, at_end, eval_options, show};
+use crate::options::RunOptions;
+use crate::prepare::{Job, prepare};
+use crate::stack::with_large_stack;
+use base_diag::Diagnostic;
+use base_system::System;
+use kcl_hir::{Input, Program};
+use kcl_value::Value;
+
+/// Evaluates layers and merges them in the given order (places in `layers`).
+///
+/// A layer is a program whose schema literals keep only what is written: names and types are
+/// checked, but there are no defaults, and neither required attributes nor `check` count.
+/// Entries meet by their operators: `:` merges (unequal values are a conflict), `=` replaces,
+/// `+=` appends, `= Undefined` removes. With [`RunOptions::complete`] in `options`, defaults,
+/// required attributes and checks come after the merge.
+///
+/// `options` says how the result is made and written; its inputs are not read.
+///
+/// ```
+/// use base_system::MemorySystem;
+/// use kcl_driver::{RunOptions, merge_layers};
+///
+/// let system = MemorySystem::new()
+///     .with_file("/m/kcl.mod", "")
+///     .with_file("/m/app/app.k", "schema App:\n    image: str\n    replicas: int = 1\n")
+///     .with_file("/m/base.k", "import app\nshop: app.App {image = \"shop:1.0\"}\n")
+///     .with_file("/m/prod.k", "import app\nshop: app.App {replicas = 6}\n");
+/// let layers = [RunOptions::files(["/m/base.k"]), RunOptions::files(["/m/prod.k"])];
+/// let mut options = RunOptions::default();
+/// let merge = |order: &[usize], options| merge_layers(&system, &layers, order, options);
+///
+/// let base = merge(&[0], &options).expect("the layer is valid");
+/// assert_eq!(base.result, "shop:\n  image: shop:1.0");
+/// let prod = merge(&[1, 0], &options).expect("the layers go together");
+/// assert_eq!(prod.result, "shop:\n  image: shop:1.0\n  replicas: 6");
+/// options.complete = true;
+/// let dev = merge(&[0], &options).expect("nothing that is required is missing");
+/// assert_eq!(dev.result, "shop:\n  image: shop:1.0\n  replicas: 1");
+/// ```
+///
+/// # Errors
+///
+/// As [`run`](crate::run), for each layer and for the merge.
+pub fn merge_layers(
+    system: &(dyn System + Sync),
+    layers: &[RunOptions],
+    order: &[usize],
+    options: &RunOptions,
+) -> Result<RunOutput, Box<RunError>> {
+    with_layers(system, layers, |layers| layers.merge(order, options))?
+}
+
+/// Evaluates layers once and calls `work`, which can merge them as often as it likes.
+///
+/// Values live on one thread with a large stack, so `work` runs there, too. See
+/// [`merge_layers`] for what a layer is.
+///
+/// # Errors
+///
+/// If a layer can't be evaluated.
+pub fn with_layers<T: Send>(
+    system: &(dyn System + Sync),
+    layers: &[RunOptions],
+    work: impl Fn(&Layers<'_>) -> T + Sync,
+) -> Result<T, Box<RunError>> {
+    with_large_stack(|| Layers::new(system, layers).map(|layers| work(&layers)))
+}
+
+/// Layers that are evaluated and can be merged.
+pub struct Layers<'s> {
+    system: &'s dyn System,
+    /// The programs of the layers.
+    programs: Vec<Program>,
+    values: Vec<Value>,
+    provenance: kcl_eval::Provenance,
+    printed: String,
+    warnings: Vec<Diagnostic>,
+    /// All files of all layers: it knows the schemas.
+    whole: Program,
+}
+
+impl<'s> Layers<'s> {
+    fn new(system: &'s dyn System, layers: &[RunOptions]) -> Result<Self, Box<RunError>> {
+        let mut made = Self {
+            system,
+            programs: Vec::with_capacity(layers.len()),
+            values: Vec::with_capacity(layers.len()),
+            provenance: kcl_eval::Provenance::default(),
+            printed: String::new(),
+            warnings: Vec::new(),
+            whole: Program::default(),
+        };
+        let mut whole: Option<Job> = None;
+        for layer in layers {
+            // Contests inside a layer are cheap to note and may be asked for later.
+            let options =
+                RunOptions { partial: true, complete: false, provenance: true, ..layer.clone() };
+            let job = prepare(system, &options)?;
+            made.add(&job)?;
+            add_inputs(&mut whole, job);
+        }
+        if let Some(job) = whole {
+            made.whole = load_job(system, &job)?.program;
+        }
+        Ok(made)
+    }
+
+    fn add(&mut self, job: &Job) -> Result<(), Box<RunError>> {
+        let Compiled { program, diagnostics } = compile_job(self.system, job)?;
+        let errors: Vec<_> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
+        if !errors.is_empty() {
+            return Err(RunError::new(errors, program));
+        }
+        let provenance = std::mem::take(&mut self.provenance);
+        let options = eval_options(job);
+        match kcl_eval::evaluate_after(&program, self.system, &options, provenance) {
+            Ok(evaluated) => {
+                self.provenance = evaluated.provenance;
+                self.printed.push_str(&evaluated.printed);
+                self.warnings.extend(job.warnings.iter().cloned());
+                self.values.push(evaluated.value);
+                self.programs.push(program);
+                Ok(())
+            }
+            Err(error) => {
+                let mut failure = RunError::new(vec![error.diagnostic], program);
+                failure.printed = error.printed;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Merges layers in the given order and writes the result as `options` say.
+    ///
+    /// Keys stand in the order of the layers as they were given, so layers that set different
+    /// leaves give the same text in any order. An order may name some of the layers only.
+    ///
+    /// # Errors
+    ///
+    /// If entries are in conflict, or the completed result misses something or fails a check.
+    pub fn merge(&self, order: &[usize], options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
+        let bare = RunOptions { ignore_default_settings: true, ..options.clone() };
+        let job = prepare(self.system, &bare)?;
+        let evaluated = kcl_eval::combine(
+            &self.whole,
+            self.system,
+            &kcl_eval::Options { partial: true, ..eval_options(&job) },
+            self.provenance.clone(),
+            &self.values,
+            order,
+        );
+        let evaluated =
+            evaluated.map_err(|error| RunError::new(vec![error.diagnostic], self.whole.clone()))?;
+        let mut programs: Vec<&Program> = self.programs.iter().collect();
+        programs.push(&self.whole);
+        let Shown { result, provenance } = show(&evaluated, &job, &programs).map_err(|fault| {
+            RunError::new(vec![at_end(evaluated.end, &fault)], self.whole.clone())
+        })?;
+        let mut warnings = self.warnings.clone();
+        warnings.extend(evaluated.warnings);
+        let mut printed = self.printed.clone();
+        printed.push_str(&evaluated.printed);
+        let (output, program) = (job.output, self.whole.clone());
+        Ok(RunOutput { printed, result, provenance, output, warnings, program })
+    }
+}
+
+/// Adds the files and packages of one layer to the program that has those of all.
+fn add_inputs(whole: &mut Option<Job>, mut job: Job) {
+    for input in &mut job.options.inputs {
+        if input.text.is_none() && !input.path.starts_with("${") {
+            input.path = job.base.join(&input.path).display().to_string();
+        }
+    }
+    job.options.overrides.clear();
+    let Some(whole) = whole else {
+        *whole = Some(job);
+        return;
+    };
+    let is_new = |input: &Input| {
+        let same = |known: &Input| known.path == input.path && known.text == input.text;
+        !whole.options.inputs.iter().any(same)
+    };
+    let new: Vec<Input> = job.options.inputs.into_iter().filter(is_new).collect();
+    whole.options.inputs.extend(new);
+    for (name, folder) in job.packages {
+        whole.packages.entry(name).or_insert(folder);
+    }
+    for vendor in job.vendors {
+        if !whole.vendors.contains(&vendor) {
+            whole.vendors.push(vendor);
+        }
+    }
+}

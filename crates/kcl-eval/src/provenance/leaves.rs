@@ -1,0 +1,270 @@
+//! The leaves of a value.
+
+use super::{Provenance, Source};
+use kcl_hir::Program;
+use kcl_value::{Dict, Entry, List, Origin, Value};
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+
+/// A leaf of the output and where its value is from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaf {
+    /// The way to the leaf from the top.
+    pub path: Vec<Step>,
+    /// What set it.
+    pub source: Source,
+    /// What had set it, or a part of the output around it, before and lost, the latest first.
+    pub beaten: Vec<Source>,
+}
+
+/// One step on the way to a leaf.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A key of a dict or instance.
+    Key(String),
+    /// A position in a list.
+    Index(usize),
+}
+
+/// Which leaves are wanted: those that are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LeafOptions<'o> {
+    /// The parts of the value that are shown, `a.b`; all of it if there are none.
+    pub selectors: &'o [String],
+    /// Whether `None` is left out.
+    pub hide_none: bool,
+    /// Whether names that start with `_` are shown.
+    pub show_hidden: bool,
+    /// Whether keys are sorted.
+    pub sort_keys: bool,
+    /// Whether instances have a `_type` with their schema's name.
+    pub type_path: bool,
+}
+
+/// The way down to a value.
+#[derive(Default)]
+struct Trail {
+    path: Vec<Step>,
+    /// The known origins on the way, the innermost last.
+    origins: Vec<Origin>,
+}
+
+impl Trail {
+    /// Goes one step down; pairs with [`Self::up`].
+    fn down(&mut self, step: Step, origin: Origin) {
+        self.path.push(step);
+        self.origins.push(origin);
+    }
+
+    fn up(&mut self) {
+        self.path.pop();
+        self.origins.pop();
+    }
+}
+
+struct Visit<'v> {
+    provenance: &'v Provenance,
+    programs: &'v [&'v Program],
+    options: LeafOptions<'v>,
+    trail: Trail,
+    leaves: Vec<Leaf>,
+}
+
+impl Provenance {
+    /// The leaves of the result of an evaluation, in the order of output.
+    ///
+    /// Paths start at the top of `value`, also where selectors pick parts of it.
+    pub fn leaves(
+        &self,
+        programs: &[&Program],
+        value: &Value,
+        options: &LeafOptions<'_>,
+    ) -> Vec<Leaf> {
+        let trail = Trail { path: Vec::new(), origins: vec![self.root] };
+        let mut visit =
+            Visit { provenance: self, programs, options: *options, trail, leaves: Vec::new() };
+        if options.selectors.is_empty() || !value.is_config() {
+            visit.value(value);
+        }
+        for selector in options.selectors {
+            if value.is_config() {
+                visit.selected(value, selector);
+            }
+        }
+        visit.leaves
+    }
+
+    /// The leaves of the documents that `manifests.yaml_stream` wrote. The first step of a
+    /// path is the number of the document.
+    ///
+    /// A document of the call's first argument that did not know where it was from is from
+    /// the call.
+    pub fn stream_leaves(&self, programs: &[&Program], documents: Vec<Value>) -> Vec<Leaf> {
+        let Some((values, call)) = &self.stream else { return Vec::new() };
+        let written = like(&Value::list(documents), values);
+        let trail = Trail { path: Vec::new(), origins: vec![*call] };
+        let options = LeafOptions { show_hidden: true, ..LeafOptions::default() };
+        let mut visit = Visit { provenance: self, programs, options, trail, leaves: Vec::new() };
+        if let Value::List(list) = &written
+            && !list.items.is_empty()
+        {
+            visit.value(&written);
+        }
+        visit.leaves
+    }
+}
+
+impl Visit<'_> {
+    fn keeps(&self, value: &Value) -> bool {
+        match value {
+            Value::Undefined | Value::Func(_) => false,
+            Value::None => !self.options.hide_none,
+            _ => true,
+        }
+    }
+
+    fn selected(&mut self, value: &Value, selector: &str) {
+        let mut found = value;
+        let n_steps = self.trail.path.len();
+        for key in selector.split('.') {
+            let next = match found {
+                Value::List(list) => key.parse::<usize>().ok().and_then(|at| {
+                    let origin = list.origins.get(at).copied().unwrap_or_default();
+                    list.items.get(at).map(|item| (Step::Index(at), origin, item))
+                }),
+                _ => found
+                    .as_config()
+                    .and_then(|dict| dict.entry(key))
+                    .map(|entry| (Step::Key(key.to_owned()), entry.origin, &entry.value)),
+            };
+            let Some((step, origin, item)) = next else { break };
+            self.trail.down(step, origin);
+            found = item;
+        }
+        if self.trail.path.len() > n_steps && self.keeps(found) {
+            self.value(found);
+        }
+        while self.trail.path.len() > n_steps {
+            self.trail.up();
+        }
+    }
+
+    fn value(&mut self, value: &Value) {
+        let n_leaves = self.leaves.len();
+        match value {
+            Value::Dict(dict) => self.dict(dict),
+            Value::Schema(schema) => {
+                self.dict(&schema.attrs);
+                if self.options.type_path {
+                    self.trail.down(Step::Key("_type".to_owned()), Origin(0));
+                    self.leaves.push(Leaf {
+                        path: self.trail.path.clone(),
+                        source: Source::Builtin,
+                        beaten: Vec::new(),
+                    });
+                    self.trail.up();
+                }
+            }
+            Value::List(list) => self.list(list),
+            _ => {}
+        }
+        if self.leaves.len() == n_leaves {
+            self.leaf();
+        }
+    }
+
+    fn list(&mut self, list: &List) {
+        let mut n_written = 0;
+        for (at, item) in list.items.iter().enumerate() {
+            if self.keeps(item) {
+                let origin = list.origins.get(at).copied().unwrap_or_default();
+                self.trail.down(Step::Index(n_written), origin);
+                self.value(item);
+                self.trail.up();
+                n_written += 1;
+            }
+        }
+    }
+
+    fn dict(&mut self, dict: &Dict) {
+        let is_written = |entry: &&Entry| {
+            let is_shown = self.options.show_hidden || !entry.key.starts_with('_');
+            is_shown
+                && self.keeps(&entry.value)
+                && !(self.options.type_path && entry.key.as_str() == "_type")
+        };
+        let mut entries: Vec<&Entry> = dict.iter().filter(is_written).collect();
+        if self.options.sort_keys {
+            entries.sort_unstable_by_key(|entry| entry.key.as_str());
+        }
+        for entry in entries {
+            self.trail.down(Step::Key(entry.key.to_string()), entry.origin);
+            self.value(&entry.value);
+            self.trail.up();
+        }
+    }
+
+    /// Adds the leaf at the end of the trail.
+    fn leaf(&mut self) {
+        let provenance = self.provenance;
+        let known = self.trail.origins.iter().rev().find(|origin| origin.0 != 0);
+        let winner = known.map_or(Origin(0), |origin| provenance.node(*origin));
+        let mut seen = FxHashSet::default();
+        seen.insert(winner);
+        let mut found = Vec::new();
+        for origin in self.trail.origins.iter().rev() {
+            provenance.add_beaten(*origin, &mut seen, &mut found);
+        }
+        let mut beaten = Vec::with_capacity(found.len());
+        let mut next = Some(winner);
+        let mut found = found.into_iter();
+        while let Some(node) = next {
+            if node != winner {
+                beaten.push(provenance.source(self.programs, node));
+            }
+            let replaced = provenance.replaced(self.programs, node);
+            next = replaced.filter(|old| seen.insert(*old)).or_else(|| found.next());
+        }
+        self.leaves.push(Leaf {
+            path: self.trail.path.clone(),
+            source: provenance.source(self.programs, winner),
+            beaten,
+        });
+    }
+}
+
+/// A value that was written and read again, with the origins of the value that was written.
+fn like(read: &Value, written: &Value) -> Value {
+    let is_written = |value: &&Value| !matches!(value, Value::Undefined | Value::Func(_));
+    match (read, written) {
+        (Value::List(read), Value::List(written)) => {
+            let mut list = List::new(Vec::with_capacity(read.items.len()));
+            let mut at = 0;
+            for item in &read.items {
+                while written.items.get(at).is_some_and(|value| !is_written(&value)) {
+                    at += 1;
+                }
+                list.items.push(match written.items.get(at) {
+                    Some(written) => like(item, written),
+                    None => item.clone(),
+                });
+                list.origins.push(written.origins.get(at).copied().unwrap_or_default());
+                at += 1;
+            }
+            Value::List(Rc::new(list))
+        }
+        (Value::Dict(read), written) => {
+            let Some(written) = written.as_config() else { return Value::Dict(read.clone()) };
+            let mut dict = Dict::with_capacity(read.len());
+            for entry in read.iter() {
+                let known = written.entry(&entry.key);
+                let value = known
+                    .map_or_else(|| entry.value.clone(), |known| like(&entry.value, &known.value));
+                let origin = known.map(|known| known.origin).unwrap_or_default();
+                dict.push_new(Entry { value, origin, ..entry.clone() });
+            }
+            Value::dict(dict)
+        }
+        (read, _) => read.clone(),
+    }
+}
