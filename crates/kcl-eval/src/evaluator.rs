@@ -287,7 +287,9 @@ impl<'p> Evaluator<'p> {
         let program = self.program;
         for &file in &program.package(package).files {
             for import in &program.file(file).imports {
-                if let kcl_hir::ImportTarget::Package(target) = import.target {
+                if let kcl_hir::ImportTarget::Package(target) = import.target
+                    && import.is_used
+                {
                     self.evaluate_package(target)?;
                 }
             }

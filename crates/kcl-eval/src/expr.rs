@@ -219,10 +219,21 @@ impl<'p> Evaluator<'p> {
             self.leave();
             return Ok(value);
         }
-        if matches!(self.frame.module[left].kind, Expr::Binary { .. }) {
-            return self.eval_chain(op, left, right);
-        }
-        let mut a = self.eval(left)?;
+        let module = self.frame.module;
+        let mut a = match &module[left].kind {
+            // Two operators in a row; more of them are a chain.
+            Expr::Binary { op: first_op, left: first, right: second }
+                if !matches!(first_op, BinOp::And | BinOp::Or | BinOp::As) =>
+            {
+                if self.options.provenance || matches!(module[*first].kind, Expr::Binary { .. }) {
+                    return self.eval_chain(op, left, right);
+                }
+                let a = self.eval(*first)?;
+                let b = self.eval(*second)?;
+                self.binary(*first_op, a, b)?
+            }
+            _ => self.eval(left)?,
+        };
         let mut b = self.eval(right)?;
         if self.options.provenance {
             a = self.stamped(a, self.origin(left));
@@ -533,6 +544,7 @@ fn constant_value(constant: Constant) -> Value {
     }
 }
 
+#[inline]
 pub(crate) fn number_value(number: Number) -> Value {
     match number {
         Number::Int(number) => Value::Int(number),

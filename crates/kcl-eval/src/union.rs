@@ -167,8 +167,8 @@ impl Evaluator<'_> {
             .into()),
             (a, b) if is_operator => Err(Failure::new(format!(
                 "unsupported operand type(s) for |: '{:?}' and '{:?}'",
-                a.type_name(),
-                b.type_name()
+                operand_type(&a),
+                operand_type(&b)
             ))
             .into()),
             (_, b) => Ok(b),
@@ -522,5 +522,13 @@ fn insertion_index(index: i32, len: usize) -> Eval<usize> {
         Ok(_) => {
             Err(Failure::new(format!("insertion index (is {at}) should be <= len (is {len})")))
         }
+    }
+}
+
+/// The name of a type in messages of `|`.
+fn operand_type(value: &Value) -> String {
+    match value {
+        Value::Unit(_) => crate::typing::type_of(value),
+        _ => value.type_name().to_owned(),
     }
 }

@@ -12,7 +12,7 @@ fn outcome(source: &str) -> Result<String, (u32, String)> {
     for file in Fixture::parse(source).files {
         let path = format!("/w/{}", file.path);
         system = system.with_file(&path, file.text);
-        if !file.path.contains('/') {
+        if file.path.ends_with(".k") && !file.path.contains('/') {
             inputs.push(path);
         }
     }
