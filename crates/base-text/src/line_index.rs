@@ -20,9 +20,7 @@ impl LineIndex {
     /// line: what stands there belongs to the last one.
     pub fn new(text: &str) -> Self {
         let mut starts = vec![0];
-        starts.extend(
-            text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1),
-        );
+        starts.extend(text.match_indices('\n').map(|(at, _)| at as u32 + 1));
         if starts.len() > 1 && starts.last().is_some_and(|last| *last as usize == text.len()) {
             starts.pop();
         }

@@ -10,6 +10,7 @@ use kcl_driver::{
 use std::io::{self, Read as _};
 use std::panic;
 use std::path::{Path, PathBuf};
+use std::process;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
@@ -120,10 +121,18 @@ pub(crate) fn run(words: &[String]) -> Exit {
             return Exit::Usage;
         }
     };
-    let outcome = panic::catch_unwind(|| kcl_driver::run(&OsSystem, &args.options));
+    let outcome = panic::catch_unwind(|| {
+        kcl_driver::run_then(&OsSystem, &args.options, |outcome| -> Exit {
+            let exit = match &outcome {
+                Ok(output) => finish(&args, output),
+                Err(error) => fail(&args, error),
+            };
+            // Whatever is left goes with the process.
+            process::exit(i32::from(exit as u8))
+        })
+    });
     match outcome {
-        Ok(Ok(output)) => finish(&args, &output),
-        Ok(Err(error)) => fail(&args, &error),
+        Ok(exit) => exit,
         Err(_) => {
             terminal::write_err(&format!(
                 "error: this is a bug in {}please report it with the program that shows it\n",
@@ -138,14 +147,15 @@ fn finish(args: &Args, output: &RunOutput) -> Exit {
     if !args.quiet && !output.warnings.is_empty() {
         terminal::write_err(&render_text(&output.warnings, &output.program, args.colour));
     }
-    let mut text = if args.quiet { String::new() } else { output.printed.clone() };
+    let mut printed = if args.quiet { "" } else { output.printed.as_str() };
     let mut target = args.output.as_ref().or(output.output.as_ref());
     let mut result = &output.result;
     let json = output.provenance.as_ref().map(Provenance::to_json);
     if let Some(json) = &json {
         // Where things are from is for programs to read: it stands alone, and it does not go
         // where the settings want the result.
-        terminal::write_err(&std::mem::take(&mut text));
+        terminal::write_err(printed);
+        printed = "";
         target = args.output.as_ref();
         result = json;
     }
@@ -154,11 +164,12 @@ fn finish(args: &Args, output: &RunOutput) -> Exit {
             terminal::write_err(&format!("error: failed to write {}: {error}\n", path.display()));
             return Exit::User;
         }
-    } else if !result.is_empty() {
-        text.push_str(result);
-        text.push('\n');
+        terminal::write_out(printed)
+    } else if result.is_empty() {
+        terminal::write_out(printed)
+    } else {
+        terminal::write_all_out(&[printed, result, "\n"])
     }
-    terminal::write_out(&text)
 }
 
 fn fail(args: &Args, error: &RunError) -> Exit {

@@ -7,8 +7,15 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 /// Writes to standard output. A reader that has gone away is no failure.
 pub(crate) fn write_out(text: &str) -> Exit {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    write_all_out(&[text])
+}
+
+/// Writes several texts to standard output, one after the other.
+pub(crate) fn write_all_out(texts: &[&str]) -> Exit {
+    // Large texts go out as they are, small ones together.
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let written = texts.iter().try_for_each(|text| out.write_all(text.as_bytes()));
+    match written.and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             write_err(&format!("error: failed to write: {error}\n"));
             Exit::User

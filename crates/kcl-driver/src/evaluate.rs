@@ -51,35 +51,64 @@ pub fn run(system: &(dyn System + Sync), options: &RunOptions) -> Result<RunOutp
 ///
 /// As [`run`].
 pub fn run_here(system: &dyn System, options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
-    let job = prepare(system, options)?;
-    run_job(system, &job)
+    run_job(system, options, |outcome| outcome)
 }
 
-fn run_job(system: &dyn System, job: &Job) -> Result<RunOutput, Box<RunError>> {
+/// Runs a program like [`run`] and hands the outcome on while everything is still in place.
+///
+/// For a process that ends with the run: when `then` ends the process, nothing is taken
+/// apart before.
+pub fn run_then<T: Send>(
+    system: &(dyn System + Sync),
+    options: &RunOptions,
+    then: impl Fn(Result<RunOutput, Box<RunError>>) -> T + Sync,
+) -> T {
+    with_large_stack(|| run_job(system, options, &then))
+}
+
+fn run_job<T>(
+    system: &dyn System,
+    options: &RunOptions,
+    then: impl FnOnce(Result<RunOutput, Box<RunError>>) -> T,
+) -> T {
+    let job = match prepare(system, options) {
+        Ok(job) => job,
+        Err(error) => return then(Err(error)),
+    };
+    match evaluate(system, &job) {
+        Ok((program, evaluated)) => then(output(&job, program, &evaluated)),
+        Err(error) => then(Err(error)),
+    }
+}
+
+fn evaluate(system: &dyn System, job: &Job) -> Result<(Program, Evaluated), Box<RunError>> {
     let Compiled { program, diagnostics } = compile_job(system, job)?;
     let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
     if !errors.is_empty() {
         return Err(RunError::new(errors, program));
     }
-    let evaluated = match kcl_eval::evaluate(&program, system, &eval_options(job)) {
-        Ok(evaluated) => evaluated,
+    match kcl_eval::evaluate(&program, system, &eval_options(job)) {
+        Ok(evaluated) => Ok((program, evaluated)),
         Err(error) => {
             let mut failure = RunError::new(vec![error.diagnostic], program);
             failure.printed = error.printed;
-            return Err(failure);
+            Err(failure)
         }
-    };
-    match show(&evaluated, job, &[&program]) {
+    }
+}
+
+fn output(job: &Job, program: Program, evaluated: &Evaluated) -> Result<RunOutput, Box<RunError>> {
+    match show(evaluated, job, &[&program]) {
         Ok(Shown { result, provenance }) => {
             // Lints have their own command; a run says only what concerns this run.
             let mut warnings = job.warnings.clone();
-            warnings.extend(evaluated.warnings);
-            let (printed, output) = (evaluated.printed, job.output.clone());
+            warnings.extend_from_slice(&evaluated.warnings);
+            let (printed, output) = (evaluated.printed.clone(), job.output.clone());
             Ok(RunOutput { printed, result, provenance, output, warnings, program })
         }
         Err(fault) => {
             let mut failure = RunError::new(vec![at_end(evaluated.end, &fault)], program);
-            failure.printed = evaluated.printed;
+            failure.printed.clone_from(&evaluated.printed);
             Err(failure)
         }
     }

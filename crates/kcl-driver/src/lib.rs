@@ -31,7 +31,7 @@ mod stack;
 pub use argument::{ArgumentError, parse_argument};
 pub use compile::{Compiled, compile};
 pub use error::{FailureKind, RunError};
-pub use evaluate::{RunOutput, run, run_here};
+pub use evaluate::{RunOutput, run, run_here, run_then};
 pub use kcl_eval::Limits;
 pub use kcl_hir::Input;
 pub use layers::{Layers, merge_layers, with_layers};

@@ -212,7 +212,7 @@ impl Places<'_> {
                 Some(between) if !between.contains('\n') => {
                     LineCol { col: place.col + between.chars().count() as u32, ..place }
                 }
-                _ => source.lines.line_col(&source.text, offset),
+                _ => source.line_col(offset),
             };
             known.last = (offset, found);
             found

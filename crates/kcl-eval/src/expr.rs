@@ -121,7 +121,7 @@ impl<'p> Evaluator<'p> {
             _ => (self.load(name_ref, first)?, rest),
         };
         for name in rest {
-            value = self.load_attr(&value, name.name)?;
+            value = load_attr(&value, name.name)?;
         }
         Ok(value)
     }
@@ -186,27 +186,13 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Evaluates `value.name`.
-    pub(crate) fn load_attr(&mut self, value: &Value, name: Name) -> Eval<Value> {
-        match value {
-            Value::Str(text) => match kcl_std::string_method(name.as_str()) {
-                Some(method) => Ok(crate::call::method_value(text.clone(), method)),
-                None => Ok(ops::attribute(value, name.as_str())?),
-            },
-            Value::Func(func) if name.as_str() == "instances" => {
-                Ok(crate::call::instances_value(func))
-            }
-            _ => Ok(ops::attribute(value, name.as_str())?),
-        }
-    }
-
     fn eval_selector(&mut self, value: ExprId, attr: &'p Path, optional: bool) -> Eval<Value> {
         let mut value = self.eval(value)?;
         for (at, name) in attr.names.iter().enumerate() {
             value = if at == 0 && optional && !value.is_truthy() {
                 Value::None
             } else {
-                self.load_attr(&value, name.name)?
+                load_attr(&value, name.name)?
             };
         }
         Ok(value)
@@ -219,10 +205,21 @@ impl<'p> Evaluator<'p> {
             self.leave();
             return Ok(value);
         }
-        if matches!(self.frame.module[left].kind, Expr::Binary { .. }) {
-            return self.eval_chain(op, left, right);
-        }
-        let mut a = self.eval(left)?;
+        let module = self.frame.module;
+        let mut a = match &module[left].kind {
+            // Two operators in a row; more of them are a chain.
+            Expr::Binary { op: first_op, left: first, right: second }
+                if !matches!(first_op, BinOp::And | BinOp::Or | BinOp::As) =>
+            {
+                if self.options.provenance || matches!(module[*first].kind, Expr::Binary { .. }) {
+                    return self.eval_chain(op, left, right);
+                }
+                let a = self.eval(*first)?;
+                let b = self.eval(*second)?;
+                self.binary(*first_op, a, b)?
+            }
+            _ => self.eval(left)?,
+        };
         let mut b = self.eval(right)?;
         if self.options.provenance {
             a = self.stamped(a, self.origin(left));
@@ -498,6 +495,18 @@ impl<'p> Evaluator<'p> {
     }
 }
 
+/// Evaluates `value.name`.
+pub(crate) fn load_attr(value: &Value, name: Name) -> Eval<Value> {
+    match value {
+        Value::Str(text) => match kcl_std::string_method(name.as_str()) {
+            Some(method) => Ok(crate::call::method_value(text.clone(), method)),
+            None => Ok(ops::attribute(value, name.as_str())?),
+        },
+        Value::Func(func) if name.as_str() == "instances" => Ok(crate::call::instances_value(func)),
+        _ => Ok(ops::attribute(value, name.as_str())?),
+    }
+}
+
 /// A constant or function of a system module.
 fn system_member(module: &'static kcl_std::Module, name: Name) -> Value {
     if let Some(constant) = module.constant(name.as_str()) {
@@ -533,6 +542,7 @@ fn constant_value(constant: Constant) -> Value {
     }
 }
 
+#[inline]
 pub(crate) fn number_value(number: Number) -> Value {
     match number {
         Number::Int(number) => Value::Int(number),

@@ -40,25 +40,43 @@ impl Walk {
         Ok(Self { over, chars, at: 0 })
     }
 
-    /// The next item alone, and the next key (or position) with its value.
-    fn next(&mut self) -> Option<(Value, Value, Value)> {
+    /// Puts the next item into one variable, or the next key (or position) and its value
+    /// into two; false at the end.
+    fn step(&mut self, vars: &mut [Value]) -> Eval<bool> {
         let at = self.at;
         self.at += 1;
-        match &self.over {
-            Value::List(list) => {
-                let item = list.items.get(at)?.clone();
-                Some((item.clone(), Value::Int(at as i64), item))
+        let (item, key) = match &self.over {
+            Value::List(list) => match list.items.get(at) {
+                Some(item) => (item, None),
+                None => return Ok(false),
+            },
+            Value::Str(_) => match self.chars.get(at) {
+                Some(item) => (item, None),
+                None => return Ok(false),
+            },
+            over => match over.as_config().and_then(|dict| dict.at(at)) {
+                Some(entry) => (&entry.value, Some(&entry.key)),
+                None => return Ok(false),
+            },
+        };
+        match (vars, key) {
+            ([var], None) => *var = item.clone(),
+            ([var], Some(key)) => *var = Value::Str(key.clone()),
+            ([first, second], key) => {
+                *first = match key {
+                    Some(key) => Value::Str(key.clone()),
+                    None => Value::Int(at as i64),
+                };
+                *second = item.clone();
             }
-            Value::Str(_) => {
-                let item = self.chars.get(at)?.clone();
-                Some((item.clone(), Value::Int(at as i64), item))
-            }
-            over => {
-                let entry = over.as_config()?.at(at)?;
-                let key = Value::Str(entry.key.clone());
-                Some((key.clone(), key, entry.value.clone()))
+            (vars, _) => {
+                return Err(Failure::new(format!(
+                    "the number of loop variables is {}, which can only be 1 or 2",
+                    vars.len()
+                )));
             }
         }
+        Ok(true)
     }
 }
 
@@ -124,37 +142,14 @@ impl<'p> Evaluator<'p> {
         };
         let over = self.eval(generator.iter)?;
         let mut walk = Walk::new(over)?;
-        while let Some((item, key, value)) = walk.next() {
-            self.set_loop_vars(slot, generator.targets.len(), item, key, value)?;
+        let n_vars = generator.targets.len();
+        while walk.step(&mut self.stack[slot..slot + n_vars])? {
             let mut skip = false;
             for &cond in &generator.ifs {
                 skip |= !self.eval(cond)?.is_truthy();
             }
             if !skip {
-                self.generate(inner, slot + generator.targets.len(), body, collected)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn set_loop_vars(
-        &mut self,
-        slot: usize,
-        n_vars: usize,
-        item: Value,
-        key: Value,
-        value: Value,
-    ) -> Eval<()> {
-        match n_vars {
-            1 => self.stack[slot] = item,
-            2 => {
-                self.stack[slot] = key;
-                self.stack[slot + 1] = value;
-            }
-            n => {
-                return Err(Failure::new(format!(
-                    "the number of loop variables is {n}, which can only be 1 or 2"
-                )));
+                self.generate(inner, slot + n_vars, body, collected)?;
             }
         }
         Ok(())
@@ -178,7 +173,7 @@ impl<'p> Evaluator<'p> {
                     Some(key) => self.eval(key)?,
                     None => Value::Undefined,
                 };
-                let key = key_text(&key)?;
+                let key = key_text(&key);
                 let origin = self.origin(entry.value);
                 self.charge(size_of::<kcl_value::Entry>())?;
                 let made = std::mem::take(dict);
@@ -192,18 +187,18 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn eval_quant(&mut self, id: ExprId, quant: &'p Quant) -> Eval<Value> {
         let over = self.eval(quant.target)?;
         self.loop_depth += 1;
-        let result = self.quantify(id, quant, over);
+        let result = self.quantify(id, quant, &over);
         self.loop_depth -= 1;
         result
     }
 
-    fn quantify(&mut self, id: ExprId, quant: &'p Quant, over: Value) -> Eval<Value> {
+    fn quantify(&mut self, id: ExprId, quant: &'p Quant, over: &Value) -> Eval<Value> {
         let slot = self.first_slot(id);
         let mut mapped = Vec::new();
         let mut dropped = Vec::new();
         let mut walk = Walk::new(over.clone())?;
-        while let Some((item, key, value)) = walk.next() {
-            self.set_loop_vars(slot, quant.vars.len(), item, key, value)?;
+        let n_vars = quant.vars.len();
+        while walk.step(&mut self.stack[slot..slot + n_vars])? {
             if let Some(cond) = quant.if_cond
                 && !self.eval(cond)?.is_truthy()
             {
@@ -225,7 +220,7 @@ impl<'p> Evaluator<'p> {
             QuantOp::All => Ok(Value::Bool(true)),
             QuantOp::Any => Ok(Value::Bool(false)),
             QuantOp::Map => Ok(self.stamped(Value::list(mapped), self.origin(quant.test))),
-            QuantOp::Filter => without(&over, &dropped),
+            QuantOp::Filter => without(over, &dropped),
         }
     }
 }
@@ -263,9 +258,9 @@ fn without(over: &Value, dropped: &[usize]) -> Eval<Value> {
 }
 
 /// The text of a computed key.
-pub(crate) fn key_text(key: &Value) -> Eval<Str> {
+pub(crate) fn key_text(key: &Value) -> Str {
     match key {
-        Value::Str(text) => Ok(text.clone()),
-        other => Ok(Str::from(kcl_value::show(other))),
+        Value::Str(text) => text.clone(),
+        other => Str::from(kcl_value::show(other)),
     }
 }

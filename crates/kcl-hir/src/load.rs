@@ -14,7 +14,7 @@ use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Where packages come from.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +58,7 @@ pub fn load(
     loader.report_cycle();
     loader.report_unloaded();
     loader.program.collect_globals();
+    crate::usage::mark_used_imports(&mut loader.program);
     Ok(Outcome { value: loader.program, diagnostics: loader.diagnostics })
 }
 
@@ -83,9 +84,9 @@ struct Loader<'s> {
 /// A file, parsed.
 #[derive(Clone)]
 struct ParsedFile {
-    text: Arc<str>,
+    text: Arc<String>,
     module: Arc<Module>,
-    lines: Arc<LineIndex>,
+    lines: Arc<OnceLock<LineIndex>>,
     node: u32,
 }
 
@@ -179,8 +180,8 @@ impl Loader<'_> {
         let tree = kcl_syntax::parse(&text);
         self.diagnostics.extend(tree.diagnostics.into_iter().map(|error| syntax_error(id, error)));
         let parsed = ParsedFile {
-            lines: Arc::new(LineIndex::new(&text)),
-            text: text.into(),
+            lines: Arc::default(),
+            text: Arc::new(text),
             module: Arc::new(tree.module),
             node: self.graph.add(Some(path.to_path_buf())),
         };
@@ -205,7 +206,7 @@ impl Loader<'_> {
             let (path, target) = self.resolve_import(at, home, absolute, parsed.node);
             let last = || Name::new(raw.rsplit('.').next().unwrap_or(raw));
             let name = import.asname.as_ref().map_or_else(last, |alias| alias.name);
-            imports.push(Import { stmt, name, path, target });
+            imports.push(Import { stmt, name, path, target, is_used: true });
         }
         imports
     }

@@ -7,7 +7,7 @@ use kcl_syntax::ast::{self, ExprId, Module, StmtId};
 use rustc_hash::FxBuildHasher;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The path of the main package.
 pub const MAIN_PACKAGE: &str = "__main__";
@@ -34,11 +34,11 @@ pub struct SourceFile {
     /// The path as shown in messages.
     pub path: String,
     /// The text.
-    pub text: Arc<str>,
+    pub text: Arc<String>,
     /// The tree.
     pub module: Arc<Module>,
-    /// The line starts of the text.
-    pub lines: Arc<LineIndex>,
+    /// The line starts of the text, found when first asked for.
+    pub(crate) lines: Arc<OnceLock<LineIndex>>,
     /// The package it belongs to.
     pub package: PackageId,
     /// Its imports in order, one per import statement.
@@ -69,6 +69,9 @@ pub struct Import {
     pub path: String,
     /// What it means.
     pub target: ImportTarget,
+    /// Whether a file of the package names anything in it. What a program does not use is
+    /// parsed, but neither checked nor evaluated.
+    pub is_used: bool,
 }
 
 /// What an import refers to.
@@ -118,6 +121,13 @@ pub enum GlobalKind {
     TypeAlias,
 }
 
+impl SourceFile {
+    /// The line and column of a byte of the text.
+    pub fn line_col(&self, offset: u32) -> LineCol {
+        self.lines.get_or_init(|| LineIndex::new(&self.text)).line_col(&self.text, offset)
+    }
+}
+
 impl Program {
     /// A file by number.
     pub fn file(&self, id: FileId) -> &SourceFile {
@@ -136,8 +146,7 @@ impl Program {
 
     /// The line and column of the start of a span.
     pub fn line_col(&self, file: FileId, span: Span) -> LineCol {
-        let file = self.file(file);
-        file.lines.line_col(&file.text, span.start)
+        self.file(file).line_col(span.start)
     }
 
     /// Fills [`Package::globals`] of all packages from the trees.

@@ -18,7 +18,7 @@ use crate::ast::{Expr, ExprId, Ident, Module, Path, TypeId};
 use crate::error::{SyntaxError, dedup};
 use crate::lexer::string::StringParts;
 use crate::lexer::{Lexed, is_suffix, lex};
-use crate::token::{NUMBER_IS_BAD, Token, TokenKind};
+use crate::token::{NUMBER_IS_BAD, STRING_IS_OPEN, Token, TokenKind};
 use base_text::{Name, Span};
 use rustc_hash::FxHashMap;
 
@@ -280,7 +280,8 @@ impl<'t> Parser<'t> {
 
     fn string_parts(&self, token: Token) -> StringParts<'t> {
         let text = token.span().slice(self.text);
-        StringParts::new(text, token.kind == TokenKind::LongStr, token.extra == 0)
+        let is_closed = token.extra & STRING_IS_OPEN == 0;
+        StringParts::new(text, token.kind == TokenKind::LongStr, is_closed)
     }
 
     /// Goes one level deeper; false (and the parser at the end of the text) if that is too deep.

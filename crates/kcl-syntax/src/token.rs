@@ -194,8 +194,8 @@ impl TokenKind {
 pub(crate) struct Token {
     /// What it is.
     pub(crate) kind: TokenKind,
-    /// More about it: see [`TokenKind::BadDedent`], [`NUMBER_IS_BAD`], [`ARROW_FOLLOWS`];
-    /// 1 for a string that is not closed.
+    /// More about it: see [`TokenKind::BadDedent`], [`NUMBER_IS_BAD`], [`ARROW_FOLLOWS`],
+    /// [`STRING_IS_OPEN`] and the like.
     pub(crate) extra: u16,
     /// The first byte.
     pub(crate) start: u32,
@@ -216,6 +216,16 @@ pub(crate) const NUMBER_IS_BAD: u16 = 0x8000;
 
 /// The `extra` of a `{` whose `}` is followed by `->`: parameters of a lambda.
 pub(crate) const ARROW_FOLLOWS: u16 = 1;
+
+/// Set in `extra` of a string that is not closed.
+pub(crate) const STRING_IS_OPEN: u16 = 1;
+
+/// Set in `extra` of a string that may stand for something else than what is written:
+/// because of escapes, of line ends other than `\n`, or of errors.
+pub(crate) const STRING_IS_ODD: u16 = 2;
+
+/// Set in `extra` of a string with a `$` in it.
+pub(crate) const STRING_HAS_DOLLAR: u16 = 4;
 
 /// The keyword that `word` is, or [`TokenKind::Ident`].
 pub(crate) fn keyword(word: &[u8]) -> TokenKind {

@@ -40,7 +40,7 @@ fn entries_of(diagnostic: &Diagnostic, program: &Program) -> Vec<Value> {
     let Some(label) = diagnostic.labels.first() else { return Vec::new() };
     let file = program.file(FILE);
     let offset = label.at.map_or(0, |at| at.span.start);
-    let place = file.lines.line_col(&file.text, offset);
+    let place = file.line_col(offset);
     let level = match diagnostic.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",

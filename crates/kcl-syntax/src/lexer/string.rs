@@ -1,7 +1,7 @@
 //! Strings: where they end, and what they stand for.
 
 use super::Lexer;
-use crate::token::TokenKind;
+use crate::token::{STRING_HAS_DOLLAR, STRING_IS_ODD, STRING_IS_OPEN, TokenKind};
 use std::borrow::Cow;
 
 impl Lexer<'_, '_> {
@@ -10,48 +10,90 @@ impl Lexer<'_, '_> {
         let start = self.pos;
         self.pos += prefix;
         let quote_at = self.pos;
-        let (is_long, is_closed) = self.quoted();
-        if !is_closed {
+        let quoted = self.quoted();
+        if !quoted.is_closed {
             self.error(quote_at, self.pos, "unterminated string");
         }
-        let parts = StringParts::new(&self.text[start..self.pos], is_long, is_closed);
-        if parts.value().is_none() {
-            self.error(start + parts.open, self.pos, "invalid string syntax");
+        let Quoted { is_long, is_closed, extra } = quoted;
+        if extra & STRING_IS_ODD != 0 {
+            let parts = StringParts::new(&self.text[start..self.pos], is_long, is_closed);
+            if parts.value().is_none() {
+                self.error(start + parts.open, self.pos, "invalid string syntax");
+            }
         }
         let kind = if is_long { TokenKind::LongStr } else { TokenKind::Str };
-        self.push_extra(kind, start, u16::from(!is_closed));
+        let unclosed = if is_closed { 0 } else { STRING_IS_OPEN };
+        self.push_extra(kind, start, extra | unclosed);
     }
 
-    /// Passes a quoted text; says whether it has three quotes and whether it is closed.
-    fn quoted(&mut self) -> (bool, bool) {
+    /// Passes a quoted text.
+    fn quoted(&mut self) -> Quoted {
         let quote = self.peek(0);
         self.pos += 1;
         let is_long = self.peek(0) == quote && self.peek(1) == quote;
         if is_long {
             self.pos += 2;
         }
+        let mut extra = 0;
+        // A line end is a part of the string at its start and behind an escape.
+        let mut ends_with_line = false;
         while let Some(byte) = self.bytes.get(self.pos).copied() {
-            self.pos += 1;
-            if byte == b'\\' && (self.peek(0) == b'\\' || self.peek(0) == quote) {
+            if IS_PLAIN[byte as usize] {
                 self.pos += 1;
-            } else if byte == quote {
-                if !is_long {
-                    return (false, true);
-                }
-                if self.peek(0) == quote && self.peek(1) == quote {
-                    self.pos += 2;
-                    return (true, true);
-                }
-            } else if !is_long && matches!(self.peek(0), b'\r' | b'\n' | 0) {
+                ends_with_line = true;
+                continue;
+            }
+            if !is_long && ends_with_line && matches!(byte, b'\r' | b'\n' | 0) {
                 break;
+            }
+            self.pos += 1;
+            ends_with_line = true;
+            match byte {
+                b'\\' => {
+                    extra |= STRING_IS_ODD;
+                    if self.peek(0) == b'\\' || self.peek(0) == quote {
+                        self.pos += 1;
+                        ends_with_line = false;
+                    }
+                }
+                b'$' => extra |= STRING_HAS_DOLLAR,
+                b'\n' if is_long => {}
+                b'\r' | b'\n' => extra |= STRING_IS_ODD,
+                _ if byte != quote => {}
+                _ if !is_long => return Quoted { is_long, is_closed: true, extra },
+                _ if self.peek(0) == quote && self.peek(1) == quote => {
+                    self.pos += 2;
+                    return Quoted { is_long, is_closed: true, extra };
+                }
+                _ => {}
             }
         }
         while !self.text.is_char_boundary(self.pos) {
             self.pos += 1;
         }
-        (false, false)
+        Quoted { is_long: false, is_closed: false, extra: extra | STRING_IS_ODD }
     }
 }
+
+/// What was found between quotes.
+struct Quoted {
+    /// Whether there are three quotes on each side.
+    is_long: bool,
+    is_closed: bool,
+    /// Facts for the token.
+    extra: u16,
+}
+
+/// Bytes that just stand for themselves in strings.
+const IS_PLAIN: [bool; 256] = {
+    let mut table = [true; 256];
+    let mut rest: &[u8] = b"\"'\\$\r\n\0";
+    while let [byte, tail @ ..] = rest {
+        table[*byte as usize] = false;
+        rest = tail;
+    }
+    table
+};
 
 /// A string literal taken apart.
 pub(crate) struct StringParts<'t> {

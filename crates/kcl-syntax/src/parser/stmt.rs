@@ -30,11 +30,16 @@ impl Parser<'_> {
             return None;
         }
         let token = self.token;
-        let value = normalize(self.string_parts(token).content).into();
-        // Interpolations in it are checked like in any string.
-        let n_exprs = self.module.exprs.len();
-        self.string();
-        self.module.exprs.truncate(n_exprs);
+        let content = self.string_parts(token).content;
+        let value = if token.extra == 0 { content.into() } else { normalize(content).into() };
+        if token.extra == 0 {
+            self.bump();
+        } else {
+            // Interpolations in it are checked like in any string.
+            let n_exprs = self.module.exprs.len();
+            self.string();
+            self.module.exprs.truncate(n_exprs);
+        }
         self.skip_newlines();
         Some(StrNode { value, span: token.span() })
     }

@@ -4,7 +4,7 @@ use super::Parser;
 use crate::ast::{Expr, ExprId, JoinedString, StringLit, StringPart};
 use crate::lexer::lex_interpolation;
 use crate::lexer::string::{dedent, normalize};
-use crate::token::{Token, TokenKind};
+use crate::token::{STRING_HAS_DOLLAR, STRING_IS_ODD, Token, TokenKind};
 use base_text::Span;
 use std::borrow::Cow;
 use std::mem;
@@ -16,7 +16,8 @@ impl<'t> Parser<'t> {
         let value = self.string_value(token);
         self.bump();
         let is_long = token.kind == TokenKind::LongStr;
-        let kind = if !parts.is_raw() && value.contains("${") {
+        let may_interpolate = token.extra & (STRING_HAS_DOLLAR | STRING_IS_ODD) != 0;
+        let kind = if may_interpolate && !parts.is_raw() && value.contains("${") {
             let content_start = token.start as usize + parts.open;
             let parts = self.interpolation(&value, parts.content, content_start);
             Expr::Joined(Box::new(JoinedString { parts, is_long }))
@@ -28,7 +29,12 @@ impl<'t> Parser<'t> {
 
     /// What a string stands for; nothing if it is wrong.
     pub(super) fn string_value(&self, token: Token) -> Cow<'t, str> {
-        let value = self.string_parts(token).value().unwrap_or_default();
+        let parts = self.string_parts(token);
+        let value = if token.extra & STRING_IS_ODD == 0 {
+            Cow::Borrowed(parts.content)
+        } else {
+            parts.value().unwrap_or_default()
+        };
         if token.kind == TokenKind::LongStr { dedent(value) } else { value }
     }
 

@@ -58,7 +58,11 @@ impl<'p> Checker<'p> {
             ImportTarget::System => self.builtins.member(&module.path, name),
             ImportTarget::Missing => None,
             ImportTarget::Package(package) => {
-                let object = self.packages[package.0 as usize].objects.get(&name)?;
+                let package = &self.packages[package.0 as usize];
+                if !package.is_open {
+                    return Some(Type::Any);
+                }
+                let object = package.objects.get(&name)?;
                 let ty = object.ty.clone();
                 let path = &module.path;
                 if matches!(ty, Type::Module(_)) {
