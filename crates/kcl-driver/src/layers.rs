@@ -185,9 +185,9 @@ fn add_inputs(whole: &mut Option<Job>, mut job: Job) {
     };
     let new: Vec<Input> = job.options.inputs.into_iter().filter(is_new).collect();
     whole.options.inputs.extend(new);
-    for (name, folder) in job.packages {
-        whole.packages.entry(name).or_insert(folder);
-    }
+    // Those that are known already win.
+    job.packages.extend(std::mem::take(&mut whole.packages));
+    whole.packages = job.packages;
     for vendor in job.vendors {
         if !whole.vendors.contains(&vendor) {
             whole.vendors.push(vendor);

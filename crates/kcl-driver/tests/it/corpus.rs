@@ -165,9 +165,8 @@ fn is_inside(output: &RunOutput, place: &Place) -> bool {
         return false;
     };
     let has_end = |line: u32, column: u32| {
-        let text = file.lines.line_text(&file.text, line);
-        (1..=file.lines.n_lines()).contains(&line)
-            && (1..=text.chars().count() as u32 + 2).contains(&column)
+        let text = file.text.split('\n').nth(line as usize - 1);
+        text.is_some_and(|text| (1..=text.chars().count() as u32 + 2).contains(&column))
     };
     has_end(place.line, place.column)
         && has_end(place.end_line, place.end_column)

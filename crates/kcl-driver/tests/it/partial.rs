@@ -8,7 +8,7 @@ fn options(files: &[(&str, &str)]) -> (MemorySystem, RunOptions) {
     for (name, text) in files {
         system = system.with_file(format!("/m/{name}"), *text);
     }
-    let inputs = files.iter().filter(|(name, _)| !name.contains('/') && name.ends_with(".k"));
+    let inputs = files.iter().filter(|(name, _)| !name.contains('/'));
     (system, RunOptions::files(inputs.map(|(name, _)| format!("/m/{name}"))))
 }
 

@@ -20,10 +20,8 @@ fn check_with(files: &[(&str, &str)], options: &RunOptions, wanted: &str) {
         let path = place.file.trim_start_matches("/m/");
         let (_, text) = files.iter().find(|(name, _)| *name == path).expect("the file is known");
         let line = text.lines().nth(place.line as usize - 1).expect("the line is there");
-        let n_chars = match place.end_line == place.line {
-            true => (place.end_column - place.column) as usize,
-            false => usize::MAX,
-        };
+        let is_one_line = place.end_line == place.line;
+        let n_chars = if is_one_line { place.end_column - place.column } else { u32::MAX } as usize;
         line.chars().skip(place.column as usize - 1).take(n_chars).collect()
     };
     let position = |place: &Place| {
@@ -54,8 +52,8 @@ fn check_with(files: &[(&str, &str)], options: &RunOptions, wanted: &str) {
         }
         found.push('\n');
     }
-    let wanted: String = wanted.lines().map(|line| format!("{}\n", line.trim())).collect();
-    assert_eq!(found.trim(), wanted.trim());
+    let wanted: Vec<&str> = wanted.lines().map(str::trim).collect();
+    assert_eq!(found.trim(), wanted.join("\n").trim());
 }
 
 fn check(text: &str, wanted: &str) {
@@ -342,8 +340,10 @@ fn assignments_into_private_variables() {
 
 #[test]
 fn overrides() {
-    let mut options = RunOptions::default();
-    options.overrides = ["a.x=5", "a.new=6", "b=7", "c+=[8]"].map(str::to_owned).to_vec();
+    let options = RunOptions {
+        overrides: ["a.x=5", "a.new=6", "b=7", "c+=[8]"].map(str::to_owned).to_vec(),
+        ..RunOptions::default()
+    };
     check_with(
         &[("main.k", "a = {x = 1, y = 2}\nb = 3\nc = [4]\n")],
         &options,
@@ -353,8 +353,10 @@ fn overrides() {
 
 #[test]
 fn the_last_override_wins() {
-    let mut options = RunOptions::default();
-    options.overrides = ["a.x=5", "a.x=6"].map(str::to_owned).to_vec();
+    let options = RunOptions {
+        overrides: ["a.x=5", "a.x=6"].map(str::to_owned).to_vec(),
+        ..RunOptions::default()
+    };
     check_with(
         &[("main.k", "schema S:\n    x: int = 0\na = S {x = 1}\n")],
         &options,
@@ -364,8 +366,10 @@ fn the_last_override_wins() {
 
 #[test]
 fn arguments() {
-    let mut options = RunOptions::default();
-    options.arguments = vec![("n".into(), "5".into()), ("zero".into(), "0".into())];
+    let options = RunOptions {
+        arguments: vec![("n".into(), "5".into()), ("zero".into(), "0".into())],
+        ..RunOptions::default()
+    };
     check_with(
         &[(
             "main.k",
@@ -378,8 +382,8 @@ fn arguments() {
 
 #[test]
 fn selected_parts_alone() {
-    let mut options = RunOptions::default();
-    options.selectors = vec!["a.x".into(), "a._h".into()];
+    let options =
+        RunOptions { selectors: vec!["a.x".into(), "a._h".into()], ..RunOptions::default() };
     check_with(
         &[("main.k", "a = {x = {p = 1, _q = 2}, y = 3, _h = 4}\nb = 5\n")],
         &options,
