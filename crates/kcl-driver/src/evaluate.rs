@@ -132,18 +132,22 @@ pub(crate) fn show(
         return Ok(Shown { result, provenance: None });
     }
     let known = &evaluated.provenance;
+    let mut options = LeafOptions {
+        selectors: &job.options.selectors,
+        hide_none: job.options.disable_none,
+        show_hidden: job.options.show_hidden,
+        sort_keys: job.options.sort_keys,
+        type_path: job.options.include_schema_type_path,
+    };
     let leaves = match &evaluated.stream {
-        Some(stream) => known.stream_leaves(programs, yaml::parse_stream(stream)?),
-        None => {
-            let options = LeafOptions {
-                selectors: &job.options.selectors,
-                hide_none: job.options.disable_none,
-                show_hidden: job.options.show_hidden,
-                sort_keys: job.options.sort_keys,
-                type_path: job.options.include_schema_type_path,
-            };
-            known.leaves(programs, &evaluated.value, &options)
+        Some(stream) => {
+            if job.options.format.unwrap_or_default() == Format::Yaml {
+                // The text is shown as the program wrote it.
+                options = LeafOptions { show_hidden: true, ..LeafOptions::default() };
+            }
+            known.stream_leaves(programs, yaml::parse_stream(stream)?, &options)
         }
+        None => known.leaves(programs, &evaluated.value, &options),
     };
     Ok(Shown { result, provenance: Some(Provenance::new(programs, leaves)) })
 }

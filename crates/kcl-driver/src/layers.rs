@@ -31,16 +31,13 @@ use kcl_value::Value;
 ///     .with_file("/m/base.k", "import app\nshop: app.App {image = \"shop:1.0\"}\n")
 ///     .with_file("/m/prod.k", "import app\nshop: app.App {replicas = 6}\n");
 /// let layers = [RunOptions::files(["/m/base.k"]), RunOptions::files(["/m/prod.k"])];
-/// let mut options = RunOptions::default();
-/// let merge = |order: &[usize], options| merge_layers(&system, &layers, order, options);
-///
-/// let base = merge(&[0], &options).expect("the layer is valid");
-/// assert_eq!(base.result, "shop:\n  image: shop:1.0");
-/// let prod = merge(&[1, 0], &options).expect("the layers go together");
-/// assert_eq!(prod.result, "shop:\n  image: shop:1.0\n  replicas: 6");
-/// options.complete = true;
-/// let dev = merge(&[0], &options).expect("nothing that is required is missing");
-/// assert_eq!(dev.result, "shop:\n  image: shop:1.0\n  replicas: 1");
+/// let merge = |order: &[usize], complete| {
+///     let options = RunOptions { complete, ..RunOptions::default() };
+///     merge_layers(&system, &layers, order, &options).expect("the layers go together").result
+/// };
+/// assert_eq!(merge(&[0], false), "shop:\n  image: shop:1.0");
+/// assert_eq!(merge(&[1, 0], false), "shop:\n  image: shop:1.0\n  replicas: 6");
+/// assert_eq!(merge(&[0], true), "shop:\n  image: shop:1.0\n  replicas: 1");
 /// ```
 ///
 /// # Errors
@@ -188,9 +185,9 @@ fn add_inputs(whole: &mut Option<Job>, mut job: Job) {
     };
     let new: Vec<Input> = job.options.inputs.into_iter().filter(is_new).collect();
     whole.options.inputs.extend(new);
-    for (name, folder) in job.packages {
-        whole.packages.entry(name).or_insert(folder);
-    }
+    // Those that are known already win.
+    job.packages.extend(std::mem::take(&mut whole.packages));
+    whole.packages = job.packages;
     for vendor in job.vendors {
         if !whole.vendors.contains(&vendor) {
             whole.vendors.push(vendor);

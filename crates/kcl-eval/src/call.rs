@@ -1,7 +1,8 @@
 //! Calls: lambdas, built-ins, string methods, schemas as functions.
 
-use crate::error::{Eval, Failure};
+use crate::error::Eval;
 use crate::evaluator::Evaluator;
+use crate::expr::load_attr;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
 use crate::names::{LambdaInfo, NameRef};
@@ -149,26 +150,17 @@ impl<'p> Evaluator<'p> {
                 if kcl_std::string_method(last.as_str()).is_some() {
                     let rest = &path.names[1..path.names.len() - 1];
                     let value = self.load_path(self.name_ref(func), first, rest)?;
-                    return self.method_or_attr(&value, last);
+                    return method_or_attr(&value, last);
                 }
             }
             Expr::Selector { value, attr, has_question: false } if attr.names.len() == 1 => {
                 self.at = self.origin(func);
                 let value = self.eval(*value)?;
-                return self.method_or_attr(&value, attr.names[0].name);
+                return method_or_attr(&value, attr.names[0].name);
             }
             _ => {}
         }
         self.eval(func).map(Callee::Value)
-    }
-
-    fn method_or_attr(&mut self, value: &Value, name: Name) -> Eval<Callee> {
-        if let Value::Str(text) = value
-            && let Some(method) = kcl_std::string_method(name.as_str())
-        {
-            return Ok(Callee::Method(text.clone(), method));
-        }
-        self.load_attr(value, name).map(Callee::Value)
     }
 
     /// Calls a value.
@@ -189,7 +181,7 @@ impl<'p> Evaluator<'p> {
         }
         if let Some(rule) = func.body.downcast_ref::<RuleRef>() {
             let config = Rc::new(Dict::new());
-            return self.run_rule(*rule, config, Origin::default(), Rc::new(args));
+            return self.run_rule(*rule, config, Origin::default(), &Rc::new(args));
         }
         if let Some(Instances(id)) = func.body.downcast_ref::<Instances>() {
             return Ok(self.instances_of(*id, &args));
@@ -395,8 +387,14 @@ impl<'p> Evaluator<'p> {
         let source = self.program.file(closure.file);
         Some(source.module[param.ty?].span.slice(&source.text).to_owned())
     }
+}
 
-    pub(crate) fn fail<T>(&self, message: impl Into<String>) -> Eval<T> {
-        Err(Failure::new(message))
+/// A method of a string, or the attribute of anything else.
+fn method_or_attr(value: &Value, name: Name) -> Eval<Callee> {
+    if let Value::Str(text) = value
+        && let Some(method) = kcl_std::string_method(name.as_str())
+    {
+        return Ok(Callee::Method(text.clone(), method));
     }
+    load_attr(value, name).map(Callee::Value)
 }

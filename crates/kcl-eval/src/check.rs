@@ -1,6 +1,6 @@
 //! Checks and decorators of schemas.
 
-use crate::error::{Eval, FailedCheck, Failure};
+use crate::error::{Eval, FailedCheck, Failure, fail};
 use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
@@ -63,17 +63,17 @@ impl<'p> Evaluator<'p> {
     ) -> Eval<()> {
         let module = self.frame.module;
         let Expr::Call { func, args, kwargs } = &module[decorator].kind else {
-            return self.fail("invalid decorator name, expect single identifier");
+            return fail("invalid decorator name, expect single identifier");
         };
         let args = self.eval_args(args, kwargs)?;
         let name = match &module[*func].kind {
             Expr::Ident(path) if path.names.len() == 1 => path.names[0].name,
-            _ => return self.fail("invalid decorator name, expect single identifier"),
+            _ => return fail("invalid decorator name, expect single identifier"),
         };
         match name.as_str() {
             "deprecated" => {}
             "info" => return Ok(()),
-            other => return self.fail(format!("Unknown decorator {other}")),
+            other => return fail(format!("Unknown decorator {other}")),
         }
         let option = |key: &str| {
             args.named.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value)
@@ -85,10 +85,12 @@ impl<'p> Evaluator<'p> {
         let mut message = format!("{target} was deprecated ");
         if is_used {
             if !version.is_empty() {
-                message.push_str(&format!("since version {version}"));
+                message.push_str("since version ");
+                message.push_str(&version);
             }
             if !reason.is_empty() {
-                message.push_str(&format!(", {reason}"));
+                message.push_str(", ");
+                message.push_str(&reason);
             }
         }
         if is_strict && is_used {

@@ -197,7 +197,7 @@ impl<'p> Evaluator<'p> {
         let module = self.frame.module;
         if let NameRef::LocalOr(slot, u32::MAX) = self.name_ref(key) {
             let value = self.stack[self.frame.base + slot as usize].clone();
-            return Ok((key_text(&value)?, None));
+            return Ok((key_text(&value), None));
         }
         match &module[key].kind {
             Expr::Ident(path) => match path.names.first() {
@@ -218,11 +218,11 @@ impl<'p> Evaluator<'p> {
                     return Ok((self.string(first.name), Some(index)));
                 }
                 let value = self.eval(key)?;
-                Ok((key_text(&value)?, None))
+                Ok((key_text(&value), None))
             }
             _ => {
                 let value = self.eval(key)?;
-                Ok((key_text(&value)?, None))
+                Ok((key_text(&value), None))
             }
         }
     }

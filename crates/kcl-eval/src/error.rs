@@ -76,3 +76,9 @@ impl From<Box<Fault>> for Failure {
 
 /// The result of evaluating something.
 pub(crate) type Eval<T> = Result<T, Failure>;
+
+/// A failure at the expression that was evaluated last.
+#[cold]
+pub(crate) fn fail<T>(message: impl Into<String>) -> Eval<T> {
+    Err(Failure::new(message))
+}

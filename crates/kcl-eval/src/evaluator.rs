@@ -19,6 +19,7 @@ use kcl_value::{Origin, SchemaInfo, Str, Value};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 /// Evaluates a program.
 pub fn evaluate(
@@ -43,6 +44,9 @@ pub fn evaluate_after(
         Err(failure) => Err(evaluator.into_error(&failure)),
     }
 }
+
+/// The tree of no file.
+static NO_MODULE: LazyLock<Module> = LazyLock::new(Module::default);
 
 /// The largest size of a single list or string, in bytes.
 const MAX_VALUE: usize = 256 << 20;
@@ -167,9 +171,8 @@ impl<'p> Evaluator<'p> {
                 types: Vec::new(),
             });
         }
-        static EMPTY: std::sync::LazyLock<Module> = std::sync::LazyLock::new(Module::default);
         let frame = Frame {
-            module: &EMPTY,
+            module: &NO_MODULE,
             file: FileId(0),
             package: PackageId(0),
             origin_base: 1,
@@ -287,7 +290,9 @@ impl<'p> Evaluator<'p> {
         let program = self.program;
         for &file in &program.package(package).files {
             for import in &program.file(file).imports {
-                if let kcl_hir::ImportTarget::Package(target) = import.target {
+                if let kcl_hir::ImportTarget::Package(target) = import.target
+                    && import.is_used
+                {
                     self.evaluate_package(target)?;
                 }
             }

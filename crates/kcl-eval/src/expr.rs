@@ -121,7 +121,7 @@ impl<'p> Evaluator<'p> {
             _ => (self.load(name_ref, first)?, rest),
         };
         for name in rest {
-            value = self.load_attr(&value, name.name)?;
+            value = load_attr(&value, name.name)?;
         }
         Ok(value)
     }
@@ -186,27 +186,13 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Evaluates `value.name`.
-    pub(crate) fn load_attr(&mut self, value: &Value, name: Name) -> Eval<Value> {
-        match value {
-            Value::Str(text) => match kcl_std::string_method(name.as_str()) {
-                Some(method) => Ok(crate::call::method_value(text.clone(), method)),
-                None => Ok(ops::attribute(value, name.as_str())?),
-            },
-            Value::Func(func) if name.as_str() == "instances" => {
-                Ok(crate::call::instances_value(func))
-            }
-            _ => Ok(ops::attribute(value, name.as_str())?),
-        }
-    }
-
     fn eval_selector(&mut self, value: ExprId, attr: &'p Path, optional: bool) -> Eval<Value> {
         let mut value = self.eval(value)?;
         for (at, name) in attr.names.iter().enumerate() {
             value = if at == 0 && optional && !value.is_truthy() {
                 Value::None
             } else {
-                self.load_attr(&value, name.name)?
+                load_attr(&value, name.name)?
             };
         }
         Ok(value)
@@ -506,6 +492,18 @@ impl<'p> Evaluator<'p> {
         }
         self.charge(text.len())?;
         Ok(Value::Str(Str::from(text)))
+    }
+}
+
+/// Evaluates `value.name`.
+pub(crate) fn load_attr(value: &Value, name: Name) -> Eval<Value> {
+    match value {
+        Value::Str(text) => match kcl_std::string_method(name.as_str()) {
+            Some(method) => Ok(crate::call::method_value(text.clone(), method)),
+            None => Ok(ops::attribute(value, name.as_str())?),
+        },
+        Value::Func(func) if name.as_str() == "instances" => Ok(crate::call::instances_value(func)),
+        _ => Ok(ops::attribute(value, name.as_str())?),
     }
 }
 

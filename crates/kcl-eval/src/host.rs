@@ -21,6 +21,7 @@ impl Evaluator<'_> {
 }
 
 /// What code under way has changed and a caught failure leaves behind.
+#[derive(Clone, Copy)]
 struct Nesting {
     depth_left: u32,
     schema_depth: u32,

@@ -173,7 +173,7 @@ impl<'p> Evaluator<'p> {
                     Some(key) => self.eval(key)?,
                     None => Value::Undefined,
                 };
-                let key = key_text(&key)?;
+                let key = key_text(&key);
                 let origin = self.origin(entry.value);
                 self.charge(size_of::<kcl_value::Entry>())?;
                 let made = std::mem::take(dict);
@@ -187,12 +187,12 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn eval_quant(&mut self, id: ExprId, quant: &'p Quant) -> Eval<Value> {
         let over = self.eval(quant.target)?;
         self.loop_depth += 1;
-        let result = self.quantify(id, quant, over);
+        let result = self.quantify(id, quant, &over);
         self.loop_depth -= 1;
         result
     }
 
-    fn quantify(&mut self, id: ExprId, quant: &'p Quant, over: Value) -> Eval<Value> {
+    fn quantify(&mut self, id: ExprId, quant: &'p Quant, over: &Value) -> Eval<Value> {
         let slot = self.first_slot(id);
         let mut mapped = Vec::new();
         let mut dropped = Vec::new();
@@ -220,7 +220,7 @@ impl<'p> Evaluator<'p> {
             QuantOp::All => Ok(Value::Bool(true)),
             QuantOp::Any => Ok(Value::Bool(false)),
             QuantOp::Map => Ok(self.stamped(Value::list(mapped), self.origin(quant.test))),
-            QuantOp::Filter => without(&over, &dropped),
+            QuantOp::Filter => without(over, &dropped),
         }
     }
 }
@@ -258,9 +258,9 @@ fn without(over: &Value, dropped: &[usize]) -> Eval<Value> {
 }
 
 /// The text of a computed key.
-pub(crate) fn key_text(key: &Value) -> Eval<Str> {
+pub(crate) fn key_text(key: &Value) -> Str {
     match key {
-        Value::Str(text) => Ok(text.clone()),
-        other => Ok(Str::from(kcl_value::show(other))),
+        Value::Str(text) => text.clone(),
+        other => Str::from(kcl_value::show(other)),
     }
 }

@@ -198,7 +198,7 @@ struct Resolver<'p> {
     functions: Vec<Function>,
 }
 
-impl<'p> Resolver<'p> {
+impl Resolver<'_> {
     fn function(&mut self) -> &mut Function {
         self.functions.last_mut().expect("a unit is a function")
     }

@@ -5,7 +5,7 @@
 //! required attributes and `check` blocks come when the merged value is completed
 //! ([`combine`], [`crate::Options::complete`]).
 
-use crate::error::{Eval, EvalError};
+use crate::error::{Eval, EvalError, fail};
 use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::{Layout, SchemaId};
@@ -125,7 +125,7 @@ impl Evaluator<'_> {
                     }
                     None => {
                         let schema = &self.schema(id).info.name;
-                        return self.fail(format!(
+                        return fail(format!(
                             "No attribute named '{}' in the schema '{schema}'",
                             entry.key
                         ));

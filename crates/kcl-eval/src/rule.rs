@@ -31,7 +31,7 @@ impl<'p> Evaluator<'p> {
         rule_ref: RuleRef,
         config: Rc<Dict>,
         site: Origin,
-        args: Rc<CallArgs>,
+        args: &Rc<CallArgs>,
     ) -> Eval<Value> {
         let Some(rule) = self.rule(rule_ref) else { return Ok(Value::Undefined) };
         self.enter()?;
@@ -52,7 +52,7 @@ impl<'p> Evaluator<'p> {
             }
         };
         self.schema_depth += 1;
-        let result = self.check_rule(rule_ref, rule, &instance, &args, true);
+        let result = self.check_rule(rule_ref, rule, &instance, args, true);
         self.schema_depth -= 1;
         self.leave();
         result.map(|()| value)

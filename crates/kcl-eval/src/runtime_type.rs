@@ -118,16 +118,7 @@ impl<'p> Evaluator<'p> {
             }
             Type::Literal(literal) => literal_type(literal),
             Type::Named(path) => return self.named_type(file, path, limit),
-            Type::Function { params, ret } => {
-                let params: Vec<_> = params
-                    .iter()
-                    .flatten()
-                    .map(|param| self.type_in(file, *param, limit).text.clone())
-                    .collect();
-                let ret =
-                    ret.map_or(String::new(), |ret| self.type_in(file, ret, limit).text.clone());
-                (TypeKind::Function, format!("({}) -> {ret}", params.join(", ")))
-            }
+            Type::Function { .. } => (TypeKind::Function, "function".to_owned()),
         };
         Rc::new(RuntimeType { kind, text })
     }
@@ -161,8 +152,14 @@ impl<'p> Evaluator<'p> {
                 return alias;
             }
         }
+        // What a variable is used as a type for is checked before the program runs.
+        let is_variable = package.is_some_and(|package| {
+            let global = self.program.package(package).globals.get(&name);
+            global.is_some_and(|global| global.kind == GlobalKind::Variable)
+        });
         let kind = match name.as_str() {
             "any" => TypeKind::Any,
+            _ if is_variable => TypeKind::Any,
             _ => TypeKind::Other,
         };
         Rc::new(RuntimeType { kind, text: format!("{prefix}{name}") })

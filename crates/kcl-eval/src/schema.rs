@@ -1,6 +1,6 @@
 //! Schema instances.
 
-use crate::error::{Eval, Failure};
+use crate::error::{Eval, Failure, fail};
 use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
@@ -67,7 +67,7 @@ impl<'p> Evaluator<'p> {
                 return self.instantiate(*schema, config.clone(), site, Rc::new(args));
             }
             if let Some(rule) = func.body.downcast_ref::<RuleRef>() {
-                return self.run_rule(*rule, config.clone(), site, Rc::new(args));
+                return self.run_rule(*rule, config.clone(), site, &Rc::new(args));
             }
             return Ok(Value::Undefined);
         }
@@ -362,7 +362,7 @@ impl<'p> Evaluator<'p> {
         let is_known = |key: &str| this.attrs.borrow().contains_key(key);
         let Some(signature) = signature else {
             return match this.config.keys().find(|key| !is_known(key)) {
-                Some(key) => self.fail(format!(
+                Some(key) => fail(format!(
                     "No attribute named '{key}' in the schema '{}'",
                     self.schema(id).info.name
                 )),

@@ -1,7 +1,8 @@
 //! Statements.
 
-use crate::error::{Eval, Failure};
+use crate::error::{Eval, Failure, fail};
 use crate::evaluator::Evaluator;
+use crate::expr::load_attr;
 use crate::lazy::{Backtrack, Part};
 use crate::names::NameRef;
 use base_text::{FileId, Name};
@@ -236,7 +237,9 @@ impl<'p> Evaluator<'p> {
                 };
                 let (left, right) = (self.stamped(left, was), self.stamped(right, origin));
                 let value = self.binary(op, left, right)?;
-                if was.0 != 0 && (value.is_config() || matches!(value, Value::List(_))) {
+                if (was.0 != 0 || !assign.target.paths.is_empty())
+                    && (value.is_config() || matches!(value, Value::List(_)))
+                {
                     // What is added knows its own place.
                     origin = was;
                 }
@@ -254,7 +257,7 @@ impl<'p> Evaluator<'p> {
 
     fn step_into(&mut self, value: &Value, step: &'p MemberOrIndex) -> Eval<Value> {
         match step {
-            MemberOrIndex::Member(member) => self.load_attr(value, member.name),
+            MemberOrIndex::Member(member) => load_attr(value, member.name),
             MemberOrIndex::Index(index) => {
                 let index = self.eval(*index)?;
                 Ok(ops::index(value, &index)?)
@@ -348,7 +351,7 @@ impl<'p> Evaluator<'p> {
                 }
                 self.resolve_schema(&schema, &keys)
             }
-            other => self.fail(format!(
+            other => fail(format!(
                 "failed to update the dict. An iterable of key-value pairs was expected, but got {}. \
                  Check if the syntax for updating the dictionary with the attribute '{key}' is correct",
                 other.type_name()
@@ -370,7 +373,7 @@ impl<'p> Evaluator<'p> {
                 let at = if *index < 0 { index + len } else { *index };
                 let Some(item) = usize::try_from(at).ok().and_then(|at| list.items.get_mut(at))
                 else {
-                    return self.fail(format!(
+                    return fail(format!(
                         "index out of bounds: the len is {len} but the index is {index}"
                     ));
                 };
@@ -383,7 +386,7 @@ impl<'p> Evaluator<'p> {
             (whole, Value::Str(key)) if whole.is_config() => {
                 self.with_member(whole, key.clone(), value, origin)
             }
-            (whole, index) => self.fail(format!(
+            (whole, index) => fail(format!(
                 "'{}' object is not subscriptable with '{}'",
                 whole.type_name(),
                 index.type_name()

@@ -123,9 +123,11 @@ impl Evaluator<'_> {
                 dict.iter().all(|entry| self.fits(&entry.value, item, false))
             }
             (TypeKind::Schema(id), Value::Schema(schema)) => !strict || schema.info.id == id.0,
-            (TypeKind::Other, Value::Schema(_)) => !strict,
             (
-                TypeKind::Function | TypeKind::NumberMultiplier | TypeKind::LitUnit(..),
+                TypeKind::Other
+                | TypeKind::Function
+                | TypeKind::NumberMultiplier
+                | TypeKind::LitUnit(..),
                 Value::Schema(_),
             ) => !strict,
             _ => false,
@@ -180,7 +182,7 @@ pub(crate) fn is_plainly(value: &Value, kind: &TypeKind) -> bool {
         | (TypeKind::Function, Value::Func(_)) => true,
         (TypeKind::LitBool(want), Value::Bool(have)) => want == have,
         (TypeKind::LitInt(want), Value::Int(have)) => want == have,
-        (TypeKind::LitFloat(want), Value::Float(have)) => want == have,
+        (TypeKind::LitFloat(want), Value::Float(have)) => want.total_cmp(have).is_eq(),
         (TypeKind::LitStr(want), Value::Str(have)) => **want == **have,
         (TypeKind::Union(union), Value::Str(have)) => union.strings.contains(have.as_str()),
         (TypeKind::LitUnit(raw, unit), Value::Unit(have)) => {

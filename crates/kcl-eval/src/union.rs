@@ -119,19 +119,19 @@ impl Evaluator<'_> {
         match (a, b) {
             (Value::None | Value::Undefined, b) => Ok(b),
             (a, Value::None | Value::Undefined) => Ok(a),
-            (Value::List(a), Value::List(b)) => self.union_lists(a, b, options),
+            (Value::List(a), Value::List(b)) => self.union_lists(a, &b, options),
             (Value::Dict(a), Value::Dict(b)) => {
                 if Rc::ptr_eq(&a, &b) {
                     return Ok(Value::Dict(a));
                 }
                 let mut dict = Rc::unwrap_or_clone(a);
-                self.put_all(&mut dict, b, options)?;
+                self.put_all(&mut dict, &b, options)?;
                 Ok(Value::dict(dict))
             }
             (Value::Schema(a), Value::Dict(b)) => {
                 let mut schema = Rc::unwrap_or_clone(a);
                 let keys = joined_keys(schema.config_keys.iter(), b.keys());
-                self.put_all(&mut schema.attrs, b, options)?;
+                self.put_all(&mut schema.attrs, &b, options)?;
                 schema.config_keys = keys;
                 self.resolved(schema, options)
             }
@@ -142,12 +142,12 @@ impl Evaluator<'_> {
                 let mut schema = Rc::unwrap_or_clone(a);
                 schema.config_keys = joined_keys(schema.config_keys.iter(), b.config_keys.iter());
                 schema.args = b.args.clone();
-                self.put_all(&mut schema.attrs, Rc::new(b.attrs.clone()), options)?;
+                self.put_all(&mut schema.attrs, &b.attrs, options)?;
                 self.resolved(schema, options)
             }
             (Value::Dict(a), Value::Schema(b)) => {
                 let mut attrs = Rc::unwrap_or_clone(a);
-                self.put_all(&mut attrs, Rc::new(b.attrs.clone()), options)?;
+                self.put_all(&mut attrs, &b.attrs, options)?;
                 let config_keys = joined_keys(b.config_keys.iter(), attrs.keys());
                 let schema = SchemaValue {
                     info: b.info.clone(),
@@ -167,8 +167,8 @@ impl Evaluator<'_> {
             .into()),
             (a, b) if is_operator => Err(Failure::new(format!(
                 "unsupported operand type(s) for |: '{:?}' and '{:?}'",
-                a.type_name(),
-                b.type_name()
+                operand_type(&a),
+                operand_type(&b)
             ))
             .into()),
             (_, b) => Ok(b),
@@ -178,10 +178,10 @@ impl Evaluator<'_> {
     fn union_lists(
         &mut self,
         a: Rc<List>,
-        b: Rc<List>,
+        b: &Rc<List>,
         options: UnionOptions,
     ) -> Result<Value, Stop> {
-        if Rc::ptr_eq(&a, &b) {
+        if Rc::ptr_eq(&a, b) {
             return Ok(Value::List(a));
         }
         let mut list = Rc::unwrap_or_clone(a);
@@ -231,10 +231,10 @@ impl Evaluator<'_> {
     fn put_all(
         &mut self,
         dict: &mut Dict,
-        delta: Rc<Dict>,
+        delta: &Dict,
         options: UnionOptions,
     ) -> Result<(), Stop> {
-        for entry in delta.iter() {
+        for entry in delta {
             self.put(dict, entry.clone(), options)?;
         }
         Ok(())
@@ -248,7 +248,7 @@ impl Evaluator<'_> {
                 dict.push_new(entry);
                 return Ok(());
             }
-            return self.put_into_missing(dict, entry);
+            return put_into_missing(dict, entry);
         };
         let Some(have) = dict.at_mut(at) else { return Ok(()) };
         have.slot = entry.slot;
@@ -318,28 +318,6 @@ impl Evaluator<'_> {
                 (self.union_item(before, item, index, options)?, was)
             }
         })
-    }
-
-    /// An entry with `+=` or an index whose key is not there.
-    fn put_into_missing(&mut self, dict: &mut Dict, mut entry: Entry) -> Result<(), Stop> {
-        match (entry.slot.op(), entry.slot.index()) {
-            (MergeOp::Insert, index) => {
-                if index.is_some() || !matches!(entry.value, Value::List(_)) {
-                    entry.value = insert_items(Value::Undefined, &entry.value, index)?;
-                }
-                dict.push_new(entry);
-                Ok(())
-            }
-            (MergeOp::Override, Some(index)) => Err(Failure::new(format!(
-                "only list attribute can be override value with the index {index}"
-            ))
-            .into()),
-            (_, index) => Err(Failure::new(format!(
-                "only non-empty list attribute can be union value with the index {}",
-                index.unwrap_or_default()
-            ))
-            .into()),
-        }
     }
 
     fn union_item(
@@ -467,6 +445,28 @@ fn joined_keys<'k>(
     first.chain(second).cloned().collect()
 }
 
+/// An entry with `+=` or an index whose key is not there.
+fn put_into_missing(dict: &mut Dict, mut entry: Entry) -> Result<(), Stop> {
+    match (entry.slot.op(), entry.slot.index()) {
+        (MergeOp::Insert, index) => {
+            if index.is_some() || !matches!(entry.value, Value::List(_)) {
+                entry.value = insert_items(Value::Undefined, &entry.value, index)?;
+            }
+            dict.push_new(entry);
+            Ok(())
+        }
+        (MergeOp::Override, Some(index)) => Err(Failure::new(format!(
+            "only list attribute can be override value with the index {index}"
+        ))
+        .into()),
+        (_, index) => Err(Failure::new(format!(
+            "only non-empty list attribute can be union value with the index {}",
+            index.unwrap_or_default()
+        ))
+        .into()),
+    }
+}
+
 /// Whether `new` may stand where `have` stands without a conflict.
 fn subsumes(new: &Value, have: &Value) -> bool {
     match (new, have) {
@@ -482,7 +482,7 @@ fn subsumes(new: &Value, have: &Value) -> bool {
 
 /// The position of a possibly negative index.
 fn normalize(index: i32, len: usize) -> Option<usize> {
-    let at = if index < 0 { index as i64 + len as i64 } else { i64::from(index) };
+    let at = if index < 0 { i64::from(index) + len as i64 } else { i64::from(index) };
     usize::try_from(at).ok().filter(|at| *at < len)
 }
 
@@ -522,5 +522,13 @@ fn insertion_index(index: i32, len: usize) -> Eval<usize> {
         Ok(_) => {
             Err(Failure::new(format!("insertion index (is {at}) should be <= len (is {len})")))
         }
+    }
+}
+
+/// The name of a type in messages of `|`.
+fn operand_type(value: &Value) -> String {
+    match value {
+        Value::Unit(_) => crate::typing::type_of(value),
+        _ => value.type_name().to_owned(),
     }
 }

@@ -12,6 +12,7 @@ mod find;
 mod glob;
 pub mod load;
 pub mod program;
+mod usage;
 
 pub use entry::{Entries, EntryFile, Input, LoadError, PackageMap, resolve_entries};
 pub use load::{LoadOptions, load};

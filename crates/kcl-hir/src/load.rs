@@ -58,6 +58,7 @@ pub fn load(
     loader.report_cycle();
     loader.report_unloaded();
     loader.program.collect_globals();
+    crate::usage::mark_used_imports(&mut loader.program);
     Ok(Outcome { value: loader.program, diagnostics: loader.diagnostics })
 }
 
@@ -205,7 +206,7 @@ impl Loader<'_> {
             let (path, target) = self.resolve_import(at, home, absolute, parsed.node);
             let last = || Name::new(raw.rsplit('.').next().unwrap_or(raw));
             let name = import.asname.as_ref().map_or_else(last, |alias| alias.name);
-            imports.push(Import { stmt, name, path, target });
+            imports.push(Import { stmt, name, path, target, is_used: true });
         }
         imports
     }

@@ -69,6 +69,9 @@ pub struct Import {
     pub path: String,
     /// What it means.
     pub target: ImportTarget,
+    /// Whether a file of the package names anything in it. What a program does not use is
+    /// parsed, but neither checked nor evaluated.
+    pub is_used: bool,
 }
 
 /// What an import refers to.

@@ -97,7 +97,7 @@ impl Relations<'_> {
     pub(crate) fn join_into(self, ty: &mut Type, other: Type) {
         if let Type::Union(union) = ty
             && let Some(union) = Arc::get_mut(union)
-            && union.push_literal(&other, MAX_LITERALS)
+            && union.push_literal(&other, MAX_LITERALS + MAX_COMPOSITES)
         {
             return;
         }

@@ -83,7 +83,7 @@ impl<'p> Checker<'p> {
                 self.report(diagnostics::circular(place, "modules", &names));
             }
         }
-        if !self.packages[target.0 as usize].is_open {
+        if import.is_used && !self.packages[target.0 as usize].is_open {
             self.check_package(target);
         }
     }

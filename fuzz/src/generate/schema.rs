@@ -43,6 +43,9 @@ impl Generator<'_> {
             self.names.push((attribute.name.clone(), attribute.ty.clone()));
             attributes.push(attribute);
         }
+        if let Some(base) = base.filter(|_| self.rng.one_in(3)) {
+            self.overridden(base);
+        }
         if self.rng.one_in(4) {
             self.body_if();
         }
@@ -76,6 +79,21 @@ impl Generator<'_> {
         }
         self.write("\n");
         Attribute { name, ty, required }
+    }
+
+    /// Gives an attribute of the base another value.
+    fn overridden(&mut self, base: usize) {
+        let idx = self.rng.below(self.schemas[base].attributes.len());
+        let Some(attribute) = self.schemas[base].attributes.get(idx).cloned() else { return };
+        let operator = *self.rng.pick(&[" = ", " = ", ": "]);
+        if operator == ": " {
+            let text = self.type_text(&attribute.ty);
+            self.write(&format!("    {}: {text} = ", attribute.name));
+        } else {
+            self.write(&format!("    {} = ", attribute.name));
+        }
+        self.expr(&attribute.ty, 1);
+        self.write("\n");
     }
 
     fn body_if(&mut self) {

@@ -129,7 +129,13 @@ impl Generator<'_> {
             for (n, attribute) in schema.attributes.iter().enumerate() {
                 let here = if attribute.required { n % 2 == block } else { self.rng.one_in(4) };
                 if here {
-                    self.write(&format!("{separator}{} = ", attribute.name));
+                    let is_list = matches!(attribute.ty, Type::List(_));
+                    let operator = match self.rng.below(4) {
+                        0 if is_list => " +=",
+                        0 | 1 => ":",
+                        _ => " =",
+                    };
+                    self.write(&format!("{separator}{}{operator} ", attribute.name));
                     self.expr(&attribute.ty, 1);
                     separator = ", ";
                 }
@@ -139,13 +145,56 @@ impl Generator<'_> {
         self.names.push((name, Type::Schema(idx)));
     }
 
+    /// Writes a union of configs that meet in the same keys.
+    fn overlay(&mut self) {
+        let name = self.fresh("g");
+        self.write(&format!("{name} = "));
+        for block in 0..=1 + self.rng.below(2) {
+            self.write(if block > 0 { " | {" } else { "{" });
+            for n in 0..=self.rng.below(3) {
+                self.write(if n > 0 { ", " } else { "" });
+                match self.rng.below(7) {
+                    0 => self.keyed("k", &Type::Int),
+                    1 => self.keyed("l", &Type::List(Box::new(Type::Int))),
+                    2 => self.keyed("d", &Type::Dict(Box::new(Type::Int))),
+                    3 => self.keyed("d.x", &Type::Int),
+                    4 => self.keyed("l[0]", &Type::Int),
+                    5 if !self.schemas.is_empty() => {
+                        let idx = self.rng.below(self.schemas.len());
+                        self.keyed(&format!("s{idx}"), &Type::Schema(idx));
+                    }
+                    _ => self.keyed("n", &Type::Str),
+                }
+            }
+            self.write("}");
+        }
+        self.write("\n");
+    }
+
+    /// Writes a key, any operator and a value.
+    fn keyed(&mut self, key: &str, ty: &Type) {
+        let is_list = matches!(ty, Type::List(_));
+        let operator = match self.rng.below(5) {
+            0 if is_list => " += ",
+            1 | 2 => " = ",
+            _ => ": ",
+        };
+        self.write(key);
+        self.write(operator);
+        self.expr(ty, 1);
+    }
+
     fn config_merge(&mut self) {
+        if self.rng.one_in(2) {
+            return self.overlay();
+        }
         let name = self.fresh("g");
         let ty = Type::Dict(Box::new(Type::Int));
         self.write(&format!("{name} = "));
         self.expr(&ty, 2);
-        self.write(" | {u: ");
-        self.expr(&Type::Int, 1);
+        self.write(" | {");
+        let key = *self.rng.pick(&["u", "k", "x", "name"]);
+        self.keyed(key, &Type::Int);
         self.write("}\n");
         self.names.push((name, ty));
     }

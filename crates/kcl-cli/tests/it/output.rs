@@ -47,3 +47,20 @@ fn packages_from_folders_and_dependencies() {
     assert_eq!(sandbox.kcl("run app/main.k"), done("a: 1\n"));
     assert_eq!(sandbox.kcl("run app -E ext=ext"), done("a: 1\nb: 2\n"));
 }
+
+#[test]
+fn provenance_stands_alone() {
+    let sandbox = Sandbox::new(&[
+        ("main.k", "print(\"hi\")\na = 1\n"),
+        ("kcl.yaml", "kcl_cli_configs:\n  file: [main.k]\n  output: out.yaml\n"),
+    ]);
+    let json = "{\"version\": 1, \"leaves\": [\n  {\"path\": [\"a\"], \"origin\": \
+                {\"kind\": \"override\", \"spec\": \"a=2\"}, \"beaten\": [{\"kind\": \"source\", \
+                \"file\": \"${DIR}/main.k\", \"line\": 2, \"column\": 5, \"end_line\": 2, \
+                \"end_column\": 6}]}\n]}\n";
+    let ended = sandbox.kcl("run -O a=2 --provenance");
+    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (0, json, "hi\n"));
+    assert_eq!(sandbox.kcl("run -q --provenance -O a=2"), done(json));
+    assert_eq!(sandbox.kcl("run -q -O a=2 --provenance -o p.json"), done(""));
+    assert_eq!(sandbox.read("p.json").lines().count(), 3);
+}

@@ -84,7 +84,7 @@ impl Provenance {
         let mut visit =
             Visit { provenance: self, programs, options: *options, trail, leaves: Vec::new() };
         if options.selectors.is_empty() || !value.is_config() {
-            visit.value(value);
+            visit.document(value);
         }
         for selector in options.selectors {
             if value.is_config() {
@@ -99,12 +99,17 @@ impl Provenance {
     ///
     /// A document of the call's first argument that did not know where it was from is from
     /// the call.
-    pub fn stream_leaves(&self, programs: &[&Program], documents: Vec<Value>) -> Vec<Leaf> {
+    pub fn stream_leaves(
+        &self,
+        programs: &[&Program],
+        documents: Vec<Value>,
+        options: &LeafOptions<'_>,
+    ) -> Vec<Leaf> {
         let Some((values, call)) = &self.stream else { return Vec::new() };
         let written = like(&Value::list(documents), values);
         let trail = Trail { path: Vec::new(), origins: vec![*call] };
-        let options = LeafOptions { show_hidden: true, ..LeafOptions::default() };
-        let mut visit = Visit { provenance: self, programs, options, trail, leaves: Vec::new() };
+        let mut visit =
+            Visit { provenance: self, programs, options: *options, trail, leaves: Vec::new() };
         if let Value::List(list) = &written
             && !list.items.is_empty()
         {
@@ -142,20 +147,36 @@ impl Visit<'_> {
             found = item;
         }
         if self.trail.path.len() > n_steps && self.keeps(found) {
-            self.value(found);
+            self.document(found);
         }
         while self.trail.path.len() > n_steps {
             self.trail.up();
         }
     }
 
+    /// Visits a value that is written as a document, or as several. The top of a document has
+    /// no `_type`.
+    fn document(&mut self, value: &Value) {
+        match value {
+            Value::List(list) if list.items.iter().all(Value::is_config) => {
+                self.visit(value, true);
+            }
+            Value::Schema(_) => self.visit(value, true),
+            _ => self.value(value),
+        }
+    }
+
     fn value(&mut self, value: &Value) {
+        self.visit(value, false);
+    }
+
+    fn visit(&mut self, value: &Value, is_document: bool) {
         let n_leaves = self.leaves.len();
         match value {
             Value::Dict(dict) => self.dict(dict),
             Value::Schema(schema) => {
                 self.dict(&schema.attrs);
-                if self.options.type_path {
+                if self.options.type_path && !is_document {
                     self.trail.down(Step::Key("_type".to_owned()), Origin(0));
                     self.leaves.push(Leaf {
                         path: self.trail.path.clone(),
@@ -165,7 +186,7 @@ impl Visit<'_> {
                     self.trail.up();
                 }
             }
-            Value::List(list) => self.list(list),
+            Value::List(list) => self.list(list, is_document),
             _ => {}
         }
         if self.leaves.len() == n_leaves {
@@ -173,13 +194,13 @@ impl Visit<'_> {
         }
     }
 
-    fn list(&mut self, list: &List) {
+    fn list(&mut self, list: &List, is_document: bool) {
         let mut n_written = 0;
         for (at, item) in list.items.iter().enumerate() {
             if self.keeps(item) {
                 let origin = list.origins.get(at).copied().unwrap_or_default();
                 self.trail.down(Step::Index(n_written), origin);
-                self.value(item);
+                self.visit(item, is_document);
                 self.trail.up();
                 n_written += 1;
             }

@@ -1,6 +1,7 @@
 //! Small programs and what they give.
 
 mod config;
+mod imports;
 mod lazy;
 mod schema;
 mod support;

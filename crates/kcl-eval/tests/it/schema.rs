@@ -20,3 +20,8 @@ a = A(f('s')) {}
 ";
     fails(source, 1, "expect int, got str");
 }
+
+#[test]
+fn a_variable_as_a_type_is_checked_before_the_run_only() {
+    evaluates("schema S:\n    m: v = 1\nv = S {}\n", "v:\n  m: 1");
+}

@@ -1,7 +1,10 @@
 //! Runs small programs from memory.
 
+use base_diag::Diagnostic;
 use base_system::MemorySystem;
-use kcl_driver::{RunOptions, run};
+use kcl_hir::{Input, LoadOptions, PackageMap, Program, load, resolve_entries};
+use kcl_value::plan::{PlanOptions, to_yaml};
+use std::path::Path;
 use testkit::Fixture;
 
 /// Runs a fixture (`#- path` starts a further input file) and gives its YAML, or the line and
@@ -12,33 +15,40 @@ fn outcome(source: &str) -> Result<String, (u32, String)> {
     for file in Fixture::parse(source).files {
         let path = format!("/w/{}", file.path);
         system = system.with_file(&path, file.text);
-        if !file.path.contains('/') {
-            inputs.push(path);
+        if !file.path.contains('/')
+            && Path::new(&file.path).extension().is_some_and(|ext| ext == "k")
+        {
+            inputs.push(Input::path(path));
         }
     }
-    run(&system, &RunOptions::files(inputs)).map(|output| output.result).map_err(|error| {
-        let first = error.diagnostics.first().expect("an error has a diagnostic");
-        let at = first.labels[0].at;
-        let line = at.map_or(0, |at| error.program.line_col(at.file, at.span).line);
-        (line, first.message().lines().next().unwrap_or_default().to_owned())
-    })
+    let entries = resolve_entries(&system, &inputs, Path::new("/w"), &PackageMap::default())
+        .expect("the inputs exist");
+    let loaded = load(&system, &entries, &LoadOptions::default()).expect("the inputs are read");
+    let program = loaded.value;
+    let found = loaded.diagnostics.into_iter().chain(kcl_types::check(&program));
+    if let Some(error) = found.into_iter().find(Diagnostic::is_error) {
+        return Err(place_and_message(&program, &error));
+    }
+    match kcl_eval::evaluate(&program, &system, &kcl_eval::Options::default()) {
+        Ok(evaluated) => Ok(to_yaml(&evaluated.value, &PlanOptions::default())),
+        Err(error) => Err(place_and_message(&program, &error.diagnostic)),
+    }
+}
+
+fn place_and_message(program: &Program, found: &Diagnostic) -> (u32, String) {
+    let line = found.labels[0].at.map_or(0, |at| program.line_col(at.file, at.span).line);
+    (line, found.message().lines().next().unwrap_or_default().to_owned())
 }
 
 /// Checks what a program gives.
 #[track_caller]
 pub(crate) fn evaluates(source: &str, yaml: &str) {
-    let trim = |text: &str| text.trim_matches('\n').to_owned();
-    match outcome(source) {
-        Ok(found) => assert_eq!(trim(&found), trim(yaml)),
-        Err((line, message)) => panic!("failed in line {line}: {message}"),
-    }
+    let found = outcome(source).map(|found| found.trim_matches('\n').to_owned());
+    assert_eq!(found, Ok(yaml.trim_matches('\n').to_owned()));
 }
 
 /// Checks where a program fails and with what message.
 #[track_caller]
 pub(crate) fn fails(source: &str, line: u32, message: &str) {
-    match outcome(source) {
-        Ok(found) => panic!("does not fail: {found}"),
-        Err(found) => assert_eq!(found, (line, message.to_owned())),
-    }
+    assert_eq!(outcome(source), Err((line, message.to_owned())));
 }

@@ -58,6 +58,9 @@ impl<'p> Checker<'p> {
             ImportTarget::System => self.builtins.member(&module.path, name),
             ImportTarget::Missing => None,
             ImportTarget::Package(package) => {
+                if !self.packages[package.0 as usize].is_open {
+                    return Some(Type::Any);
+                }
                 let ty = self.global_type(package, name)?;
                 let path = &module.path;
                 if matches!(ty, Type::Module(_)) {
