@@ -251,7 +251,11 @@ impl Evaluator<'_> {
             return put_into_missing(dict, entry);
         };
         let Some(have) = dict.at_mut(at) else { return Ok(()) };
-        have.slot = entry.slot;
+        // A layer that replaces the default replaces it also if another one adds to it.
+        let replaces = have.slot.op() == MergeOp::Override && have.slot.index().is_none();
+        if !(self.partial && options.resolve && replaces) {
+            have.slot = entry.slot;
+        }
         let before = std::mem::take(&mut have.value);
         let was = have.origin;
         let (value, origin) = self.meet(before, was, entry, options)?;

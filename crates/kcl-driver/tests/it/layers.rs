@@ -126,6 +126,19 @@ fn a_completed_merge_is_the_single_literal() {
 }
 
 #[test]
+fn a_replaced_default_does_not_come_back() {
+    let layers = [
+        "a: lib.App {name = \"x\", image = \"i\", args = [\"a\"]}",
+        "a: lib.App {args += [\"b\"]}",
+    ];
+    let single = "a = lib.App {name = \"x\", image = \"i\", args = [\"a\", \"b\"]}";
+    assert_eq!(merged(&layers, true), plain(single));
+    let layers = ["a: lib.App {name = \"x\", image = \"i\"}", layers[1]];
+    let single = "a = lib.App {name = \"x\", image = \"i\", args += [\"b\"]}";
+    assert_eq!(merged(&layers, true), plain(single));
+}
+
+#[test]
 fn unequal_values_are_a_conflict_that_names_the_attribute() {
     let found = merged(&["a: lib.App {replicas: 2}", "a: lib.App {replicas: 3}"], false);
     assert!(
