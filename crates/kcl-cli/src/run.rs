@@ -131,16 +131,13 @@ pub(crate) fn run(words: &[String]) -> Exit {
             process::exit(i32::from(exit as u8))
         })
     });
-    match outcome {
-        Ok(exit) => exit,
-        Err(_) => {
-            terminal::write_err(&format!(
-                "error: this is a bug in {}please report it with the program that shows it\n",
-                help::VERSION
-            ));
-            Exit::Internal
-        }
-    }
+    outcome.unwrap_or_else(|_| {
+        terminal::write_err(&format!(
+            "error: this is a bug in {}please report it with the program that shows it\n",
+            help::VERSION
+        ));
+        Exit::Internal
+    })
 }
 
 fn finish(args: &Args, output: &RunOutput) -> Exit {

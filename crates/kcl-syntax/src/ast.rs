@@ -6,6 +6,7 @@
 
 use base_text::{Name, Span};
 use std::ops::Index;
+use std::sync::Arc;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $id:ident => $field:ident : $node:ty;)*) => {$(
@@ -673,7 +674,7 @@ impl Unit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StringLit {
     /// The text it stands for.
-    pub value: Box<str>,
+    pub value: Arc<str>,
     /// Whether three quotes were used.
     pub is_long: bool,
 }

@@ -1,6 +1,6 @@
 //! How types relate: what fits where, and what several types have in common.
 
-use crate::ty::{DictAttr, DictType, FunctionType, SchemaId, SchemaType, Type};
+use crate::ty::{DictAttr, DictType, FunctionType, SchemaId, SchemaType, Text, Type};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -32,8 +32,9 @@ impl Relations<'_> {
         match (left, right) {
             (Type::Any, _) if any_fits => true,
             (_, Type::Any) | (Type::None, _) => true,
+            (Type::Union(left), Type::Union(right)) if Arc::ptr_eq(left, right) => true,
             (Type::Union(types), _) => types.iter().all(|ty| self.subsumes(ty, right, false)),
-            (_, Type::Union(types)) => types.iter().any(|ty| self.subsumes(left, ty, false)),
+            (_, Type::Union(types)) => types.any_for(left, |ty| self.subsumes(left, ty, false)),
             (Type::Schema(left), Type::Schema(right)) => self.is_sub_schema(left.id, right.id),
             (Type::Multiplier(left), Type::Multiplier(right)) => {
                 right.is_none() || left.is_some() && left == right
@@ -92,6 +93,18 @@ impl Relations<'_> {
         self.finish(union)
     }
 
+    /// Adds a type to another, as [`Relations::join`] does with two.
+    pub(crate) fn join_into(self, ty: &mut Type, other: Type) {
+        if let Type::Union(union) = ty
+            && let Some(union) = Arc::get_mut(union)
+            && union.push_literal(&other, MAX_LITERALS + MAX_COMPOSITES)
+        {
+            return;
+        }
+        let first = std::mem::replace(ty, Type::Any);
+        *ty = self.join([first, other]);
+    }
+
     /// The union of what was collected.
     pub(crate) fn finish(self, union: UnionBuilder) -> Type {
         let UnionBuilder { mut items, composites, has_any, .. } = union;
@@ -110,7 +123,7 @@ impl Relations<'_> {
             self.mark_subsumed_composites(&items, &mut dropped);
         }
         drop_marked(&mut items, dropped);
-        if items.len() == 1 { items.swap_remove(0) } else { Type::Union(items.into()) }
+        if items.len() == 1 { items.swap_remove(0) } else { Type::union(items) }
     }
 
     fn mark_subsumed_composites(self, items: &[Type], dropped: &mut [bool]) {
@@ -251,7 +264,7 @@ fn drop_marked(items: &mut Vec<Type>, mut dropped: Vec<bool>) {
 pub(crate) struct UnionBuilder {
     items: Vec<Type>,
     seen_bits: FxHashSet<(u8, u64)>,
-    seen_texts: FxHashSet<Arc<str>>,
+    seen_texts: FxHashSet<Text>,
     is_hashed: bool,
     is_wide: bool,
     composites: usize,
@@ -333,7 +346,7 @@ impl UnionBuilder {
             Type::BoolLit(value) => self.seen_bits.insert((1, u64::from(*value))),
             Type::IntLit(value) => self.seen_bits.insert((2, *value as u64)),
             Type::FloatLit(value) => self.seen_bits.insert((3, value.to_bits())),
-            Type::StrLit(value) => self.seen_texts.insert(Arc::clone(value)),
+            Type::StrLit(value) => self.seen_texts.insert(value.clone()),
             _ => true,
         }
     }

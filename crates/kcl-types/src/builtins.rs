@@ -116,7 +116,7 @@ impl TypeReader<'_> {
         while self.eat("|") {
             types.push(self.single());
         }
-        if types.len() == 1 { types.swap_remove(0) } else { Type::Union(types.into()) }
+        if types.len() == 1 { types.swap_remove(0) } else { Type::union(types) }
     }
 
     fn single(&mut self) -> Type {

@@ -5,11 +5,12 @@ use crate::assignable::Relations;
 use crate::builtins::Builtins;
 use crate::cycles::Dependencies;
 use crate::diagnostics::{self, Findings};
+use crate::lineage::Lineage;
 use crate::merge::Merges;
 use crate::scope::{Object, PackageScope, Scope};
 use crate::suggest;
 use crate::table::TypeTable;
-use crate::ty::{NameMap, SchemaAttr, SchemaId, SchemaType, Type};
+use crate::ty::{NameMap, SchemaId, SchemaType, Type};
 use base_diag::Diagnostic;
 use base_text::{FileId, FileSpan, Name, Span};
 use kcl_hir::{PackageId, Program};
@@ -43,6 +44,8 @@ pub(crate) struct Checker<'p> {
     pub(crate) program: &'p Program,
     pub(crate) findings: Findings,
     pub(crate) schemas: Vec<SchemaType>,
+    /// How the schemas stand in their lines of bases.
+    pub(crate) lineages: Vec<Lineage>,
     pub(crate) packages: Vec<PackageScope>,
     pub(crate) file_imports: Vec<FxHashMap<Name, Type>>,
     pub(crate) used_imports: FxHashSet<(FileId, Name)>,
@@ -87,6 +90,7 @@ impl<'p> Checker<'p> {
             program,
             findings: Findings::default(),
             schemas: Vec::new(),
+            lineages: Vec::new(),
             packages,
             file_imports,
             used_imports: FxHashSet::default(),
@@ -114,7 +118,11 @@ impl<'p> Checker<'p> {
     /// What was found out.
     pub(crate) fn finish(self) -> Checked {
         let types = self.table.map(|mut table| {
-            table.fill(self.packages, self.schemas);
+            let mut packages = self.packages;
+            for object in packages.iter_mut().flat_map(|scope| scope.objects.values_mut()) {
+                object.widen(Relations { schemas: &self.schemas });
+            }
+            table.fill(packages, self.schemas);
             table
         });
         Checked { diagnostics: self.findings.into_vec(), types: types.unwrap_or_default() }
@@ -162,6 +170,11 @@ impl<'p> Checker<'p> {
         self.scopes.push(Scope::default());
     }
 
+    /// Opens a block with so many names, more or less.
+    pub(crate) fn enter_scope_of(&mut self, n_names: usize) {
+        self.scopes.push(Scope { objects: NameMap::with_capacity(n_names) });
+    }
+
     /// Closes a block and returns its names.
     pub(crate) fn leave_scope(&mut self) -> NameMap<Object> {
         self.local_vars.clear();
@@ -185,40 +198,60 @@ impl<'p> Checker<'p> {
 
     /// Defines a name in the current block.
     pub(crate) fn define(&mut self, name: Name, ty: Type, at: FileSpan) {
-        self.scope_mut().insert(name, Object { ty, at, is_own: true, is_declared: false });
+        let object = Object { ty, at, is_own: true, is_declared: false, is_narrow: false };
+        self.scope_mut().insert(name, object);
     }
 
     /// What a name stands for in the current block alone.
     pub(crate) fn own(&self, name: Name) -> Option<&Object> {
-        self.scope().get(&name)
+        self.scope().get(name)
+    }
+
+    /// What a name stands for in the current block alone, as variables are seen.
+    pub(crate) fn own_variable(&mut self, name: Name) -> Option<Object> {
+        let types = Relations { schemas: &self.schemas };
+        let scope = match self.scopes.last_mut() {
+            Some(scope) => &mut scope.objects,
+            None => &mut self.packages[self.package.0 as usize].objects,
+        };
+        let object = scope.get_mut(name)?;
+        object.widen(types);
+        Some(object.clone())
     }
 
     /// Sets the type of a name that the current block defines.
     pub(crate) fn set_type(&mut self, name: Name, ty: Type, at: FileSpan) {
-        if let Some(object) = self.scope_mut().get_mut(&name) {
+        self.set_object_type(name, ty, false, at);
+    }
+
+    /// Sets the type of a name to that of a variable with such values.
+    pub(crate) fn set_inferred(&mut self, name: Name, ty: &Type, at: FileSpan) {
+        // Many variables are never read.
+        self.set_object_type(name, ty.clone(), true, at);
+    }
+
+    fn set_object_type(&mut self, name: Name, ty: Type, is_narrow: bool, at: FileSpan) {
+        if let Some(object) = self.scope_mut().get_mut(name) {
             object.ty = ty;
+            object.is_narrow = is_narrow;
         } else {
             let message = format!("name '{name}' is not defined");
             self.report(diagnostics::compile_error(at, message));
         }
     }
 
-    /// Sets the type of a name to that of a variable with such values.
-    pub(crate) fn set_inferred(&mut self, name: Name, ty: &Type, at: FileSpan) {
-        let ty = self.types().widen(ty);
-        self.set_type(name, ty, at);
-    }
-
     /// The type of a name in scope.
     pub(crate) fn find(&mut self, name: Name) -> Option<Type> {
-        for scope in self.scopes.iter().rev() {
-            if let Some(object) = scope.objects.get(&name)
+        let types = Relations { schemas: &self.schemas };
+        for scope in self.scopes.iter_mut().rev() {
+            if let Some(object) = scope.objects.get_mut(name)
                 && object.is_own
             {
+                object.widen(types);
                 return Some(object.ty.clone());
             }
         }
-        if let Some(object) = self.packages[self.package.0 as usize].objects.get(&name) {
+        if let Some(object) = self.packages[self.package.0 as usize].objects.get_mut(name) {
             // An import belongs to its file; other files of the package see it if they have
             // none of that name.
             if let (Type::Module(_), Some(own)) =
@@ -226,15 +259,23 @@ impl<'p> Checker<'p> {
             {
                 return Some(own.clone());
             }
+            object.widen(types);
             return Some(object.ty.clone());
         }
         self.builtins.function(name)
     }
 
+    /// The type of a global of some package.
+    pub(crate) fn global_type(&mut self, package: PackageId, name: Name) -> Option<Type> {
+        let object = self.packages[package.0 as usize].objects.get_mut(name)?;
+        object.widen(Relations { schemas: &self.schemas });
+        Some(object.ty.clone())
+    }
+
     /// Whether a name means the package's global, not something in an inner block.
     pub(crate) fn is_global(&self, name: Name) -> bool {
-        self.scopes.iter().all(|scope| !scope.objects.contains_key(&name))
-            && self.packages[self.package.0 as usize].objects.contains_key(&name)
+        self.scopes.iter().all(|scope| !scope.objects.contains(name))
+            && self.packages[self.package.0 as usize].objects.contains(name)
     }
 
     /// The type of a name in scope; reports a name that is not there.
@@ -250,7 +291,7 @@ impl<'p> Checker<'p> {
     /// Names in scope that look like `name`; none after very many were compared.
     fn similar_names(&mut self, name: Name) -> Vec<String> {
         let mut names: indexmap::IndexSet<&str> = Builtins::names().collect();
-        names.extend(self.packages[self.package.0 as usize].objects.keys().map(|n| n.as_str()));
+        names.extend(self.packages[self.package.0 as usize].objects.names().map(Name::as_str));
         for scope in &self.scopes {
             let objects = scope.objects.iter().filter(|(_, object)| object.is_own);
             names.extend(objects.map(|(name, _)| name.as_str()));
@@ -265,19 +306,6 @@ impl<'p> Checker<'p> {
     /// A schema by number.
     pub(crate) fn schema_type(&self, id: SchemaId) -> &SchemaType {
         &self.schemas[id.0 as usize]
-    }
-
-    /// An attribute of a schema, its bases and protocols.
-    pub(crate) fn attribute(&self, id: SchemaId, name: Name) -> Option<&SchemaAttr> {
-        let mut current = Some(id);
-        for _ in 0..=self.schemas.len() {
-            let schema = self.schema_type(current?);
-            if let Some(attr) = schema.attrs.get(&name) {
-                return Some(attr);
-            }
-            current = schema.base.or(schema.protocol);
-        }
-        None
     }
 
     /// A type with the package paths of its schemas.

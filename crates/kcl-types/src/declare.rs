@@ -8,6 +8,7 @@ pub(crate) use schema::body_names;
 
 use crate::checker::Checker;
 use crate::diagnostics;
+use crate::lineage::Lineage;
 use crate::ty::{FunctionType, ModuleType, NameMap, SchemaId, SchemaRef, SchemaType, Type};
 use base_text::{FileId, FileSpan, Name, Span};
 use kcl_hir::{Import, ImportTarget, PackageId};
@@ -144,6 +145,7 @@ impl<'p> Checker<'p> {
             func: Arc::new(func),
             index_signature: None,
         });
+        self.lineages.push(Lineage::default());
         SchemaRef { id, name, is_instance: false }
     }
 
@@ -156,14 +158,20 @@ impl<'p> Checker<'p> {
             built[declaration.schema.id.0 as usize] = false;
         }
         let mut pending: Vec<Declaration> = declarations.to_vec();
-        for _ in 0..MAX_PASSES {
+        for pass in 0..MAX_PASSES {
             let mut again = Vec::new();
             for declaration in pending {
                 self.enter_file(declaration.file);
+                let is_built_before = built[declaration.schema.id.0 as usize];
                 let is_complete = self.build(declaration, &built);
                 built[declaration.schema.id.0 as usize] = is_complete;
                 if !is_complete {
                     again.push(declaration);
+                }
+                if pass == 0 && is_built_before {
+                    self.unsettle();
+                } else if pass == 0 && is_complete && self.is_below_settled(declaration.schema.id) {
+                    self.settle(declaration.schema.id);
                 }
                 let at = self.at(self.module[declaration.stmt].span);
                 self.define(declaration.schema.name, Type::Schema(declaration.schema), at);
@@ -177,6 +185,9 @@ impl<'p> Checker<'p> {
             pending = again;
         }
         self.report_circular_schemas(declarations);
+        for declaration in declarations {
+            self.settle(declaration.schema.id);
+        }
     }
 
     fn build(&mut self, declaration: Declaration, built: &[bool]) -> bool {

@@ -13,12 +13,15 @@ mod cycles;
 mod declare;
 mod diagnostics;
 mod infer;
+mod lineage;
 mod lints;
 mod merge;
+mod name_map;
 mod scope;
 mod suggest;
 mod table;
 pub mod ty;
+mod union;
 
 pub use table::TypeTable;
 

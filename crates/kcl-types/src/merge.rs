@@ -4,9 +4,10 @@
 //! stands.
 
 use base_text::{FileId, Name};
+use indexmap::IndexMap;
 use kcl_hir::Program;
 use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module, Stmt, StmtId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// A config entry with its file.
 pub(crate) type PlacedEntry<'p> = (FileId, &'p ConfigEntry);
@@ -116,7 +117,7 @@ fn visit(module: &Module, stmt: StmtId, found: &mut impl FnMut(Name, ExprId, boo
 /// The entries of several configs: those of one key together, in the order of keys, without
 /// those that a later `=` replaces.
 fn unite<'p>(program: &'p Program, configs: &[PlacedExpr]) -> Vec<PlacedEntry<'p>> {
-    let mut buckets: indexmap::IndexMap<&str, Vec<PlacedEntry<'p>>> = indexmap::IndexMap::new();
+    let mut buckets: IndexMap<&str, Vec<PlacedEntry<'p>>, FxBuildHasher> = IndexMap::default();
     for &(file, config) in configs {
         let module = &*program.file(file).module;
         let Expr::Config(entries) = &module[config].kind else { continue };

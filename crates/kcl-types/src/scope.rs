@@ -1,5 +1,6 @@
 //! Names in scope.
 
+use crate::assignable::Relations;
 use crate::ty::{DictAttr, FunctionType, NameMap};
 use base_text::{FileSpan, Name};
 use rustc_hash::FxHashMap;
@@ -7,6 +8,15 @@ use std::sync::Arc;
 
 /// What a name in scope stands for. The names of a config become the known keys of its type.
 pub(crate) type Object = DictAttr;
+
+impl Object {
+    /// Turns the type of a value into that of a variable, if that is still to be done.
+    pub(crate) fn widen(&mut self, types: Relations<'_>) {
+        if std::mem::take(&mut self.is_narrow) {
+            self.ty = types.widen(&self.ty);
+        }
+    }
+}
 
 /// The names of one block.
 #[derive(Default)]

@@ -25,9 +25,7 @@ impl TypeTable {
     }
 
     pub(crate) fn fill(&mut self, packages: Vec<PackageScope>, schemas: Vec<SchemaType>) {
-        let types = |scope: PackageScope| {
-            scope.objects.into_iter().map(|(name, object)| (name, object.ty)).collect()
-        };
+        let types = |scope: PackageScope| scope.objects.map(|object| object.ty);
         self.globals = packages.into_iter().map(types).collect();
         self.schemas = schemas;
     }
@@ -40,7 +38,7 @@ impl TypeTable {
     /// The names at the top level of a package, imports included, with their types.
     pub fn globals(&self, package: PackageId) -> impl Iterator<Item = (Name, &Type)> {
         let globals = self.globals.get(package.0 as usize);
-        globals.into_iter().flatten().map(|(name, ty)| (*name, ty))
+        globals.into_iter().flat_map(NameMap::iter)
     }
 
     /// A schema by number.

@@ -1,15 +1,15 @@
 //! Types of values, as the checker sees them.
 
 use base_text::{FileSpan, Name};
-use indexmap::IndexMap;
 use kcl_hir::{ImportTarget, PackageId};
 use kcl_syntax::ast::Unit;
-use rustc_hash::FxBuildHasher;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 use std::sync::Arc;
 
-/// A map from names in the order of insertion.
-pub type NameMap<T> = IndexMap<Name, T, FxBuildHasher>;
+pub use crate::name_map::NameMap;
+pub use crate::union::UnionType;
 
 /// Stands for one schema, mixin, protocol or rule of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,13 +39,13 @@ pub enum Type {
     /// A float such as `1.5`.
     FloatLit(f64),
     /// A string such as `"a"`.
-    StrLit(Arc<str>),
+    StrLit(Text),
     /// `[T]`
     List(Arc<Type>),
     /// `{K:V}`
     Dict(Arc<DictType>),
     /// `A | B`
-    Union(Arc<[Type]>),
+    Union(Arc<UnionType>),
     /// A schema or an instance of it.
     Schema(SchemaRef),
     /// `units.NumberMultiplier`, or one such number, `1Ki`.
@@ -54,6 +54,43 @@ pub enum Type {
     Function(Arc<FunctionType>),
     /// An imported module.
     Module(Arc<ModuleType>),
+}
+
+/// The text of a string in a type.
+#[derive(Clone, Debug)]
+pub enum Text {
+    /// An identifier.
+    Name(Name),
+    /// Any other text.
+    Shared(Arc<str>),
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        match self {
+            Text::Name(name) => name.as_str(),
+            Text::Shared(text) => text,
+        }
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Text::Name(a), Text::Name(b)) => a == b,
+            _ => **self == **other,
+        }
+    }
+}
+
+impl Eq for Text {}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (**self).hash(state);
+    }
 }
 
 /// A schema in a type.
@@ -90,6 +127,9 @@ pub struct DictAttr {
     pub is_own: bool,
     /// Whether the type is declared by a schema, not that of the very value, `int(1)`.
     pub is_declared: bool,
+    /// Whether the type still is that of the very value, though the name stands for a
+    /// variable.
+    pub is_narrow: bool,
 }
 
 /// The type of a function.
@@ -197,8 +237,18 @@ impl Type {
     }
 
     /// The type of one string.
-    pub fn str_lit(text: &str) -> Type {
-        Type::StrLit(text.into())
+    pub fn str_lit(text: &Arc<str>) -> Type {
+        Type::StrLit(Text::Shared(Arc::clone(text)))
+    }
+
+    /// The type of a string that is a name.
+    pub fn name_lit(name: Name) -> Type {
+        Type::StrLit(Text::Name(name))
+    }
+
+    /// The union of types, as they are.
+    pub fn union(types: Vec<Type>) -> Type {
+        Type::Union(Arc::new(types.into()))
     }
 
     /// Whether this is `any`.
@@ -302,7 +352,7 @@ impl fmt::Display for Type {
             Type::BoolLit(false) => f.write_str("bool(False)"),
             Type::IntLit(value) => write!(f, "int({value})"),
             Type::FloatLit(value) => write!(f, "float({value})"),
-            Type::StrLit(value) => write!(f, "str({value})"),
+            Type::StrLit(value) => write!(f, "str({})", &**value),
             Type::List(item) => write!(f, "[{item}]"),
             Type::Dict(dict) => write!(f, "{{{}:{}}}", dict.key, dict.value),
             Type::Union(types) => write_joined(f, types.iter(), " | "),

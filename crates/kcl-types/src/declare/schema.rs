@@ -163,7 +163,7 @@ impl<'p> Checker<'p> {
             let inherited = base.and_then(|base| self.attribute(base, name));
             let base_ty = inherited.map_or(Type::Any, |attr| attr.ty.clone());
             let is_optional_here = inherited.map_or(is_optional, |attr| attr.is_optional);
-            let attr = attrs.entry(name).or_insert_with(|| SchemaAttr {
+            let attr = attrs.get_or_insert_with(name, || SchemaAttr {
                 ty: ty.clone(),
                 is_optional: is_optional_here,
                 has_default,
@@ -231,8 +231,8 @@ impl<'p> Checker<'p> {
                 Type::Schema(mixin)
                     if !mixin.is_instance && self.schema_type(mixin.id).is_mixin =>
                 {
-                    for (name, attr) in &self.schema_type(mixin.id).attrs {
-                        attrs.entry(*name).or_insert_with(|| attr.clone());
+                    for (name, attr) in self.schema_type(mixin.id).attrs.iter() {
+                        attrs.get_or_insert_with(name, || attr.clone());
                     }
                     mixins.push(mixin.id);
                 }

@@ -16,7 +16,7 @@ impl<'p> Checker<'p> {
             Type::Any | Type::Union(_) => Some(Type::Any),
             Type::Str | Type::StrLit(_) => self.builtins.method(name),
             Type::Dict(dict) => {
-                let attr = dict.attrs.get(&name).map(|attr| self.types().attr_type(attr));
+                let attr = dict.attrs.get(name).map(|attr| self.types().attr_type(attr));
                 Some(attr.unwrap_or_else(|| dict.value.clone()))
             }
             Type::Schema(schema) => self.load_schema_attr(*schema, name),
@@ -33,8 +33,8 @@ impl<'p> Checker<'p> {
     fn similar_attrs(&self, ty: &Type, name: Name) -> Vec<String> {
         match ty {
             Type::Schema(schema) if schema.is_instance => {
-                let attrs = self.schema_type(schema.id).attrs.keys();
-                suggest::similar(name.as_str(), attrs.map(|name| name.as_str()))
+                let attrs = self.schema_type(schema.id).attrs.names();
+                suggest::similar(name.as_str(), attrs.map(Name::as_str))
             }
             Type::Schema(_) => suggest::similar(name.as_str(), ["instances"]),
             _ => Vec::new(),
@@ -58,12 +58,10 @@ impl<'p> Checker<'p> {
             ImportTarget::System => self.builtins.member(&module.path, name),
             ImportTarget::Missing => None,
             ImportTarget::Package(package) => {
-                let package = &self.packages[package.0 as usize];
-                if !package.is_open {
+                if !self.packages[package.0 as usize].is_open {
                     return Some(Type::Any);
                 }
-                let object = package.objects.get(&name)?;
-                let ty = object.ty.clone();
+                let ty = self.global_type(package, name)?;
                 let path = &module.path;
                 if matches!(ty, Type::Module(_)) {
                     let message =

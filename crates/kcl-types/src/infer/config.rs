@@ -136,7 +136,7 @@ impl<'p> Checker<'p> {
             Type::Dict(dict) => {
                 for (name, attr) in dict.attrs.iter() {
                     let ty = self.types().attr_type(attr);
-                    self.check_unpacked_attr(*name, &ty, attr.at, at, seen);
+                    self.check_unpacked_attr(name, &ty, attr.at, at, seen);
                 }
             }
             Type::Schema(schema) => {
@@ -154,7 +154,7 @@ impl<'p> Checker<'p> {
                     .schema_type(schema.id)
                     .attrs
                     .iter()
-                    .map(|(name, attr)| (*name, attr.ty.clone(), attr.at))
+                    .map(|(name, attr)| (name, attr.ty.clone(), attr.at))
                     .collect();
                 for (name, ty, attr_at) in attrs {
                     self.check_unpacked_attr(name, &ty, attr_at, at, seen);
@@ -211,7 +211,7 @@ impl<'p> Checker<'p> {
         let schema_name = schema.name.as_str();
         let Some(signature) = &schema.index_signature else {
             if !schema.is_mixin && self.attribute(id, name).is_none() {
-                let attrs = schema.attrs.keys().map(|name| name.as_str());
+                let attrs = schema.attrs.names().map(Name::as_str);
                 let similar = suggest::similar(name.as_str(), attrs);
                 let name = name.as_str();
                 let finding =
@@ -260,7 +260,7 @@ impl<'p> Checker<'p> {
                     {
                         return;
                     }
-                    let attrs = ty.attrs.keys().map(|name| name.as_str());
+                    let attrs = ty.attrs.names().map(Name::as_str);
                     similar.extend(suggest::similar(name.as_str(), attrs));
                     schemas.push(schema.name.as_str());
                 }
@@ -305,9 +305,9 @@ impl<'p> Checker<'p> {
         let missing: Vec<Name> = schema
             .attrs
             .iter()
-            .filter(|(name, attr)| is_missing(attr) && !set.contains(*name))
-            .filter(|(name, _)| self.set_beside.as_ref().is_none_or(|set| !set.contains(*name)))
-            .map(|(name, _)| *name)
+            .filter(|(name, attr)| is_missing(attr) && !set.contains(name))
+            .filter(|(name, _)| self.set_beside.as_ref().is_none_or(|set| !set.contains(name)))
+            .map(|(name, _)| name)
             .collect();
         let (at, schema_name) = (self.at(self.module[expr.config].span), schema.name.as_str());
         for name in missing {

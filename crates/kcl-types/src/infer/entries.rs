@@ -26,7 +26,7 @@ impl Gathered {
         let names = &mut self.names;
         let keys = self.keys.get_or_insert_with(|| {
             let mut keys = UnionBuilder::default();
-            names.drain(..).for_each(|name| keys.add(Type::str_lit(name.as_str())));
+            names.drain(..).for_each(|name| keys.add(Type::name_lit(name)));
             keys
         });
         keys.add(key);
@@ -34,7 +34,7 @@ impl Gathered {
 
     fn add_new_name(&mut self, name: Name) {
         match &mut self.keys {
-            Some(keys) => keys.add(Type::str_lit(name.as_str())),
+            Some(keys) => keys.add(Type::name_lit(name)),
             None => self.names.push(name),
         }
     }
@@ -57,8 +57,9 @@ impl<'p> Checker<'p> {
 
     /// The type of a config with these entries.
     pub(super) fn entries(&mut self, entries: &'p [ConfigEntry]) -> Type {
-        self.enter_scope();
+        self.enter_scope_of(entries.len());
         let mut gathered = Gathered::default();
+        gathered.names.reserve(entries.len());
         let together = set_together(entries.iter().map(|entry| (self.module, entry)));
         for entry in entries {
             self.entry(entry, &mut gathered, &together);
@@ -85,12 +86,11 @@ impl<'p> Checker<'p> {
     fn gathered_type(&mut self, gathered: Gathered) -> Type {
         let attrs = self.leave_scope();
         let Gathered { names, keys, values } = gathered;
-        let literal = |name: &Name| Type::str_lit(name.as_str());
         let key = match (keys, names.as_slice()) {
             (Some(keys), _) => self.types().finish(keys),
             (None, []) => Type::Any,
-            (None, [name]) => literal(name),
-            (None, names) => Type::Union(names.iter().map(literal).collect()),
+            (None, [name]) => Type::name_lit(*name),
+            (None, names) => Type::union(names.iter().copied().map(Type::name_lit).collect()),
         };
         let value = self.types().finish(values);
         Type::dict_with(key, value, attrs)
@@ -208,7 +208,7 @@ impl<'p> Checker<'p> {
             }
             Type::Dict(dict) => {
                 for (name, attr) in dict.attrs.iter() {
-                    self.gather_unpacked(*name, attr.clone());
+                    self.gather_unpacked(name, attr.clone());
                 }
             }
             Type::Schema(schema) => {
@@ -218,7 +218,10 @@ impl<'p> Checker<'p> {
                     .iter()
                     .map(|(name, attr)| {
                         let (ty, at) = (attr.ty.clone(), attr.at);
-                        (*name, DictAttr { ty, at, is_own: false, is_declared: true })
+                        (
+                            name,
+                            DictAttr { ty, at, is_own: false, is_declared: true, is_narrow: false },
+                        )
                     })
                     .collect();
                 for (name, attr) in attrs {

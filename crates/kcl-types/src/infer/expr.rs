@@ -103,7 +103,7 @@ impl<'p> Checker<'p> {
                 self.report(diagnostics::compile_error(self.at(span), message));
                 continue;
             }
-            ty = self.binary(&ty, &right_ty, op, self.at(span));
+            ty = self.binary_owned(ty, &right_ty, op, self.at(span));
         }
         ty
     }

@@ -45,6 +45,9 @@ impl Checker<'_> {
                 true
             }
             (Type::Union(types), _) => types.iter().all(|ty| self.fits(ty, expected, at)),
+            (_, Type::Union(_)) if ty.is_primitive() || ty.is_literal() => {
+                self.types().is_assignable(ty, expected)
+            }
             (_, Type::Union(types)) => types.iter().any(|expected| self.fits(ty, expected, at)),
             _ => self.types().is_assignable(ty, expected),
         }
@@ -56,7 +59,7 @@ impl Checker<'_> {
             // A single known key is compared with its attribute.
             if let Type::StrLit(key) = &dict.key {
                 let name = Name::new(key);
-                if let (Some(attr), Some(value)) = (ty.attrs.get(&name), dict.attrs.get(&name)) {
+                if let (Some(attr), Some(value)) = (ty.attrs.get(name), dict.attrs.get(name)) {
                     let (expected, declared) = (attr.ty.clone(), attr.at);
                     let value = self.types().attr_type(value);
                     self.expect(&value, &expected, at, Some(declared));
@@ -98,7 +101,7 @@ impl Checker<'_> {
         };
         let attrs = &self.schema_type(schema.id).attrs;
         let others = keys.iter().zip(values.iter()).filter_map(|(key, value)| match key {
-            Type::StrLit(key) if !attrs.contains_key(&Name::new(key)) => Some(value.clone()),
+            Type::StrLit(key) if !attrs.contains(Name::new(key)) => Some(value.clone()),
             _ => None,
         });
         self.types().join(others)

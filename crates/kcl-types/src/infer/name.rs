@@ -2,7 +2,7 @@
 
 use crate::checker::Checker;
 use crate::diagnostics;
-use crate::ty::{FunctionType, Param, Type};
+use crate::ty::{FunctionType, Param, Text, Type};
 use base_text::{FileSpan, Name, Span};
 use kcl_syntax::ast::{self, BasicType, LiteralType, MemberOrIndex, Path, Target, TypeId};
 use std::sync::Arc;
@@ -153,7 +153,7 @@ impl<'p> Checker<'p> {
                 Type::dict(key, this.optional_annotation(*value, span))
             }
             ast::Type::Union(types) => {
-                Type::Union(types.iter().map(|ty| this.annotation(*ty, span)).collect())
+                Type::union(types.iter().map(|ty| this.annotation(*ty, span)).collect())
             }
             ast::Type::Literal(literal) => literal_type(literal),
             ast::Type::Named(path) => {
@@ -196,6 +196,6 @@ fn literal_type(literal: &LiteralType) -> Type {
         LiteralType::Int(value) => Type::IntLit(*value),
         LiteralType::Unit { value, unit } => Type::Multiplier(Some((*value, *unit))),
         LiteralType::Float(value) => Type::FloatLit(*value),
-        LiteralType::Str(value) => Type::str_lit(value),
+        LiteralType::Str(value) => Type::StrLit(Text::Shared((&**value).into())),
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::checker::Checker;
 use crate::diagnostics;
-use crate::ty::Type;
+use crate::ty::{DictType, Type};
 use base_text::FileSpan;
 use kcl_syntax::ast::{BinOp, CmpOp, UnaryOp};
+use std::sync::Arc;
 
 impl Checker<'_> {
     /// The type of `left op right`.
@@ -62,15 +63,39 @@ impl Checker<'_> {
             (Type::List(a), Type::List(b)) => {
                 Some(Type::list(self.join2((**a).clone(), (**b).clone())))
             }
-            (Type::Dict(a), Type::Dict(b)) => {
-                let mut attrs = (*a.attrs).clone();
-                attrs.extend(b.attrs.iter().map(|(name, attr)| (*name, attr.clone())));
-                let key = self.join2(a.key.clone(), b.key.clone());
-                let value = self.join2(a.value.clone(), b.value.clone());
-                Some(Type::dict_with(key, value, attrs))
-            }
+            (Type::Dict(a), Type::Dict(b)) => Some(self.unite_dicts(Arc::clone(a), b)),
             (_, Type::None) | (Type::Schema(_), Type::Schema(_) | Type::Dict(_)) => Some(a.clone()),
             _ => None,
+        }
+    }
+
+    /// The type of two dicts together; the first one is changed in place if it can be.
+    fn unite_dicts(&self, mut a: Arc<DictType>, b: &DictType) -> Type {
+        let dict = Arc::make_mut(&mut a);
+        let attrs = Arc::make_mut(&mut dict.attrs);
+        for (name, attr) in b.attrs.iter() {
+            attrs.insert(name, attr.clone());
+        }
+        self.types().join_into(&mut dict.key, b.key.clone());
+        self.types().join_into(&mut dict.value, b.value.clone());
+        Type::Dict(a)
+    }
+
+    /// The type of `left op right`, where `left` is not needed any more.
+    pub(crate) fn binary_owned(
+        &mut self,
+        left: Type,
+        right: &Type,
+        op: BinOp,
+        at: FileSpan,
+    ) -> Type {
+        match (left, right) {
+            (Type::Dict(a), Type::Dict(b)) if op == BinOp::BitOr => self.unite_dicts(a, b),
+            (Type::List(mut a), Type::List(b)) if matches!(op, BinOp::Add | BinOp::BitOr) => {
+                self.types().join_into(Arc::make_mut(&mut a), (**b).clone());
+                Type::List(a)
+            }
+            (left, right) => self.binary(&left, right, op, at),
         }
     }
 

@@ -187,7 +187,7 @@ impl<'p> Checker<'p> {
             let name = target.name.name;
             let at = self.at(target.span);
             let annotated = self.annotation(annotation, self.module[annotation].span);
-            let target_ty = match self.own(name).cloned() {
+            let target_ty = match self.own_variable(name) {
                 Some(object) if !object.ty.is_any() => {
                     if !self.types().is_upper_bound(&annotated, &object.ty) {
                         let name = name.as_str();
