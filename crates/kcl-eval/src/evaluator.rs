@@ -79,6 +79,8 @@ pub(crate) struct SchemaDecl<'p> {
     pub(crate) decl: &'p Schema,
     pub(crate) package: PackageId,
     pub(crate) info: Rc<SchemaInfo>,
+    /// Whether the statement had its turn.
+    pub(crate) has_run: bool,
     /// Made when the schema is used first.
     pub(crate) layout: Option<Rc<Layout>>,
     pub(crate) links: Option<Rc<Links>>,
@@ -261,6 +263,7 @@ impl<'p> Evaluator<'p> {
                             layout: None,
                             links: None,
                             param_types: Rc::default(),
+                            has_run: false,
                         });
                     }
                 }

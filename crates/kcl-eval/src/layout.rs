@@ -133,10 +133,65 @@ impl<'p> Evaluator<'p> {
         Ok(())
     }
 
+    /// Notes that the statement of a schema had its turn.
+    pub(crate) fn run_schema_decl(&mut self, file: FileId, name: Name) {
+        let package = self.program.file(file).package;
+        if let Some(id) = self.schema_ids.get(&(package, name)) {
+            let schema = &mut self.schemas[id.0 as usize];
+            schema.has_run = true;
+            schema.layout = None;
+        }
+    }
+
+    /// Like [`Self::ancestry`], without bases and mixins that are declared later than what
+    /// builds on them: in instances made before the schema had its turn, their attributes
+    /// come last.
+    fn known_ancestry(&mut self, id: SchemaId, out: &mut Vec<SchemaId>) -> Eval<()> {
+        self.enter()?;
+        let links = self.links(id)?;
+        if let Some(parent) = links.parent.filter(|parent| self.is_declared_before(*parent, id)) {
+            self.known_ancestry(parent, out)?;
+        }
+        out.push(id);
+        for &mixin in &links.mixins {
+            if self.is_declared_before(mixin, id) {
+                self.known_ancestry(mixin, out)?;
+            }
+        }
+        self.leave();
+        Ok(())
+    }
+
+    fn is_declared_before(&self, a: SchemaId, b: SchemaId) -> bool {
+        let (a, b) = (self.schema(a), self.schema(b));
+        let files = &self.program.package(b.package).files;
+        let place = |schema: &SchemaDecl| {
+            (files.iter().position(|file| *file == schema.file), schema.decl.name.span.start)
+        };
+        a.package != b.package || place(a) < place(b)
+    }
+
     fn make_layout(&mut self, id: SchemaId) -> Eval<Layout> {
         let mut attrs: Vec<LayoutAttr> = Vec::new();
         let mut index: FxHashMap<Name, u32> = FxHashMap::default();
         let mut schemas = Vec::new();
+        if !self.schema(id).has_run {
+            self.known_ancestry(id, &mut schemas)?;
+        }
+        for &schema in &schemas {
+            let (file, decl) = (self.schema(schema).file, self.schema(schema).decl);
+            let module: &'p Module = &self.program.file(file).module;
+            for &stmt in &decl.body {
+                setters_of(module, file, schema, stmt, &mut |name, _| {
+                    index.entry(name).or_insert_with(|| {
+                        let key = self.string(name);
+                        attrs.push(LayoutAttr { name, key, setters: vec![], is_declared: false });
+                        attrs.len() as u32 - 1
+                    });
+                });
+            }
+        }
+        schemas.clear();
         self.ancestry(id, false, &mut schemas)?;
         for &schema in &schemas {
             let (file, decl) = (self.schema(schema).file, self.schema(schema).decl);

@@ -253,6 +253,7 @@ fn without(over: &Value, dropped: &[usize]) -> Eval<Value> {
             });
             Value::Schema(Rc::new(kept))
         }
+        _ if dropped.is_empty() => over.clone(),
         _ => return Err(Failure::new("only list, dict and schema can be removed item")),
     })
 }

@@ -18,6 +18,10 @@ impl<'p> Evaluator<'p> {
         if self.merges.removed.contains(&(file, stmt)) || self.is_done(file, stmt) {
             return Ok(());
         }
+        if let Stmt::Schema(decl) = &self.program.file(file).module[stmt].kind {
+            self.run_schema_decl(file, decl.name.name);
+            return Ok(());
+        }
         self.run_unit(file, stmt, None)
     }
 

@@ -59,3 +59,9 @@ v: A {
 ";
     fails(source, 5, "attribute 'c' of A is required and can't be None or Undefined");
 }
+
+#[test]
+fn a_filter_that_keeps_all_of_a_string_gives_the_string() {
+    evaluates("r = filter x in 'abc' { x }\n", "r: abc");
+    fails("r = filter x in 'abc' { False }\n", 1, "only list, dict and schema can be removed item");
+}

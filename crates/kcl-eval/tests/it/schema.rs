@@ -25,3 +25,11 @@ a = A(f('s')) {}
 fn a_variable_as_a_type_is_checked_before_the_run_only() {
     evaluates("schema S:\n    m: v = 1\nv = S {}\n", "v:\n  m: 1");
 }
+
+#[test]
+fn attributes_of_a_base_that_is_declared_later_come_last() {
+    let (base, derived) = ("schema A:\n    a: int = 1\n", "schema B(A):\n    b: int = 2\n");
+    evaluates(&format!("x = B {{}}\n{base}{derived}"), "x:\n  a: 1\n  b: 2");
+    evaluates(&format!("x = B {{}}\n{derived}{base}"), "x:\n  b: 2\n  a: 1");
+    evaluates(&format!("{derived}{base}x = B {{}}\n"), "x:\n  a: 1\n  b: 2");
+}
