@@ -209,6 +209,9 @@ impl<'p> Checker<'p> {
 
     /// What a name stands for in the current block alone, as variables are seen.
     pub(crate) fn own_variable(&mut self, name: Name) -> Option<Object> {
+        if self.scopes.is_empty() {
+            self.read_literal(self.package, name);
+        }
         let types = Relations { schemas: &self.schemas };
         let scope = match self.scopes.last_mut() {
             Some(scope) => &mut scope.objects,
@@ -251,6 +254,8 @@ impl<'p> Checker<'p> {
                 return Some(object.ty.clone());
             }
         }
+        self.read_literal(self.package, name);
+        let types = Relations { schemas: &self.schemas };
         if let Some(object) = self.packages[self.package.0 as usize].objects.get_mut(name) {
             // An import belongs to its file; other files of the package see it if they have
             // none of that name.
@@ -267,6 +272,7 @@ impl<'p> Checker<'p> {
 
     /// The type of a global of some package.
     pub(crate) fn global_type(&mut self, package: PackageId, name: Name) -> Option<Type> {
+        self.read_literal(package, name);
         let object = self.packages[package.0 as usize].objects.get_mut(name)?;
         object.widen(Relations { schemas: &self.schemas });
         Some(object.ty.clone())

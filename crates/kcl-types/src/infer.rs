@@ -6,6 +6,7 @@ mod config;
 mod entries;
 mod expr;
 mod fit;
+mod literal;
 mod loops;
 mod name;
 mod operator;

@@ -4,7 +4,7 @@ use base_text::Name;
 use rustc_hash::FxHashMap;
 
 /// How many entries are looked through one by one; larger maps have an index.
-const FEW: usize = 8;
+const FEW: usize = 16;
 
 /// A map from names in the order of insertion, small and quick for a few of them.
 #[derive(Clone, Debug)]

@@ -2,7 +2,8 @@
 
 use crate::assignable::Relations;
 use crate::ty::{DictAttr, FunctionType, NameMap};
-use base_text::{FileSpan, Name};
+use base_text::{FileId, FileSpan, Name};
+use kcl_syntax::ast::ExprId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -31,6 +32,8 @@ pub(crate) struct PackageScope {
     pub(crate) is_open: bool,
     /// Imports, schemas, aliases and variables.
     pub(crate) objects: NameMap<Object>,
+    /// Globals that hold plain data, whose types are found when they are first read.
+    pub(crate) literals: FxHashMap<Name, (FileId, ExprId)>,
     /// Names defined by the statements walked so far.
     pub(crate) globals: FxHashMap<Name, FileSpan>,
     /// Lambdas that globals hold, known before their statements are walked.

@@ -156,7 +156,7 @@ impl<'p> Checker<'p> {
         base: Option<SchemaId>,
         signature: Option<&Arc<IndexSignature>>,
     ) -> NameMap<SchemaAttr> {
-        let mut attrs: NameMap<SchemaAttr> = NameMap::default();
+        let mut attrs: NameMap<SchemaAttr> = NameMap::with_capacity(schema.body.len());
         for &stmt in &schema.body {
             let Some(declared) = self.declared(stmt) else { continue };
             let Declared { name, ty, is_optional, has_default, at } = declared;

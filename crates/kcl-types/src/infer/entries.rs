@@ -19,10 +19,15 @@ struct Gathered {
     /// All keys, once some may not differ.
     keys: Option<UnionBuilder>,
     values: UnionBuilder,
+    /// Whether nobody asks for the type.
+    is_unwanted: bool,
 }
 
 impl Gathered {
     fn add_key(&mut self, key: Type) {
+        if self.is_unwanted {
+            return;
+        }
         let names = &mut self.names;
         let keys = self.keys.get_or_insert_with(|| {
             let mut keys = UnionBuilder::default();
@@ -32,7 +37,16 @@ impl Gathered {
         keys.add(key);
     }
 
+    fn add_value(&mut self, value: &Type) {
+        if !self.is_unwanted {
+            self.values.add(value.clone());
+        }
+    }
+
     fn add_new_name(&mut self, name: Name) {
+        if self.is_unwanted {
+            return;
+        }
         match &mut self.keys {
             Some(keys) => keys.add(Type::name_lit(name)),
             None => self.names.push(name),
@@ -46,28 +60,47 @@ type SetTogether = FxHashMap<Name, Rc<FxHashSet<Name>>>;
 impl<'p> Checker<'p> {
     /// The type of a config expression.
     pub(super) fn config(&mut self, id: ExprId, entries: &'p [ConfigEntry]) -> Type {
-        match self.merges.entries(self.file, id) {
-            Some(placed) => {
-                let placed = placed.to_vec();
-                self.placed_entries(&placed)
-            }
-            None => self.entries(entries),
-        }
+        let gathered = self.walk_config(id, entries, true);
+        self.gathered_type(gathered)
+    }
+
+    /// Walks a config of whose type there is no need.
+    pub(super) fn check_config(&mut self, id: ExprId, entries: &'p [ConfigEntry]) {
+        self.walk_config(id, entries, false);
+        self.leave_scope();
     }
 
     /// The type of a config with these entries.
     pub(super) fn entries(&mut self, entries: &'p [ConfigEntry]) -> Type {
+        let gathered = self.walk_entries(entries, true);
+        self.gathered_type(gathered)
+    }
+
+    /// Walks a config; its block is open afterwards.
+    fn walk_config(&mut self, id: ExprId, entries: &'p [ConfigEntry], is_wanted: bool) -> Gathered {
+        match self.merges.entries(self.file, id) {
+            Some(placed) => {
+                let placed = placed.to_vec();
+                self.walk_placed_entries(&placed)
+            }
+            None => self.walk_entries(entries, is_wanted),
+        }
+    }
+
+    fn walk_entries(&mut self, entries: &'p [ConfigEntry], is_wanted: bool) -> Gathered {
         self.enter_scope_of(entries.len());
-        let mut gathered = Gathered::default();
-        gathered.names.reserve(entries.len());
+        let mut gathered = Gathered { is_unwanted: !is_wanted, ..Gathered::default() };
+        if is_wanted {
+            gathered.names.reserve(entries.len());
+        }
         let together = set_together(entries.iter().map(|entry| (self.module, entry)));
         for entry in entries {
             self.entry(entry, &mut gathered, &together);
         }
-        self.gathered_type(gathered)
+        gathered
     }
 
-    fn placed_entries(&mut self, entries: &[PlacedEntry<'p>]) -> Type {
+    fn walk_placed_entries(&mut self, entries: &[PlacedEntry<'p>]) -> Gathered {
         self.enter_scope();
         let file = self.file;
         let mut gathered = Gathered::default();
@@ -79,13 +112,13 @@ impl<'p> Checker<'p> {
             self.entry(entry, &mut gathered, &together);
         }
         self.enter_file(file);
-        self.gathered_type(gathered)
+        gathered
     }
 
     /// Closes the block of a config and returns the config's type.
     fn gathered_type(&mut self, gathered: Gathered) -> Type {
         let attrs = self.leave_scope();
-        let Gathered { names, keys, values } = gathered;
+        let Gathered { names, keys, values, .. } = gathered;
         let key = match (keys, names.as_slice()) {
             (Some(keys), _) => self.types().finish(keys),
             (None, []) => Type::Any,
@@ -101,7 +134,8 @@ impl<'p> Checker<'p> {
         let beside = key_name.and_then(|name| together.get(&name).cloned());
         let outer_beside = std::mem::replace(&mut self.set_beside, beside);
         let walked = self.check_entry(entry.key, entry.value);
-        let depth = self.push_key(entry.key);
+        // What was walked already needs no place among what is expected.
+        let depth = if walked.is_some() { 0 } else { self.push_key(entry.key) };
         let ty = match entry.key {
             Some(key) => self.keyed_entry(key, entry, walked, gathered),
             None => self.unpacked_entry(entry.value, walked, gathered),
@@ -135,13 +169,13 @@ impl<'p> Checker<'p> {
                 } else if self.gather(name, &ty, at) {
                     gathered.add_new_name(name);
                 }
-                gathered.values.add(ty.clone());
+                gathered.add_value(&ty);
                 ty
             }
             Expr::Subscript(subscript) if item_name(module, subscript, true).is_some() => {
                 let ty = walked.unwrap_or_else(|| self.expr(entry.value));
                 gathered.add_key(Type::Str);
-                gathered.values.add(match entry.op {
+                gathered.add_value(&match entry.op {
                     ConfigOp::Insert => ty.clone(),
                     _ => Type::list(ty.clone()),
                 });
@@ -153,7 +187,7 @@ impl<'p> Checker<'p> {
                 if self.gather(name, &ty, at) {
                     gathered.add_new_name(name);
                 }
-                gathered.values.add(ty.clone());
+                gathered.add_value(&ty);
                 ty
             }
             _ => {
@@ -161,7 +195,7 @@ impl<'p> Checker<'p> {
                 let ty = walked.unwrap_or_else(|| self.expr(entry.value));
                 self.check_key(&key_ty, at);
                 gathered.add_key(key_ty);
-                gathered.values.add(ty.clone());
+                gathered.add_value(&ty);
                 ty
             }
         }
@@ -203,7 +237,7 @@ impl<'p> Checker<'p> {
         let ty = walked.unwrap_or_else(|| self.expr(value));
         match &ty {
             Type::None | Type::Any => {
-                gathered.values.add(ty.clone());
+                gathered.add_value(&ty);
                 return ty;
             }
             Type::Dict(dict) => {
@@ -232,7 +266,7 @@ impl<'p> Checker<'p> {
         }
         if let Some((key, value)) = self.unpacked(&ty) {
             gathered.add_key(key);
-            gathered.values.add(value);
+            gathered.add_value(&value);
         } else {
             let at = self.at(self.module[value].span);
             self.report(diagnostics::cannot_unpack_entries(at, &ty));

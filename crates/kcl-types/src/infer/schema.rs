@@ -22,7 +22,7 @@ impl<'p> Checker<'p> {
             self.optional_annotation(param.ty, param.name.span);
         }
         self.check_defaults(schema.params.as_ref());
-        self.enter_scope();
+        self.enter_scope_of(schema.body.len());
         self.define_params(ty, place);
         let signature = self.schema_type(ty.id).index_signature.clone();
         if let (Some(signature), Some(node)) = (signature, &schema.index_signature) {
@@ -194,7 +194,7 @@ impl<'p> Checker<'p> {
         if !schema.is_instance && !self.is_in_open_schema() {
             self.check_required(expr, schema.id);
         }
-        self.config_for(expr.config, &Type::Schema(schema));
+        self.check_config_for(expr.config, &Type::Schema(schema));
         if !schema.is_instance {
             let name = super::call::quoted(&expr.name);
             let func = Arc::clone(&self.schema_type(schema.id).func);
@@ -210,6 +210,24 @@ impl<'p> Checker<'p> {
         let ty = self.expr(config);
         self.expected.pop();
         ty
+    }
+
+    /// The same where only findings count.
+    fn check_config_for(&mut self, config: ExprId, ty: &Type) {
+        let module = self.module;
+        match &module[config].kind {
+            Expr::Config(entries) if self.table.is_none() => {
+                self.expected.push(Some(Expected { ty: ty.clone(), at: None }));
+                self.nested(|this| {
+                    this.check_config(config, entries);
+                    Type::Any
+                });
+                self.expected.pop();
+            }
+            _ => {
+                self.config_for(config, ty);
+            }
+        }
     }
 
     /// Whether the config around the current one has an index signature, whose default may
@@ -241,7 +259,7 @@ impl<'p> Checker<'p> {
         for &item in items {
             if let Expr::Schema(expr) = &self.module[item].kind {
                 let ty = self.path(&expr.name);
-                self.config_for(expr.config, &ty);
+                self.check_config_for(expr.config, &ty);
             }
         }
     }

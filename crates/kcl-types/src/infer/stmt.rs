@@ -156,6 +156,9 @@ impl<'p> Checker<'p> {
                 }
                 _ => false,
             };
+            if self.defer_literal(assign, &expected) {
+                continue;
+            }
             value_ty = self.expr(assign.value);
             let is_schema = matches!(expected, Type::Schema(_)) && target.paths.is_empty();
             if !is_schema {

@@ -30,7 +30,7 @@ fn large_lists_and_dicts_are_joined_in_linear_time() {
     for index in 0..20_000 {
         let _ = writeln!(source, "    k{index} = {index}");
     }
-    source.push_str("}\nc: [int] = [\n");
+    source.push_str("}\n_ab = [a[0], b.k1]\nc: [int] = [\n");
     for index in 0..20_000 {
         let _ = writeln!(source, "    {index}");
     }
@@ -66,4 +66,27 @@ c = C {**_a}
 d = A {b.a.b.a.name = "s"}
 "#,
     );
+}
+
+#[test]
+fn long_lines_of_bases_and_merges_take_linear_time() {
+    let mut source = String::from("schema S0:\n    a0: int = 0\n\n");
+    for index in 1..5_000 {
+        let base = index - 1;
+        let _ = writeln!(source, "schema S{index}(S{base}):\n    a{index}: int = a{base} + a0\n");
+    }
+    source.push_str("s = S4999 {a1 = 1, a4998 = 2}\nmerged = {k = 0}");
+    for index in 0..20_000 {
+        let _ = write!(source, " | {{k{index} = {index}}}");
+    }
+    source.push_str("\nschema L:\n    kind: \"k0\"");
+    for index in 1..5_000 {
+        let _ = write!(source, " | \"k{index}\"");
+    }
+    source.push_str("\n\nls = [\n");
+    for index in 0..5_000 {
+        let _ = writeln!(source, "    L {{kind = \"k{index}\"}}");
+    }
+    source.push_str("]\n");
+    check_quickly(&source);
 }

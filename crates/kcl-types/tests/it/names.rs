@@ -198,3 +198,18 @@ b = [1 for x.y in [1]]
 ",
     );
 }
+
+#[test]
+fn the_type_of_data_is_known_where_it_is_read() {
+    check_findings(
+        r"
+data = {ports = [1, 2], name = 'a', inner = {on = True}}
+_x = data.name - 1
+   # ^ error[E2G22]: unsupported operand type(s) for -: 'str' and 'int(1)'
+_y = lambda {
+    data.inner.on.z
+  # ^ error[E2G22]: attribute 'z' not found in 'bool'
+}
+",
+    );
+}
