@@ -347,6 +347,10 @@ impl<'p> Evaluator<'p> {
             types.collect()
         });
         for (at, param) in params.list.iter().enumerate() {
+            // Whatever fails next is reported there, as if the default were always evaluated.
+            if let Some(default) = param.default {
+                self.at = self.origin(default);
+            }
             if at < n_args
                 && named.is_empty()
                 && types[at].as_ref().is_none_or(|ty| is_plainly(&self.stack[base + at], &ty.kind))

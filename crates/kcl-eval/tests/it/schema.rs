@@ -33,3 +33,19 @@ fn attributes_of_a_base_that_is_declared_later_come_last() {
     evaluates(&format!("x = B {{}}\n{derived}{base}"), "x:\n  b: 2\n  a: 1");
     evaluates(&format!("{derived}{base}x = B {{}}\n"), "x:\n  a: 1\n  b: 2");
 }
+
+#[test]
+fn a_failed_check_of_a_converted_dict_is_reported_at_the_last_default() {
+    let source = "
+schema A:
+    n: int
+    check:
+        n > 1
+schema B[x: int = 3]:
+    a: A
+b = B(4) {
+    a = {n = 1}
+}
+";
+    fails(source, 5, "Instance check failed");
+}
