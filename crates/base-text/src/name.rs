@@ -1,11 +1,11 @@
 //! Interned identifiers.
 
+use hashbrown::HashTable;
 use rustc_hash::FxHasher;
-use std::collections::HashSet;
 use std::fmt;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::ptr;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// An identifier, held once in the process: comparing and hashing cost one word.
 ///
@@ -14,25 +14,24 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 #[derive(Clone, Copy)]
 pub struct Name(&'static str);
 
-type Table = HashSet<&'static str, BuildHasherDefault<FxHasher>>;
+type Table = HashTable<&'static str>;
 
 const N_SHARDS: usize = 16;
 
-static TABLES: LazyLock<[Mutex<Table>; N_SHARDS]> =
-    LazyLock::new(|| std::array::from_fn(|_| Mutex::new(Table::default())));
+static TABLES: [Mutex<Table>; N_SHARDS] = [const { Mutex::new(Table::new()) }; N_SHARDS];
 
 impl Name {
     /// Returns the one name with this text.
     pub fn new(text: &str) -> Self {
-        let mut hasher = FxHasher::default();
-        text.hash(&mut hasher);
-        let shard = (hasher.finish() >> 60) as usize % N_SHARDS;
+        let hash = hash(text);
+        // The topmost bits and the lowest ones are the table's own.
+        let shard = (hash >> 32) as usize % N_SHARDS;
         let mut table = TABLES[shard].lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = table.get(text) {
+        if let Some(known) = table.find(hash, |known| *known == text) {
             return Self(known);
         }
         let text: &'static str = Box::leak(text.into());
-        table.insert(text);
+        table.insert_unique(hash, text, |text| self::hash(text));
         Self(text)
     }
 
@@ -45,6 +44,12 @@ impl Name {
     pub fn is_private(self) -> bool {
         self.0.starts_with('_')
     }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl PartialEq for Name {

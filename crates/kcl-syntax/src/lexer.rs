@@ -159,7 +159,7 @@ impl<'t, 'e> Lexer<'t, 'e> {
     fn comment(&mut self) {
         let start = self.pos;
         let tail = &self.bytes[start..];
-        let mut len = tail.iter().position(|b| *b == b'\n').unwrap_or(tail.len());
+        let mut len = memchr::memchr(b'\n', tail).unwrap_or(tail.len());
         if len < tail.len() && tail[..len].ends_with(b"\r") {
             len -= 1;
         }

@@ -3,6 +3,7 @@
 //! Recursive descent, with recovery: a missing token is reported and the parser goes on.
 //! Which tokens are then passed over follows the reference, so that the errors do too.
 
+mod cache;
 mod config;
 mod expr;
 mod list;
@@ -20,7 +21,7 @@ use crate::lexer::string::StringParts;
 use crate::lexer::{Lexed, is_suffix, lex};
 use crate::token::{NUMBER_IS_BAD, STRING_IS_OPEN, Token, TokenKind};
 use base_text::{Name, Span};
-use rustc_hash::FxHashMap;
+use cache::NameCache;
 
 /// How deep brackets, blocks and types may nest.
 ///
@@ -96,7 +97,8 @@ struct Parser<'t> {
     prev_end: u32,
     module: Module,
     errors: Vec<SyntaxError>,
-    names: FxHashMap<&'t str, Name>,
+    /// Names met lately.
+    names: NameCache,
     depth: u32,
     /// Set when the nesting is too deep: the rest of the text is left out, silently.
     stopped: bool,
@@ -126,7 +128,7 @@ impl<'t> Parser<'t> {
             prev_end: token.start,
             module,
             errors,
-            names: FxHashMap::default(),
+            names: NameCache::default(),
             depth: 0,
             stopped: false,
             frames: Vec::new(),
@@ -339,16 +341,12 @@ impl<'t> Parser<'t> {
         matches!(self.module[expr].kind, Expr::Missing)
     }
 
-    fn intern(&mut self, text: &'t str) -> Name {
-        *self.names.entry(text).or_insert_with(|| Name::new(text))
-    }
-
     /// Passes a name, or reports that it is missing; then its text is empty.
     fn ident(&mut self) -> Ident {
         let token = self.token;
         if token.kind.is_ident() {
             let text = token.span().slice(self.text);
-            let name = self.intern(text.strip_prefix('$').unwrap_or(text));
+            let name = self.names.get(text.strip_prefix('$').unwrap_or(text));
             self.bump();
             Ident { name, span: token.span() }
         } else {

@@ -2,6 +2,7 @@
 
 use super::Lexer;
 use crate::token::{STRING_HAS_DOLLAR, STRING_IS_ODD, STRING_IS_OPEN, TokenKind};
+use memchr::{memchr, memchr3};
 use std::borrow::Cow;
 
 impl Lexer<'_, '_> {
@@ -31,20 +32,31 @@ impl Lexer<'_, '_> {
         let quote = self.peek(0);
         self.pos += 1;
         let is_long = self.peek(0) == quote && self.peek(1) == quote;
-        if is_long {
-            self.pos += 2;
+        let closed = if is_long { self.long_quoted(quote) } else { self.short_quoted(quote) };
+        if let Some(extra) = closed {
+            return Quoted { is_long, is_closed: true, extra };
         }
+        while !self.text.is_char_boundary(self.pos) {
+            self.pos += 1;
+        }
+        Quoted { is_long: false, is_closed: false, extra: STRING_IS_ODD }
+    }
+
+    /// Passes the rest of a string in one pair of quotes, and gives facts for the token;
+    /// `None` if it is not closed.
+    fn short_quoted(&mut self, quote: u8) -> Option<u16> {
         let mut extra = 0;
         // A line end is a part of the string at its start and behind an escape.
         let mut ends_with_line = false;
-        while let Some(byte) = self.bytes.get(self.pos).copied() {
+        loop {
+            let byte = self.bytes.get(self.pos).copied()?;
             if IS_PLAIN[byte as usize] {
                 self.pos += 1;
                 ends_with_line = true;
                 continue;
             }
-            if !is_long && ends_with_line && matches!(byte, b'\r' | b'\n' | 0) {
-                break;
+            if ends_with_line && matches!(byte, b'\r' | b'\n' | 0) {
+                return None;
             }
             self.pos += 1;
             ends_with_line = true;
@@ -57,21 +69,42 @@ impl Lexer<'_, '_> {
                     }
                 }
                 b'$' => extra |= STRING_HAS_DOLLAR,
-                b'\n' if is_long => {}
                 b'\r' | b'\n' => extra |= STRING_IS_ODD,
-                _ if byte != quote => {}
-                _ if !is_long => return Quoted { is_long, is_closed: true, extra },
+                _ if byte == quote => return Some(extra),
+                _ => {}
+            }
+        }
+    }
+
+    /// The same for three pairs of quotes.
+    fn long_quoted(&mut self, quote: u8) -> Option<u16> {
+        self.pos += 2;
+        let start = self.pos;
+        let mut extra = 0;
+        loop {
+            let Some(len) = memchr3(quote, b'\\', b'$', &self.bytes[self.pos..]) else {
+                self.pos = self.bytes.len();
+                return None;
+            };
+            self.pos += len + 1;
+            match self.bytes[self.pos - 1] {
+                b'\\' => {
+                    extra |= STRING_IS_ODD;
+                    if self.peek(0) == b'\\' || self.peek(0) == quote {
+                        self.pos += 1;
+                    }
+                }
+                b'$' => extra |= STRING_HAS_DOLLAR,
                 _ if self.peek(0) == quote && self.peek(1) == quote => {
+                    if memchr(b'\r', &self.bytes[start..self.pos]).is_some() {
+                        extra |= STRING_IS_ODD;
+                    }
                     self.pos += 2;
-                    return Quoted { is_long, is_closed: true, extra };
+                    return Some(extra);
                 }
                 _ => {}
             }
         }
-        while !self.text.is_char_boundary(self.pos) {
-            self.pos += 1;
-        }
-        Quoted { is_long: false, is_closed: false, extra: extra | STRING_IS_ODD }
     }
 }
 
@@ -84,7 +117,7 @@ struct Quoted {
     extra: u16,
 }
 
-/// Bytes that just stand for themselves in strings.
+/// Bytes that just stand for themselves in strings in one pair of quotes.
 const IS_PLAIN: [bool; 256] = {
     let mut table = [true; 256];
     let mut rest: &[u8] = b"\"'\\$\r\n\0";
