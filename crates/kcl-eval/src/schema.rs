@@ -134,7 +134,8 @@ impl<'p> Evaluator<'p> {
                     self.relax(id, this, decl.index_signature.as_ref())?;
                     self.run_checks(id, this)?;
                 }
-                this.attrs.borrow_mut().remove(&name);
+                // The reference's order: the last key takes the place of the key's name.
+                this.attrs.borrow_mut().swap_remove(&name);
                 self.check_required(this)
             }
         }

@@ -210,6 +210,17 @@ impl Dict {
         Some(entry.value)
     }
 
+    /// Removes `key`; the last entry takes its place.
+    pub fn swap_remove(&mut self, key: &str) -> Option<Value> {
+        let at = self.position(key)?;
+        let entry = self.entries.swap_remove(at);
+        self.index = None;
+        if self.entries.len() > SCAN_LIMIT {
+            self.build_index();
+        }
+        Some(entry.value)
+    }
+
     /// Keeps the entries that `keep` holds for.
     pub fn retain(&mut self, keep: impl FnMut(&Entry) -> bool) {
         self.entries.retain(keep);
