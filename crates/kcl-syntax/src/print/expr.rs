@@ -287,6 +287,13 @@ impl Printer<'_> {
             self.push(":");
             self.indented(|this| this.lines(items, Self::entry));
             let Some(orelse) = orelse else { return };
+            // A last branch without entries says nothing, and there is no way to write it.
+            if matches!(&module[*orelse].kind, Expr::Config(rest) if rest.is_empty()) {
+                if items.is_empty() {
+                    self.push(" **{}");
+                }
+                return;
+            }
             // `if a: else:`: a branch without entries is known by its one line.
             if items.is_empty() {
                 self.push(" ");
