@@ -29,9 +29,7 @@ pub fn compile(
     system: &(dyn System + Sync),
     options: &RunOptions,
 ) -> Result<Compiled, Box<RunError>> {
-    with_large_stack(|| {
-        Session::new().compile_here(system, options)
-    })
+    with_large_stack(|| Session::new().compile_here(system, options))
 }
 
 pub(crate) fn compile_job(
@@ -58,8 +56,8 @@ pub(crate) fn load_job(
     let mut vendors = vec![entries.root.join("vendor")];
     vendors.extend(job.vendors.iter().cloned());
     let options = LoadOptions { packages: job.packages.clone(), vendors, plugins: false };
-    let loaded = kcl_hir::load_with(system, &entries, &options, &session.store)
-        .map_err(RunError::plain)?;
+    let loaded =
+        kcl_hir::load_with(system, &entries, &options, &session.store).map_err(RunError::plain)?;
     let mut program = loaded.value;
     if !job.options.overrides.is_empty() {
         kcl_query::apply_overrides(&mut program, &job.options.overrides)
