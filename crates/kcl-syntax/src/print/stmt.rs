@@ -2,8 +2,8 @@
 
 use super::Printer;
 use crate::ast::{
-    Assign, AugOp, Check, Expr, ExprId, If, IndexSignature, MemberOrIndex, Number, Params, Path, Rule,
-    Schema, SchemaAttr, SchemaKind, Stmt, StmtId, Target, UnaryOp,
+    Assign, AugOp, Check, Expr, ExprId, If, IndexSignature, MemberOrIndex, Number, Params, Path,
+    Rule, Schema, SchemaAttr, SchemaKind, Stmt, StmtId, Target, UnaryOp,
 };
 
 impl Printer<'_> {
