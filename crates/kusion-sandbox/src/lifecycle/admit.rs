@@ -37,11 +37,7 @@ pub(crate) struct Review<'a> {
 
 /// Fills in what depends on other objects (service account, limits, priority …) and refuses
 /// what has no place (a namespace that is absent or ends).
-pub(crate) fn mutate(
-    _api: &Api,
-    _review: &Review<'_>,
-    _object: &mut Value,
-) -> Result<(), Status> {
+pub(crate) fn mutate(_api: &Api, _review: &Review<'_>, _object: &mut Value) -> Result<(), Status> {
     Ok(())
 }
 
