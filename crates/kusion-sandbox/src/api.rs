@@ -115,11 +115,6 @@ impl Api {
         _namespace: &str,
         _name: &str,
     ) -> Result<Arc<Value>, Status> {
-        Err(Status {
-            code: 404,
-            reason: "NotFound",
-            message: String::new(),
-            details: Value::Null,
-        })
+        Err(Status { code: 404, reason: "NotFound", message: String::new(), details: Value::Null })
     }
 }

@@ -6,6 +6,7 @@
 //! [`Api`] as any client would.
 
 mod api;
+mod lifecycle;
 mod status;
 
 pub use api::{Api, Deletion, Event, EventKind, Propagation, Resource, Scope, Selection, Write};
