@@ -35,8 +35,15 @@ pub(crate) fn generate(kubeconfig: &Path) -> anyhow::Result<String> {
 /// Compares the committed table with a server.
 pub(crate) fn check(kubeconfig: &Path) -> anyhow::Result<String> {
     let (fresh_version, table) = read(kubeconfig)?;
-    ensure!(fresh_version == version(), "the table is of {}, the server {fresh_version}", version());
-    ensure!(described_table() == table, "the table differs from the server: run `cargo xtask k8s-schema`");
+    ensure!(
+        fresh_version == version(),
+        "the table is of {}, the server {fresh_version}",
+        version()
+    );
+    ensure!(
+        described_table() == table,
+        "the table differs from the server: run `cargo xtask k8s-schema`"
+    );
     Ok(format!("{FILE} is what Kubernetes {fresh_version} serves"))
 }
 

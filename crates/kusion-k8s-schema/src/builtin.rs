@@ -274,7 +274,8 @@ impl Builtin {
     /// Returns the type of a kind.
     pub fn type_of(&self, group: &str, version: &str, kind: &str) -> Option<TypeId> {
         let wanted = (group, version, kind);
-        let at = self.kinds.binary_search_by(|(g, v, k, _)| (&**g, &**v, &**k).cmp(&wanted)).ok()?;
+        let at =
+            self.kinds.binary_search_by(|(g, v, k, _)| (&**g, &**v, &**k).cmp(&wanted)).ok()?;
         self.kinds.get(at).map(|entry| entry.3)
     }
 

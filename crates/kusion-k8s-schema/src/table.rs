@@ -179,7 +179,8 @@ mod tests {
             FieldRecord { name: "items".into(), required: false, node: list },
             FieldRecord { name: "name".into(), required: true, node: string },
         ];
-        let node = Node { shape: Shape::Struct(fields), map_type: "atomic".into(), ..Node::default() };
+        let node =
+            Node { shape: Shape::Struct(fields), map_type: "atomic".into(), ..Node::default() };
         let kinds = vec![["apps".into(), "v1".into(), "Thing".into()]];
         let resource = ResourceRecord {
             name: "things".into(),

@@ -177,8 +177,9 @@ fn shape(rest: &mut Map<String, Value>, numbers: &BTreeMap<&str, u32>) -> anyhow
                 return Ok(Shape::Object);
             };
             let required = rest.remove("required").unwrap_or_default();
-            let is_required =
-                |name: &str| required.as_array().is_some_and(|all| all.iter().any(|one| one == name));
+            let is_required = |name: &str| {
+                required.as_array().is_some_and(|all| all.iter().any(|one| one == name))
+            };
             let fields = properties.iter().map(|(name, schema)| {
                 let required = is_required(name);
                 Ok(FieldRecord { name: name.clone(), required, node: node(schema, numbers)? })

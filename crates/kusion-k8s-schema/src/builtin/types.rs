@@ -1,8 +1,6 @@
 //! From schema records to types.
 
-use crate::model::{
-    Field, ListKind, Listing, Mapping, Scalar, Struct, Type, TypeId, TypeTable,
-};
+use crate::model::{Field, ListKind, Listing, Mapping, Scalar, Struct, Type, TypeId, TypeTable};
 use crate::table::{Definition, FieldRecord, Node, Shape};
 
 /// Builds the types of all definitions; the number of a type is the place of its definition.
@@ -56,9 +54,9 @@ impl Builder {
             Shape::List(item) => {
                 let kind = match node.list_type.as_str() {
                     "set" => ListKind::Set,
-                    "map" => {
-                        ListKind::Map(node.list_keys.iter().map(|key| key.as_str().into()).collect())
-                    }
+                    "map" => ListKind::Map(
+                        node.list_keys.iter().map(|key| key.as_str().into()).collect(),
+                    ),
                     _ => ListKind::Atomic,
                 };
                 Type::List(Listing { element: self.id(item), kind })

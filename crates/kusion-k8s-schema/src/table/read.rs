@@ -103,10 +103,7 @@ impl<'a> Reader<'a> {
         Ok(GroupRecord {
             name: self.owned()?,
             versions: self.many(|reader| {
-                Ok(VersionRecord {
-                    name: reader.owned()?,
-                    resources: reader.many(Self::resource)?,
-                })
+                Ok(VersionRecord { name: reader.owned()?, resources: reader.many(Self::resource)? })
             })?,
         })
     }
