@@ -10,6 +10,7 @@ pub mod clock;
 mod cluster;
 mod convert;
 mod fields;
+mod lifecycle;
 pub mod object;
 mod registry;
 mod selector;
