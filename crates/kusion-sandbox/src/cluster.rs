@@ -39,9 +39,7 @@ impl Cluster {
         name: &str,
     ) -> Result<Arc<Stored>, Status> {
         let table = served.table()?;
-        self.store
-            .get(table, &served.key(namespace, name))
-            .ok_or_else(|| served.not_found(name))
+        self.store.get(table, &served.key(namespace, name)).ok_or_else(|| served.not_found(name))
     }
 
     /// Returns a stored object in the version in which it is served.

@@ -66,7 +66,11 @@ pub fn has_finalizer(object: &Value, finalizer: &str) -> bool {
 
 /// Returns the finalizers.
 pub fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
-    at(object, &["metadata", "finalizers"]).as_array().into_iter().flatten().filter_map(Value::as_str)
+    at(object, &["metadata", "finalizers"])
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
 }
 
 /// Returns whether the object is being deleted.

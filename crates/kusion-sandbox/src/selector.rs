@@ -23,11 +23,8 @@ pub struct LabelSelector {
 impl LabelSelector {
     /// Parses the text form (`app=web,tier in (a,b),!old`).
     pub fn parse(text: &str) -> Result<Self, Status> {
-        parse_labels(text).map_err(|why| {
-            Status::bad_request(format!(
-                "unable to parse requirement: {why}"
-            ))
-        })
+        parse_labels(text)
+            .map_err(|why| Status::bad_request(format!("unable to parse requirement: {why}")))
     }
 
     /// Makes a selector from a `matchLabels`/`matchExpressions` object; null takes nothing.
@@ -36,11 +33,12 @@ impl LabelSelector {
         let mut requirements = Vec::new();
         if let Some(Value::Object(labels)) = selector.get("matchLabels") {
             for (key, value) in labels {
-                requirements
-                    .push(Requirement::In(key.clone(), vec![value.as_str()?.to_owned()]));
+                requirements.push(Requirement::In(key.clone(), vec![value.as_str()?.to_owned()]));
             }
         }
-        for expression in selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten() {
+        for expression in
+            selector.get("matchExpressions").and_then(Value::as_array).into_iter().flatten()
+        {
             let key = expression.get("key")?.as_str()?.to_owned();
             let values = expression
                 .get("values")
@@ -125,9 +123,7 @@ fn parse_labels(text: &str) -> Result<LabelSelector, String> {
 /// Returns the next word and what follows it.
 fn token(text: &str) -> (&str, &str) {
     let text = text.trim_start();
-    let end = text
-        .find(|c: char| c.is_whitespace() || "=!,()<>".contains(c))
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| c.is_whitespace() || "=!,()<>".contains(c)).unwrap_or(text.len());
     text.split_at(end)
 }
 
@@ -183,9 +179,7 @@ fn parse_requirement(text: &str) -> Result<(Requirement, &str), String> {
 }
 
 fn limit(value: &str) -> Result<i64, String> {
-    value
-        .parse()
-        .map_err(|_| "for 'Gt', 'Lt' operators, the value must be an integer".to_owned())
+    value.parse().map_err(|_| "for 'Gt', 'Lt' operators, the value must be an integer".to_owned())
 }
 
 fn parse_values<'a>(key: &str, text: &'a str) -> Result<(Vec<String>, &'a str), String> {

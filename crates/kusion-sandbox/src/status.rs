@@ -29,11 +29,7 @@ pub struct Cause {
 
 impl Cause {
     /// Makes a cause.
-    pub fn new(
-        reason: &'static str,
-        field: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
+    pub fn new(reason: &'static str, field: impl Into<String>, message: impl Into<String>) -> Self {
         Self { reason, field: field.into(), message: message.into() }
     }
 }

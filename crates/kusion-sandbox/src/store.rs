@@ -289,8 +289,7 @@ impl Store {
             _ => table.objects.insert(key.into(), Arc::clone(&stored)),
         };
         self.tell(table, kind, &stored, previous.as_ref());
-        let change =
-            Change { kind, object: Arc::clone(&stored), previous, frame: OnceLock::new() };
+        let change = Change { kind, object: Arc::clone(&stored), previous, frame: OnceLock::new() };
         if table.ring.len() >= RING
             && let Some(old) = table.ring.pop_front()
         {
@@ -327,11 +326,7 @@ fn check_seen(state: &State, table: TableId, seen: &Stored) -> Result<(), Race> 
     if here.revision == seen.revision { Ok(()) } else { Err(Race) }
 }
 
-fn range(
-    objects: &BTreeMap<Box<str>, Arc<Stored>>,
-    prefix: &str,
-    after: &str,
-) -> Vec<Arc<Stored>> {
+fn range(objects: &BTreeMap<Box<str>, Arc<Stored>>, prefix: &str, after: &str) -> Vec<Arc<Stored>> {
     let start = if after > prefix { Bound::Excluded(after) } else { Bound::Included(prefix) };
     objects
         .range::<str, _>((start, Bound::Unbounded))

@@ -32,8 +32,7 @@ impl Cluster {
         }
         for attempt in 1.. {
             let mut named = object.clone();
-            object::meta_mut(&mut named)
-                .insert("name".to_owned(), names::generate(&prefix).into());
+            object::meta_mut(&mut named).insert("name".to_owned(), names::generate(&prefix).into());
             match self.create_named(served, namespace, named, write) {
                 Err(status) if status.is_already_exists() && attempt < ATTEMPTS => {}
                 result => return result,

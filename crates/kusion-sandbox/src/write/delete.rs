@@ -74,11 +74,7 @@ impl Cluster {
     }
 }
 
-fn check_preconditions(
-    served: &Served,
-    old: &Stored,
-    deletion: &Deletion,
-) -> Result<(), Status> {
+fn check_preconditions(served: &Served, old: &Stored, deletion: &Deletion) -> Result<(), Status> {
     let value = old.value();
     let (group, plural) = (&served.resource.group, &served.resource.plural);
     let name = object::name(&value);

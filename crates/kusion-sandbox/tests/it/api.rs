@@ -57,8 +57,7 @@ fn an_update_of_an_old_version_is_a_conflict() {
     new["data"]["a"] = "2".into();
     let write = Write::default();
     api.update(&config_maps(), "default", "a", new.clone(), &write).expect("update");
-    let status =
-        api.update(&config_maps(), "default", "a", new, &write).expect_err("conflict");
+    let status = api.update(&config_maps(), "default", "a", new, &write).expect_err("conflict");
     assert!(status.is_conflict());
     assert_eq!(
         status.message,
@@ -97,8 +96,7 @@ fn finalizers_keep_an_object_until_they_are_gone() {
     let api = cluster();
     create(&api, "a", &json!({}));
     let events = api.subscribe();
-    let foreground =
-        Deletion { propagation: Some(Propagation::Foreground), ..Deletion::default() };
+    let foreground = Deletion { propagation: Some(Propagation::Foreground), ..Deletion::default() };
     let marked = api.delete(&config_maps(), "default", "a", &foreground).expect("delete");
     assert!(marked["metadata"]["deletionTimestamp"].is_string());
     assert_eq!(marked["metadata"]["finalizers"], json!(["foregroundDeletion"]));
@@ -127,9 +125,8 @@ fn the_spec_counts_generations_and_the_status_does_not() {
     assert_eq!(after["status"]["replicas"], 1);
     let scale = Write { subresource: "scale", ..Write::default() };
     let patch = json!({"spec": {"replicas": 3}});
-    let scaled = api
-        .patch(&deployments, "default", "web", PatchKind::Merge, &patch, &scale)
-        .expect("scale");
+    let scaled =
+        api.patch(&deployments, "default", "web", PatchKind::Merge, &patch, &scale).expect("scale");
     assert_eq!(scaled["kind"], "Scale");
     let after = api.get(&deployments, "default", "web").expect("get");
     assert_eq!(after["metadata"]["generation"], 2);
@@ -143,5 +140,8 @@ fn a_dry_run_stores_nothing() {
     let object = json!({"metadata": {"generateName": "a-"}});
     let made = api.create(&config_maps(), "default", object, &write).expect("create");
     assert!(made["metadata"]["name"].as_str().is_some_and(|name| name.starts_with("a-")));
-    assert_eq!(api.list(&config_maps(), Scope::All, Selection::default()).expect("list").0.len(), 0);
+    assert_eq!(
+        api.list(&config_maps(), Scope::All, Selection::default()).expect("list").0.len(),
+        0
+    );
 }
