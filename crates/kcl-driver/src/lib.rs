@@ -28,6 +28,7 @@ mod prepare;
 mod provenance;
 mod session;
 mod settings;
+mod shared;
 mod stack;
 
 pub use argument::{ArgumentError, parse_argument};

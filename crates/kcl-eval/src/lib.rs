@@ -16,6 +16,7 @@ mod expr;
 mod host;
 mod instance;
 mod layout;
+mod library;
 mod lazy;
 mod loops;
 mod names;
@@ -32,6 +33,7 @@ mod union;
 
 pub use error::EvalError;
 pub use evaluator::{evaluate, evaluate_after};
+pub use library::{Library, evaluate_in};
 pub use options::{Evaluated, Limits, Options};
 pub use partial::combine;
 pub use provenance::{Leaf, LeafOptions, Provenance, Source, Step};

@@ -10,12 +10,14 @@ mod cycle;
 pub mod entry;
 mod find;
 mod glob;
+mod library;
 pub mod load;
 pub mod program;
 mod store;
 mod usage;
 
 pub use entry::{Entries, EntryFile, Input, LoadError, PackageMap, resolve_entries};
+pub use library::LibraryKey;
 pub use load::{LoadOptions, load, load_with};
 pub use program::{
     Global, GlobalKind, Grafted, Import, ImportTarget, Package, PackageId, Program, SourceFile,

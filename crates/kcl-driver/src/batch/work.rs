@@ -1,16 +1,16 @@
 //! The threads that compile.
 
-use super::facts::{Change, Fact, Recorder};
+use super::facts::{Change, Fact, Recorder, Stamp};
 use super::manifest::{Finished, Manifest, task_of};
 use super::place::Place;
-use super::facts::Stamp;
 use super::{BatchError, BatchOptions, Stack, StackOutcome, StackState, unwritable};
 use crate::argument::parse_argument;
 use crate::compile::load_job;
-use crate::evaluate::RunOutput;
+use crate::evaluate::{RunOutput, run_sharing};
 use crate::options::RunOptions;
 use crate::prepare::prepare;
 use crate::session::Session;
+use crate::shared::SharedPackages;
 use crate::stack::LARGE_STACKS;
 use base_diag::{Colour, render_text};
 use base_system::System;
@@ -159,6 +159,7 @@ struct Worker<'a> {
     plan: &'a Plan<'a>,
     session: &'a Session,
     recorder: Recorder<'a>,
+    packages: SharedPackages,
     /// The folders that were made.
     folders: FxHashSet<PathBuf>,
     done: Done,
@@ -170,6 +171,7 @@ impl<'a> Worker<'a> {
             plan,
             session,
             recorder: Recorder::new(plan.system, plan.options.out.is_some()),
+            packages: SharedPackages::default(),
             folders: FxHashSet::default(),
             done: Done::default(),
         }
@@ -184,7 +186,7 @@ impl<'a> Worker<'a> {
         let (stack, place) = (&self.plan.stacks[at], &self.plan.places[at]);
         let colour = self.plan.options.colour;
         let mut outcome = StackOutcome { name: place.name.clone(), ..StackOutcome::default() };
-        let run = || run(self.session, &self.recorder, stack, colour);
+        let run = || run(self.session, &mut self.packages, &self.recorder, stack, colour);
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(output)) => {
                 let RunOutput { printed, mut result, warnings, program, .. } = output;
@@ -240,6 +242,7 @@ impl<'a> Worker<'a> {
 /// Runs one stack; a failure is the text to be shown and what the stack had printed.
 fn run(
     session: &Session,
+    packages: &mut SharedPackages,
     recorder: &Recorder<'_>,
     stack: &Stack,
     colour: Colour,
@@ -251,7 +254,6 @@ fn run(
             return Err((message, String::new()));
         }
     };
-    session
-        .run_here(recorder, &options)
+    run_sharing(session, packages, recorder, &options)
         .map_err(|error| (error.to_text(colour), error.printed.clone()))
 }
