@@ -10,7 +10,7 @@ use yaml_serde::{Deserializer, Value};
 /// # Errors
 ///
 /// If a file can't be read or is not YAML.
-pub fn same_data(one: &Path, other: &Path) -> anyhow::Result<bool> {
+pub(crate) fn same_data(one: &Path, other: &Path) -> anyhow::Result<bool> {
     let read = |path: &Path| fs::read_to_string(path).with_context(|| path.display().to_string());
     let (one, other) = (read(one)?, read(other)?);
     Ok(one.trim_end() == other.trim_end() || documents(&one)? == documents(&other)?)

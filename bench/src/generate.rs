@@ -7,7 +7,7 @@ mod compute;
 mod data;
 mod import;
 mod model;
-pub mod repo;
+pub(crate) mod repo;
 mod schema;
 
 use anyhow::bail;
@@ -21,7 +21,7 @@ const MOD_FILE: &str = "[package]\nname = \"bench\"\nedition = \"0.1.0\"\nversio
 /// # Errors
 ///
 /// If the kind is unknown or files can't be written.
-pub fn generate(kind: &str, n: usize, folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn generate(kind: &str, n: usize, folder: &Path) -> anyhow::Result<()> {
     write(&folder.join("kcl/kcl.mod"), MOD_FILE)?;
     let (kcl, jsonnet) = match kind {
         "tiny" => (data::TINY.to_owned(), Some(data::TINY_JSONNET.to_owned())),

@@ -9,15 +9,15 @@ use std::path::Path;
 
 /// What the import of a package costs.
 #[derive(Clone, Debug)]
-pub struct ImportRow {
+pub(crate) struct ImportRow {
     /// The workload.
-    pub name: String,
+    pub(crate) name: String,
     /// The reference.
-    pub reference: Option<Cost>,
+    pub(crate) reference: Option<Cost>,
     /// Ours without a cache.
-    pub cold: Option<Cost>,
+    pub(crate) cold: Option<Cost>,
     /// Ours when the cache knows the package.
-    pub warm: Option<Cost>,
+    pub(crate) warm: Option<Cost>,
 }
 
 /// Measures cold and warm imports of one package.
@@ -25,7 +25,7 @@ pub struct ImportRow {
 /// # Errors
 ///
 /// If the cache folder can't be made.
-pub fn run(
+pub(crate) fn run(
     workload: &Workload,
     tools: &Tools,
     effort: Effort,

@@ -120,8 +120,7 @@ fn run(options: &Options) -> anyhow::Result<()> {
     }
     if wanted("repo") {
         let repo = work.join(format!("repo_{}", options.n_projects));
-        report.monorepo =
-            Some(monorepo::run(&repo, options.n_projects, &tools, options.effort)?);
+        report.monorepo = Some(monorepo::run(&repo, options.n_projects, &tools, options.effort)?);
     }
     if options.founding {
         let folder = work.join("founding");

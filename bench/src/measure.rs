@@ -15,28 +15,28 @@ use std::time::{Duration, Instant};
 use std::{env, io, thread};
 
 /// The word by which this program knows that it is the one between.
-pub const COMMAND: &str = "measure";
+pub(crate) const COMMAND: &str = "measure";
 
 /// A command to be run in a folder.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub(crate) struct Run {
     /// The program and its arguments.
-    pub words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// Where it runs.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Whether caches on disk are left on.
-    pub warm: bool,
+    pub(crate) warm: bool,
 }
 
 /// What a process cost.
 #[derive(Clone, Copy, Debug)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// Time on all cores, in milliseconds.
-    pub cpu: f64,
+    pub(crate) cpu: f64,
     /// Time on the clock, in milliseconds.
-    pub wall: f64,
+    pub(crate) wall: f64,
     /// The most memory it held, in megabytes.
-    pub memory: f64,
+    pub(crate) memory: f64,
 }
 
 impl Run {
@@ -45,7 +45,7 @@ impl Run {
     /// # Errors
     ///
     /// If the command can't be started, fails, or takes longer than `limit`.
-    pub fn measure(&self, limit: Duration, output: Option<&Path>) -> anyhow::Result<Cost> {
+    pub(crate) fn measure(&self, limit: Duration, output: Option<&Path>) -> anyhow::Result<Cost> {
         let between = env::current_exe()?;
         let output = output.unwrap_or(Path::new("/dev/null"));
         let mut command = Command::new(between);
@@ -65,7 +65,7 @@ impl Run {
     }
 
     /// Counts instructions with callgrind; `None` without it, or if it takes too long.
-    pub fn count_instructions(&self, limit: Duration) -> Option<f64> {
+    pub(crate) fn count_instructions(&self, limit: Duration) -> Option<f64> {
         let mut command = Command::new("timeout");
         command.arg(limit.as_secs().to_string());
         command.args(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]);
@@ -86,12 +86,11 @@ impl Run {
 /// # Errors
 ///
 /// If the words are wrong or the command can't be started.
-pub fn stand_between(words: &[String]) -> anyhow::Result<()> {
+pub(crate) fn stand_between(words: &[String]) -> anyhow::Result<()> {
     let [limit, output, program, arguments @ ..] = words else { bail!("measure: too few words") };
     let limit = Duration::from_secs(limit.parse()?);
     let start = Instant::now();
-    let mut child =
-        Command::new(program).args(arguments).stdout(File::create(output)?).spawn()?;
+    let mut child = Command::new(program).args(arguments).stdout(File::create(output)?).spawn()?;
     let code = loop {
         if let Some(status) = child.try_wait()? {
             break status.code().unwrap_or(-1);
@@ -102,7 +101,9 @@ pub fn stand_between(words: &[String]) -> anyhow::Result<()> {
             break -9;
         }
         // Long runs need no exact clock, short ones are asked about often.
-        thread::sleep((start.elapsed() / 200).clamp(Duration::from_micros(20), Duration::from_millis(5)));
+        thread::sleep(
+            (start.elapsed() / 200).clamp(Duration::from_micros(20), Duration::from_millis(5)),
+        );
     };
     let wall = start.elapsed().as_secs_f64() * 1e3;
     let used = getrusage(UsageWho::RUSAGE_CHILDREN)?;

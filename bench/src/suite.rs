@@ -9,47 +9,47 @@ use std::time::{Duration, Instant};
 
 /// How long to measure.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort {
+pub(crate) struct Effort {
     /// At least so many rounds.
-    pub rounds: usize,
+    pub(crate) rounds: usize,
     /// More rounds until so much time has passed.
-    pub budget: Duration,
+    pub(crate) budget: Duration,
     /// A run that takes longer is given up.
-    pub limit: Duration,
+    pub(crate) limit: Duration,
     /// A count of instructions that takes longer is given up; zero for no counts.
-    pub count_limit: Duration,
+    pub(crate) count_limit: Duration,
 }
 
 /// What a tool needed for a workload.
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// The tool.
-    pub tool: Tool,
+    pub(crate) tool: Tool,
     /// The least of all rounds; the memory is the most.
-    pub cost: Result<Cost, String>,
+    pub(crate) cost: Result<Cost, String>,
     /// How many instructions it took.
-    pub instructions: Option<f64>,
+    pub(crate) instructions: Option<f64>,
     /// Whether its output is that of the reference, as data.
-    pub is_same: Option<bool>,
+    pub(crate) is_same: Option<bool>,
 }
 
 /// A workload and what all tools needed for it.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub(crate) struct Row {
     /// The workload.
-    pub workload: Workload,
+    pub(crate) workload: Workload,
     /// The tools.
-    pub measured: Vec<Measured>,
+    pub(crate) measured: Vec<Measured>,
 }
 
 impl Row {
     /// What a tool needed, if it ran.
-    pub fn cost(&self, tool: Tool) -> Option<Cost> {
+    pub(crate) fn cost(&self, tool: Tool) -> Option<Cost> {
         self.of(tool)?.cost.clone().ok()
     }
 
     /// All about a tool.
-    pub fn of(&self, tool: Tool) -> Option<&Measured> {
+    pub(crate) fn of(&self, tool: Tool) -> Option<&Measured> {
         self.measured.iter().find(|measured| measured.tool == tool)
     }
 }
@@ -61,7 +61,7 @@ const TOOLS: [Tool; 4] = [Tool::Reference, Tool::Jrsonnet, Tool::Ours, Tool::Rea
 /// # Errors
 ///
 /// If outputs can't be compared.
-pub fn run(
+pub(crate) fn run(
     workload: &Workload,
     tools: &Tools,
     effort: Effort,
@@ -75,7 +75,11 @@ pub fn run(
         .collect();
     let costs = interleave(&runs.iter().map(|(_, run)| run).collect::<Vec<_>>(), effort);
     let mut measured = Vec::new();
-    for ((tool, run), cost) in runs.iter().zip(costs) {
+    for ((tool, run), mut cost) in runs.iter().zip(costs) {
+        if let (Tool::Reference, Ok(cost), Some(start)) = (tool, &mut cost, tools.reference_start) {
+            cost.cpu = (cost.cpu - start.cpu).max(0.0);
+            cost.wall = (cost.wall - start.wall).max(0.0);
+        }
         let counts = *tool == Tool::Ours && !effort.count_limit.is_zero();
         let instructions = counts.then(|| run.count_instructions(effort.count_limit)).flatten();
         measured.push(Measured { tool: *tool, cost, instructions, is_same: None });
@@ -93,7 +97,7 @@ pub fn run(
 }
 
 /// Runs commands in turn, round after round; gives the least of each.
-pub fn interleave(runs: &[&Run], effort: Effort) -> Vec<Result<Cost, String>> {
+pub(crate) fn interleave(runs: &[&Run], effort: Effort) -> Vec<Result<Cost, String>> {
     let mut best: Vec<Option<Result<Cost, String>>> = vec![None; runs.len()];
     let start = Instant::now();
     let mut round = 0;

@@ -1,26 +1,30 @@
 //! The programs that are compared.
 
+use crate::measure::{Cost, Run};
 use anyhow::Context as _;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// Where the programs are.
 #[derive(Clone, Debug)]
-pub struct Tools {
+pub(crate) struct Tools {
     /// Ours.
-    pub ours: PathBuf,
-    /// The reference without Python, with the library it loads.
-    pub reference: Option<PathBuf>,
+    pub(crate) ours: PathBuf,
+    /// The reference.
+    pub(crate) reference: Option<PathBuf>,
+    /// What the reference costs before it begins: that of Python, if it is called from there.
+    pub(crate) reference_start: Option<Cost>,
     /// Jrsonnet.
-    pub jrsonnet: Option<PathBuf>,
+    pub(crate) jrsonnet: Option<PathBuf>,
     /// The program that only reads a file.
-    pub reader: PathBuf,
+    pub(crate) reader: PathBuf,
 }
 
 /// One of the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tool {
+pub(crate) enum Tool {
     /// Ours.
     Ours,
     /// The reference.
@@ -33,7 +37,7 @@ pub enum Tool {
 
 impl Tool {
     /// The name in tables.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Ours => "kcl",
             Self::Reference => "reference",
@@ -50,7 +54,7 @@ impl Tools {
     /// # Errors
     ///
     /// If our own programs are not built.
-    pub fn find(ours: Option<PathBuf>, cache: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn find(ours: Option<PathBuf>, cache: &Path) -> anyhow::Result<Self> {
         let folder = env::current_exe()?.parent().context("no folder")?.to_path_buf();
         let made = env::var_os("KCL_BENCH_WORK").map(PathBuf::from);
         let existing = |path: PathBuf| path.is_file().then_some(path);
@@ -59,19 +63,27 @@ impl Tools {
             shared.or_else(|| existing(cache.join(path)))
         };
         let reference = find("kclref").filter(|_| env::var_os("KCL_LIB_SO").is_some());
+        let (reference, reference_start) = match reference {
+            Some(native) => (Some(native), None),
+            None => match existing(cache.join("reference")) {
+                Some(script) => (Some(script.clone()), start_cost(&script)),
+                None => (None, None),
+            },
+        };
         Ok(Self {
             ours: match ours {
                 Some(path) => path.canonicalize()?,
                 None => folder.join("kcl").canonicalize().context("build kcl-cli first")?,
             },
-            reference: reference.or_else(|| existing(cache.join("reference"))),
+            reference,
+            reference_start,
             jrsonnet: find("peers/bin/jrsonnet"),
             reader: folder.join("read-file"),
         })
     }
 
     /// The command that runs files of a workload.
-    pub fn words(&self, tool: Tool, files: &[String]) -> Option<Vec<String>> {
+    pub(crate) fn words(&self, tool: Tool, files: &[String]) -> Option<Vec<String>> {
         let (program, options): (&Path, &[&str]) = match tool {
             Tool::Ours => (&self.ours, &["run"]),
             Tool::Reference => (self.reference.as_deref()?, &["run"]),
@@ -85,8 +97,16 @@ impl Tools {
     }
 }
 
+/// What a program costs that is given nothing to do.
+fn start_cost(program: &Path) -> Option<Cost> {
+    let words = vec![program.display().to_string()];
+    let run = Run { words, folder: env::temp_dir(), warm: false };
+    let costs = (0..5).filter_map(|_| run.measure(Duration::from_mins(1), None).ok());
+    costs.min_by(|a, b| a.cpu.total_cmp(&b.cpu))
+}
+
 /// What kind of machine this is, in general words.
-pub fn describe_machine() -> String {
+pub(crate) fn describe_machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let read = |program: &str, words: &[&str]| {
         let output = Command::new(program).args(words).output().ok()?;

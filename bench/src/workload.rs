@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 
 /// One workload of one size.
 #[derive(Clone, Debug)]
-pub struct Workload {
+pub(crate) struct Workload {
     /// The kind, such as `inst`.
-    pub kind: String,
+    pub(crate) kind: String,
     /// The size; 0 if there is only one.
-    pub n: usize,
+    pub(crate) n: usize,
     /// The folder with `kcl` and `jsonnet`.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The sources, seen from `place`.
-    pub files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// Where KCL runs, below `kcl`.
-    pub place: &'static str,
+    pub(crate) place: &'static str,
 }
 
 /// A kind with its sizes.
@@ -64,7 +64,7 @@ const SHARED: &[Family] = &[
 /// # Errors
 ///
 /// If files can't be written.
-pub fn own(folder: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<Workload>> {
+pub(crate) fn own(folder: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<Workload>> {
     let workloads = family(OWN, folder, wanted);
     for workload in &workloads {
         if !workload.folder.is_dir() {
@@ -75,7 +75,7 @@ pub fn own(folder: &Path, wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<W
 }
 
 /// The workloads that `../shared/bench/setup.sh` made, as far as they are there.
-pub fn shared(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Workload> {
+pub(crate) fn shared(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Workload> {
     let mut workloads = family(SHARED, folder, wanted);
     workloads.retain(|workload| workload.folder.is_dir());
     workloads
@@ -105,12 +105,12 @@ fn family(kinds: &[Family], folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec
 
 impl Workload {
     /// The name in tables.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         if self.n == 0 { self.kind.clone() } else { format!("{} {}", self.kind, self.n) }
     }
 
     /// How a tool runs it; `None` if that tool can't.
-    pub fn run(&self, tools: &Tools, tool: Tool) -> Option<Run> {
+    pub(crate) fn run(&self, tools: &Tools, tool: Tool) -> Option<Run> {
         let (files, folder) = match tool {
             Tool::Jrsonnet => {
                 let folder = self.folder.join("jsonnet");
@@ -119,9 +119,10 @@ impl Workload {
                 }
                 (vec!["main.jsonnet".to_owned()], folder)
             }
-            Tool::Reader => {
-                (self.files[self.files.len() - 1..].to_vec(), self.folder.join("kcl").join(self.place))
-            }
+            Tool::Reader => (
+                self.files[self.files.len() - 1..].to_vec(),
+                self.folder.join("kcl").join(self.place),
+            ),
             Tool::Ours | Tool::Reference => {
                 (self.files.clone(), self.folder.join("kcl").join(self.place))
             }

@@ -9,16 +9,16 @@ const STACKS: [&str; 3] = ["dev", "pre", "prod"];
 
 /// A repository to be generated.
 #[derive(Clone, Copy, Debug)]
-pub struct Repo {
+pub(crate) struct Repo {
     /// How many projects it has, each with three stacks.
-    pub n_projects: usize,
+    pub(crate) n_projects: usize,
     /// How large they are.
-    pub shape: Shape,
+    pub(crate) shape: Shape,
 }
 
 /// How much stands in a project.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape {
+pub(crate) struct Shape {
     n_variables: u64,
     n_helpers: u64,
     n_documents: u64,
@@ -27,18 +27,20 @@ pub struct Shape {
 
 impl Shape {
     /// A project of about 90 lines; a stack of about 200 lines of YAML.
-    pub const SMALL: Self = Self { n_variables: 4, n_helpers: 1, n_documents: 1, n_lines: 2 };
+    pub(crate) const SMALL: Self =
+        Self { n_variables: 4, n_helpers: 1, n_documents: 1, n_lines: 2 };
     /// A project of about 210 lines; a stack of about 580 lines of YAML.
-    pub const LARGE: Self = Self { n_variables: 8, n_helpers: 5, n_documents: 4, n_lines: 8 };
+    pub(crate) const LARGE: Self =
+        Self { n_variables: 8, n_helpers: 5, n_documents: 4, n_lines: 8 };
 }
 
 /// What was generated.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Written {
+pub(crate) struct Written {
     /// How many stacks.
-    pub n_stacks: usize,
+    pub(crate) n_stacks: usize,
     /// How many lines of KCL.
-    pub n_lines: usize,
+    pub(crate) n_lines: usize,
 }
 
 impl Repo {
@@ -47,7 +49,7 @@ impl Repo {
     /// # Errors
     ///
     /// If files can't be written.
-    pub fn write(&self, root: &Path) -> anyhow::Result<Written> {
+    pub(crate) fn write(&self, root: &Path) -> anyhow::Result<Written> {
         write(&root.join("kcl.mod"), MOD_FILE)?;
         write_models(root)?;
         let mut written = Written::default();

@@ -135,10 +135,11 @@ pub fn run_batch(
     let plan = work::Plan { system, stacks, places: &places, options, wanted: &wanted };
     let done = work::compile_all(&plan)?;
     let mut report = BatchReport { outcomes: Vec::with_capacity(stacks.len()) };
-    report.outcomes.extend(places.iter().map(|place| StackOutcome {
-        name: place.name.clone(),
-        ..StackOutcome::default()
-    }));
+    report.outcomes.extend(
+        places
+            .iter()
+            .map(|place| StackOutcome { name: place.name.clone(), ..StackOutcome::default() }),
+    );
     let mut manifest = Manifest::default();
     if let Some(previous) = previous {
         manifest.keep(previous, &places, &wanted);

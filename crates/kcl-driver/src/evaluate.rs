@@ -92,8 +92,7 @@ fn evaluate_sharing(
     let options = kcl_types::CheckOptions { partial: job.options.partial };
     diagnostics.extend(kcl_types::check_in(&program, &options, &mut shared.types));
     let program = without_errors(program, diagnostics)?;
-    let evaluated =
-        kcl_eval::evaluate_in(&program, system, &eval_options(job), &mut shared.values);
+    let evaluated = kcl_eval::evaluate_in(&program, system, &eval_options(job), &mut shared.values);
     packages.keep(shared);
     succeeded(program, evaluated)
 }

@@ -30,10 +30,7 @@ struct EvalKey {
 
 impl EvalKey {
     fn new(options: &RunOptions) -> Self {
-        Self {
-            arguments: options.arguments.clone(),
-            flags: Self::flags(options),
-        }
+        Self { arguments: options.arguments.clone(), flags: Self::flags(options) }
     }
 
     fn flags(options: &RunOptions) -> [bool; 6] {

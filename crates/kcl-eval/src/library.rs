@@ -60,8 +60,13 @@ pub fn evaluate_in(
     library: &mut Library,
 ) -> Result<Evaluated, Box<EvalError>> {
     let known = if options.provenance { None } else { library.known.take() };
-    let mut evaluator =
-        Evaluator::with_library(program, system, options, Provenance::default(), known_parts(known));
+    let mut evaluator = Evaluator::with_library(
+        program,
+        system,
+        options,
+        Provenance::default(),
+        known_parts(known),
+    );
     match evaluator.run() {
         Ok(value) => {
             let end = evaluator.end();

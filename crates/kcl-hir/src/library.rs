@@ -62,9 +62,11 @@ impl LibraryKey {
                     && own.imports.len() == file.imports.len()
                     && own.imports.iter().zip(&file.imports).all(|(a, b)| same_import(a, b))
             })
-            && self.packages.iter().zip(&program.packages[1..]).all(|((path, files), package)| {
-                *path == package.path && *files == package.files
-            })
+            && self
+                .packages
+                .iter()
+                .zip(&program.packages[1..])
+                .all(|((path, files), package)| *path == package.path && *files == package.files)
             && self.root == program.root
     }
 }

@@ -1,13 +1,13 @@
 //! What is known of imported packages, kept from one program to the next.
 
+use crate::CheckOptions;
+use crate::builtins::Builtins;
 use crate::checker::Checker;
 use crate::cycles::Dependencies;
-use crate::builtins::Builtins;
 use crate::lineage::Lineage;
 use crate::merge::Merges;
 use crate::scope::PackageScope;
 use crate::ty::{SchemaType, Type};
-use crate::CheckOptions;
 use base_diag::Diagnostic;
 use base_text::Name;
 use kcl_hir::program::MAIN_PACKAGE;
@@ -57,7 +57,8 @@ pub fn check_in(
         checker.module_cycles = known.module_cycles;
     }
     checker.check_package(PackageId(0));
-    let Checker { mut schemas, mut lineages, mut packages, mut file_imports, findings, .. } = checker;
+    let Checker { mut schemas, mut lineages, mut packages, mut file_imports, findings, .. } =
+        checker;
     let found = findings.into_vec();
     if found.iter().any(Diagnostic::is_error) {
         return found;

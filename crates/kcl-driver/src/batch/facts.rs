@@ -401,7 +401,8 @@ impl Change {
         match question {
             // Folders come and go with the files in them.
             Question::Kind | Question::Real => {
-                self.paths.contains(path) || self.folders.contains(path) && question == Question::Kind
+                self.paths.contains(path)
+                    || self.folders.contains(path) && question == Question::Kind
             }
             Question::Text => self.paths.contains(path),
             Question::Listing => self.folders.contains(path),

@@ -36,8 +36,10 @@ pub enum ListError {
 ///
 /// If the list can't be read or is empty.
 pub fn read_list(system: &dyn System, path: &Path) -> Result<Vec<Stack>, ListError> {
-    let unreadable =
-        |error: std::io::Error| ListError::Unreadable { path: shown(path), reason: error.to_string() };
+    let unreadable = |error: std::io::Error| ListError::Unreadable {
+        path: shown(path),
+        reason: error.to_string(),
+    };
     let text = system.read_to_string(path).map_err(unreadable)?;
     let base = path.parent().unwrap_or(Path::new(""));
     let mut stacks = Vec::new();
@@ -63,8 +65,10 @@ pub fn read_list(system: &dyn System, path: &Path) -> Result<Vec<Stack>, ListErr
 ///
 /// If the folder can't be read or holds no stack.
 pub fn find_stacks(system: &dyn System, root: &Path) -> Result<Vec<Stack>, ListError> {
-    let unreadable =
-        |error: std::io::Error| ListError::Unreadable { path: shown(root), reason: error.to_string() };
+    let unreadable = |error: std::io::Error| ListError::Unreadable {
+        path: shown(root),
+        reason: error.to_string(),
+    };
     let root = system.canonicalize(root).map_err(unreadable)?;
     let mut stacks = Vec::new();
     let mut pending = vec![root.clone()];

@@ -69,7 +69,7 @@ mod tests {
     use base_system::MemorySystem;
 
     fn outputs(folders: &[&str], root: Option<&str>) -> Vec<String> {
-        let system = MemorySystem::new().with_file("/r/kcl.mod", "");
+        let system = MemorySystem::new().with_file("/r/a/dev/main.k", "");
         let stacks: Vec<Stack> = folders
             .iter()
             .map(|folder| Stack { folder: folder.into(), ..Stack::default() })

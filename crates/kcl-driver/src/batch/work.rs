@@ -111,9 +111,8 @@ pub(super) fn reached(
             }
             let Ok(program) = load(&session, &recorder, stack) else { return true };
             let asked = recorder.take_asked();
-            let is_touched = recorder.any_asked(&asked, |fact| {
-                change.touches(fact.question, &fact.path)
-            });
+            let is_touched =
+                recorder.any_asked(&asked, |fact| change.touches(fact.question, &fact.path));
             asked.is_volatile || is_touched || reads_files(&program)
         })
         .collect()

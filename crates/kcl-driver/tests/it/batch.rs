@@ -36,7 +36,7 @@ fn repo() -> MemorySystem {
             let own = match i % 4 {
                 0 => "schema Own:\n    a: int = 1\nown = Own {}\n",
                 1 => "import loud\nsize = loud.size\n",
-                2 => "import .part\npart = part.value\n",
+                2 => "import .part\nown = part.value\n",
                 _ => "stage = option('stage')\n",
             };
             let main = format!(
@@ -77,8 +77,7 @@ fn every_result_is_that_of_a_run() {
     assert_eq!(stacks.len(), 16);
     for threads in [1, 2, 5] {
         let out = PathBuf::from(format!("/out{threads}"));
-        let options =
-            BatchOptions { threads, out: Some(out.clone()), ..BatchOptions::default() };
+        let options = BatchOptions { threads, out: Some(out.clone()), ..BatchOptions::default() };
         let report = batch(&system, &stacks, &options);
         for (stack, outcome) in stacks.iter().zip(&report.outcomes) {
             let work_dir = Some(stack.folder.clone());
@@ -126,18 +125,22 @@ fn only_what_a_change_reaches_is_compiled_again() {
     };
     assert_eq!(compiled(&batch(&system, &stacks, &into("/out"))).len(), 16);
     assert_eq!(again("/r/notes.txt", "nothing"), "");
-    assert_eq!(again("/r/p3/dev/main.k", "app = 1\n"), "p3/dev");
-    assert_eq!(again("/r/p3/base/base.k", "\n"), "p3/dev p3/prod");
+    assert_eq!(again("/r/p3/dev/main.k", "stage = 1\n"), "p3/dev");
+    let base = "import models\napp: models.App {name = 'other'}\n";
+    assert_eq!(again("/r/p3/base/base.k", base), "p3/dev p3/prod");
     assert_eq!(again("/r/loud/loud.k", "size = 4\n"), "p1/dev p1/prod p5/dev p5/prod");
-    // A file that was looked for and not there, one more file in a package, a lost result.
-    assert_eq!(again("/r/p6/kcl.mod", ""), "p6/dev p6/prod");
+    // One more file in a package, a result that is not ours.
     assert_eq!(again("/r/p2/dev/part/more.k", "more = 1\n"), "p2/dev");
     assert_eq!(again("/out/p7/dev.yaml", "stage: other\n"), "p7/dev");
     let models = again("/r/models/app.k", &MODELS.replace("app\"", "application\""));
-    // Those that import no models any more stay.
-    assert_eq!(models.split(' ').count(), 15);
+    assert_eq!(models.split(' ').count(), 16);
     let full = BatchOptions { scope: BatchScope::All, ..into("/out") };
     assert_eq!(compiled(&batch(&system, &stacks, &full)).len(), 16);
+    // A file that was looked for and not there: the module now ends at the project.
+    system.write(Path::new("/r/p6/kcl.mod"), "").unwrap();
+    let report = batch(&system, &stacks, &into("/out"));
+    let failed = |state: &StackState| matches!(state, StackState::Failed(_));
+    assert_eq!(report.outcomes.iter().filter(|outcome| failed(&outcome.state)).count(), 2);
 }
 
 #[test]
@@ -169,7 +172,8 @@ fn a_damaged_record_counts_as_none() {
     batch(&system, &stacks, &into("/out"));
     let path = Path::new("/out/.kcl-batch");
     let text = system.read_to_string(path).unwrap();
-    for damaged in [&text[..text.len() / 2], &text.replace("kcl-batch 1", "kcl-batch 0"), "", "\n"] {
+    for damaged in [&text[..text.len() / 2], &text.replace("kcl-batch 1", "kcl-batch 0"), "", "\n"]
+    {
         system.write(path, damaged).unwrap();
         assert_eq!(compiled(&batch(&system, &stacks, &into("/out"))).len(), 16);
     }
@@ -178,14 +182,14 @@ fn a_damaged_record_counts_as_none() {
 #[test]
 fn lists_name_folders_files_and_arguments() {
     let system = MemorySystem::new()
-        .with_file("/l/stacks.list", "# all\na\tmain.k\t-Dn=3\n\n/l/b\n")
-        .with_file("/l/a/main.k", "n = option('n')\n")
+        .with_file("/l/stacks.list", "# all\na\tmain.k\t-Dcount=3\n\n/l/b\n")
+        .with_file("/l/a/main.k", "count = option('count')\n")
         .with_file("/l/b/kcl.yaml", "kcl_cli_configs:\n  files: [b.k]\n")
         .with_file("/l/b/b.k", "b = 1\n");
     let stacks = read_list(&system, Path::new("/l/stacks.list")).unwrap();
     let report = batch(&system, &stacks, &into("/out"));
     assert_eq!(compiled(&report), ["a", "b"]);
-    assert_eq!(system.read_to_string(Path::new("/out/a.yaml")).unwrap(), "n: 3\n");
+    assert_eq!(system.read_to_string(Path::new("/out/a.yaml")).unwrap(), "count: 3\n");
     assert_eq!(system.read_to_string(Path::new("/out/b.yaml")).unwrap(), "b: 1\n");
     assert!(read_list(&system, Path::new("/l/none.list")).is_err());
     assert!(find_stacks(&system, Path::new("/l/a")).is_err());
