@@ -156,9 +156,8 @@ fn groups(custom: &[ResourceInfo]) -> Vec<Group<'_>> {
 }
 
 fn group_body(group: &Group) -> Map<String, Value> {
-    let version = |name: &str| {
-        json!({"groupVersion": group_version(group.name, name), "version": name})
-    };
+    let version =
+        |name: &str| json!({"groupVersion": group_version(group.name, name), "version": name});
     let versions: Vec<Value> = group.versions.iter().map(|(name, _)| version(name)).collect();
     let mut body = Map::new();
     body.insert("name".to_owned(), group.name.into());
@@ -175,7 +174,9 @@ fn listed_resource(resource: &ResourceInfo) -> Value {
         "kind": &*resource.kind,
         "verbs": texts(&resource.verbs),
     });
-    for (key, names) in [("shortNames", &resource.short_names), ("categories", &resource.categories)] {
+    for (key, names) in
+        [("shortNames", &resource.short_names), ("categories", &resource.categories)]
+    {
         if !names.is_empty() {
             entry[key] = texts(names);
         }
@@ -227,9 +228,7 @@ fn aggregated_list<'a>(groups: impl Iterator<Item = &'a Group<'a>>) -> Value {
 }
 
 fn aggregated_resource(resource: &ResourceInfo) -> Value {
-    let kind = |group: &str, version: &str, kind: &str| {
-        json!({"group": group, "version": version, "kind": kind})
-    };
+    let kind = |group: &str, version: &str, kind: &str| json!({"group": group, "version": version, "kind": kind});
     let mut entry = json!({
         "resource": &*resource.plural,
         "responseKind": kind(&resource.group, &resource.version, &resource.kind),
@@ -237,7 +236,9 @@ fn aggregated_resource(resource: &ResourceInfo) -> Value {
         "singularResource": &*resource.singular,
         "verbs": texts(&resource.verbs),
     });
-    for (key, names) in [("shortNames", &resource.short_names), ("categories", &resource.categories)] {
+    for (key, names) in
+        [("shortNames", &resource.short_names), ("categories", &resource.categories)]
+    {
         if !names.is_empty() {
             entry[key] = texts(names);
         }

@@ -41,8 +41,9 @@ pub(super) fn mark_presence(definitions: &mut [Definition], version: &str) -> an
         }
         let package = &packages[&folder];
         for field in fields {
-            let go = find(package, name, &field.name, 0)
-                .with_context(|| format!("{}.{} is not in {}", name, field.name, folder.display()))?;
+            let go = find(package, name, &field.name, 0).with_context(|| {
+                format!("{}.{} is not in {}", name, field.name, folder.display())
+            })?;
             mark(field, go, &single);
         }
     }
@@ -63,9 +64,10 @@ impl Single {
         let short = definition.name.rsplit('.').next().unwrap_or_default();
         match (&definition.node.shape, short) {
             (Shape::Struct(_), _)
-            | (_, "Time" | "MicroTime" | "Quantity" | "IntOrString" | "RawExtension" | "Duration") => {
-                Self::Struct
-            }
+            | (
+                _,
+                "Time" | "MicroTime" | "Quantity" | "IntOrString" | "RawExtension" | "Duration",
+            ) => Self::Struct,
             _ => Self::Other,
         }
     }
@@ -142,7 +144,8 @@ fn read_structs(text: &str, own: &str, package: &mut Package) {
         let line = line.trim();
         match &mut current {
             None => {
-                let name = line.strip_prefix("type ").and_then(|rest| rest.strip_suffix(" struct {"));
+                let name =
+                    line.strip_prefix("type ").and_then(|rest| rest.strip_suffix(" struct {"));
                 if let Some(name) = name {
                     current = Some((name.to_owned(), GoStruct::default()));
                 }
