@@ -2,7 +2,8 @@
 
 use crate::error::RunError;
 use crate::options::RunOptions;
-use crate::prepare::{Job, prepare};
+use crate::prepare::Job;
+use crate::session::Session;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
@@ -28,14 +29,15 @@ pub fn compile(
     system: &(dyn System + Sync),
     options: &RunOptions,
 ) -> Result<Compiled, Box<RunError>> {
-    with_large_stack(|| {
-        let job = prepare(system, options)?;
-        compile_job(system, &job)
-    })
+    with_large_stack(|| Session::new().compile_here(system, options))
 }
 
-pub(crate) fn compile_job(system: &dyn System, job: &Job) -> Result<Compiled, Box<RunError>> {
-    let Compiled { program, mut diagnostics } = load_job(system, job)?;
+pub(crate) fn compile_job(
+    session: &Session,
+    system: &dyn System,
+    job: &Job,
+) -> Result<Compiled, Box<RunError>> {
+    let Compiled { program, mut diagnostics } = load_job(session, system, job)?;
     let options = kcl_types::CheckOptions { partial: job.options.partial };
     diagnostics.extend(kcl_types::check_as(&program, &options));
     drop_repeated(&mut diagnostics);
@@ -43,14 +45,19 @@ pub(crate) fn compile_job(system: &dyn System, job: &Job) -> Result<Compiled, Bo
 }
 
 /// Loads a program without checking it.
-pub(crate) fn load_job(system: &dyn System, job: &Job) -> Result<Compiled, Box<RunError>> {
+pub(crate) fn load_job(
+    session: &Session,
+    system: &dyn System,
+    job: &Job,
+) -> Result<Compiled, Box<RunError>> {
     let inputs = &job.options.inputs;
     let entries =
         resolve_entries(system, inputs, &job.base, &job.packages).map_err(RunError::plain)?;
     let mut vendors = vec![entries.root.join("vendor")];
     vendors.extend(job.vendors.iter().cloned());
     let options = LoadOptions { packages: job.packages.clone(), vendors, plugins: false };
-    let loaded = kcl_hir::load(system, &entries, &options).map_err(RunError::plain)?;
+    let loaded =
+        kcl_hir::load_with(system, &entries, &options, &session.store).map_err(RunError::plain)?;
     let mut program = loaded.value;
     if !job.options.overrides.is_empty() {
         kcl_query::apply_overrides(&mut program, &job.options.overrides)

@@ -6,6 +6,7 @@ use crate::error::RunError;
 use crate::options::{Format, RunOptions};
 use crate::prepare::{Job, prepare};
 use crate::provenance::Provenance;
+use crate::session::Session;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
@@ -51,7 +52,7 @@ pub fn run(system: &(dyn System + Sync), options: &RunOptions) -> Result<RunOutp
 ///
 /// As [`run`].
 pub fn run_here(system: &dyn System, options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
-    run_job(system, options, |outcome| outcome)
+    Session::new().run_here(system, options)
 }
 
 /// Runs a program like [`run`] and hands the outcome on while everything is still in place.
@@ -63,10 +64,11 @@ pub fn run_then<T: Send>(
     options: &RunOptions,
     then: impl Fn(Result<RunOutput, Box<RunError>>) -> T + Sync,
 ) -> T {
-    with_large_stack(|| run_job(system, options, &then))
+    with_large_stack(|| run_job(&Session::new(), system, options, &then))
 }
 
-fn run_job<T>(
+pub(crate) fn run_job<T>(
+    session: &Session,
     system: &dyn System,
     options: &RunOptions,
     then: impl FnOnce(Result<RunOutput, Box<RunError>>) -> T,
@@ -75,14 +77,18 @@ fn run_job<T>(
         Ok(job) => job,
         Err(error) => return then(Err(error)),
     };
-    match evaluate(system, &job) {
+    match evaluate(session, system, &job) {
         Ok((program, evaluated)) => then(output(&job, program, &evaluated)),
         Err(error) => then(Err(error)),
     }
 }
 
-fn evaluate(system: &dyn System, job: &Job) -> Result<(Program, Evaluated), Box<RunError>> {
-    let Compiled { program, diagnostics } = compile_job(system, job)?;
+fn evaluate(
+    session: &Session,
+    system: &dyn System,
+    job: &Job,
+) -> Result<(Program, Evaluated), Box<RunError>> {
+    let Compiled { program, diagnostics } = compile_job(session, system, job)?;
     let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
     if !errors.is_empty() {
         return Err(RunError::new(errors, program));

@@ -5,6 +5,7 @@ use crate::error::RunError;
 use crate::evaluate::{RunOutput, Shown, at_end, eval_options, show};
 use crate::options::RunOptions;
 use crate::prepare::{Job, prepare};
+use crate::session::Session;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
@@ -71,6 +72,7 @@ pub fn with_layers<T: Send>(
 /// Layers that are evaluated and can be merged.
 pub struct Layers<'s> {
     system: &'s dyn System,
+    session: Session,
     /// The programs of the layers.
     programs: Vec<Program>,
     values: Vec<Value>,
@@ -85,6 +87,7 @@ impl<'s> Layers<'s> {
     fn new(system: &'s dyn System, layers: &[RunOptions]) -> Result<Self, Box<RunError>> {
         let mut made = Self {
             system,
+            session: Session::new(),
             programs: Vec::with_capacity(layers.len()),
             values: Vec::with_capacity(layers.len()),
             provenance: kcl_eval::Provenance::default(),
@@ -102,13 +105,13 @@ impl<'s> Layers<'s> {
             add_inputs(&mut whole, job);
         }
         if let Some(job) = whole {
-            made.whole = load_job(system, &job)?.program;
+            made.whole = load_job(&made.session, system, &job)?.program;
         }
         Ok(made)
     }
 
     fn add(&mut self, job: &Job) -> Result<(), Box<RunError>> {
-        let Compiled { program, diagnostics } = compile_job(self.system, job)?;
+        let Compiled { program, diagnostics } = compile_job(&self.session, self.system, job)?;
         let errors: Vec<_> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
         if !errors.is_empty() {
             return Err(RunError::new(errors, program));

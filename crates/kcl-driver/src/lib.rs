@@ -25,6 +25,7 @@ mod layers;
 mod options;
 mod prepare;
 mod provenance;
+mod session;
 mod settings;
 mod stack;
 
@@ -37,4 +38,5 @@ pub use kcl_hir::Input;
 pub use layers::{Layers, merge_layers, with_layers};
 pub use options::{Format, RunOptions};
 pub use provenance::{Leaf, Origin, PROVENANCE_VERSION, Place, Provenance, Step};
+pub use session::Session;
 pub use settings::{Settings, SettingsError};

@@ -12,10 +12,12 @@ mod find;
 mod glob;
 pub mod load;
 pub mod program;
+mod store;
 mod usage;
 
 pub use entry::{Entries, EntryFile, Input, LoadError, PackageMap, resolve_entries};
-pub use load::{LoadOptions, load};
+pub use load::{LoadOptions, load, load_with};
 pub use program::{
     Global, GlobalKind, Grafted, Import, ImportTarget, Package, PackageId, Program, SourceFile,
 };
+pub use store::PackageStore;

@@ -4,17 +4,18 @@ use crate::cycle::find_cycle;
 use crate::entry::{Entries, EntryFile, LoadError, PackageMap};
 use crate::find::{Finder, Found, Home, Lookup, absolute_path, join_path};
 use crate::program::{Import, ImportTarget, MAIN_PACKAGE, Package, PackageId, Program, SourceFile};
+use crate::store::{PackageStore, StoredFile};
 use base_diag::{Diagnostic, Outcome, Severity};
 use base_system::System;
-use base_text::{FileId, FileSpan, LineIndex, Name};
+use base_text::{FileId, FileSpan, Name};
 use kcl_syntax::SyntaxError;
-use kcl_syntax::ast::{self, Module};
+use kcl_syntax::ast;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Where packages come from.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +39,20 @@ pub fn load(
     entries: &Entries,
     options: &LoadOptions,
 ) -> Result<Outcome<Program>, LoadError> {
+    load_with(system, entries, options, &PackageStore::default())
+}
+
+/// Loads a program like [`load`], with the packages that programs before it left in `store`,
+/// and leaves its own there.
+pub fn load_with(
+    system: &dyn System,
+    entries: &Entries,
+    options: &LoadOptions,
+    store: &PackageStore,
+) -> Result<Outcome<Program>, LoadError> {
     let mut loader = Loader {
         system,
+        store,
         finder: Finder::new(system, &options.packages, &options.vendors),
         plugins: options.plugins,
         program: Program { root: entries.root.clone(), ..Program::default() },
@@ -64,6 +77,7 @@ pub fn load(
 
 struct Loader<'s> {
     system: &'s dyn System,
+    store: &'s PackageStore,
     finder: Finder<'s>,
     plugins: bool,
     program: Program,
@@ -81,12 +95,10 @@ struct Loader<'s> {
     graph: Graph,
 }
 
-/// A file, parsed.
+/// A file, parsed, with its node in the graph.
 #[derive(Clone)]
 struct ParsedFile {
-    text: Arc<String>,
-    module: Arc<Module>,
-    lines: Arc<OnceLock<LineIndex>>,
+    source: StoredFile,
     node: u32,
 }
 
@@ -147,16 +159,16 @@ impl Loader<'_> {
         let id = FileId(self.program.files.len() as u32);
         let parsed = match self.parsed.get(&path) {
             Some(parsed) => parsed.clone(),
-            None => self.parse(id, &path, text)?,
+            None => self.parse(id, package, &path, text)?,
         };
         self.graph.edges[package_node as usize].push(parsed.node);
         self.program.packages[package.0 as usize].files.push(id);
         let imports = self.resolve_imports(id, &parsed, &home, &path);
         self.program.files.push(SourceFile {
             path: path.display().to_string(),
-            text: parsed.text,
-            module: parsed.module,
-            lines: parsed.lines,
+            text: parsed.source.text,
+            module: parsed.source.module,
+            lines: parsed.source.lines,
             package,
             imports,
             grafts: Vec::new(),
@@ -167,9 +179,29 @@ impl Loader<'_> {
     fn parse(
         &mut self,
         id: FileId,
+        package: PackageId,
         path: &Path,
         text: Option<String>,
     ) -> Result<ParsedFile, LoadError> {
+        let node = self.graph.add(Some(path.to_path_buf()));
+        let is_main = package == PackageId(0);
+        let stored = if is_main { None } else { self.store.file(path) };
+        let source = match stored {
+            Some(source) => source,
+            None => self.read(id, is_main, path, text)?,
+        };
+        let parsed = ParsedFile { source, node };
+        self.parsed.insert(path.to_path_buf(), parsed.clone());
+        Ok(parsed)
+    }
+
+    fn read(
+        &mut self,
+        id: FileId,
+        is_main: bool,
+        path: &Path,
+        text: Option<String>,
+    ) -> Result<StoredFile, LoadError> {
         let text = match text {
             Some(text) => text,
             None => self.system.read_to_string(path).map_err(|error| LoadError::Unreadable {
@@ -178,15 +210,17 @@ impl Loader<'_> {
             })?,
         };
         let tree = kcl_syntax::parse(&text);
-        self.diagnostics.extend(tree.diagnostics.into_iter().map(|error| syntax_error(id, error)));
-        let parsed = ParsedFile {
+        let source = StoredFile {
             lines: Arc::default(),
             text: Arc::new(text),
             module: Arc::new(tree.module),
-            node: self.graph.add(Some(path.to_path_buf())),
         };
-        self.parsed.insert(path.to_path_buf(), parsed.clone());
-        Ok(parsed)
+        // A file with findings is parsed again by each program, which reports them.
+        if tree.diagnostics.is_empty() && !is_main {
+            self.store.keep_file(path, &source);
+        }
+        self.diagnostics.extend(tree.diagnostics.into_iter().map(|error| syntax_error(id, error)));
+        Ok(source)
     }
 
     fn resolve_imports(
@@ -196,7 +230,7 @@ impl Loader<'_> {
         home: &Home,
         path: &Path,
     ) -> Vec<Import> {
-        let module = &*parsed.module;
+        let module = &*parsed.source.module;
         let mut imports = Vec::new();
         for &stmt in &module.body {
             let ast::Stmt::Import(import) = &module[stmt].kind else { continue };

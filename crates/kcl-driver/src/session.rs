@@ -1,0 +1,68 @@
+//! Many programs in one process.
+
+use crate::compile::{Compiled, compile_job};
+use crate::error::RunError;
+use crate::evaluate::{RunOutput, run_job};
+use crate::options::RunOptions;
+use crate::prepare::prepare;
+use base_system::System;
+use kcl_hir::PackageStore;
+
+/// What programs that run one after the other, or on several threads at once, share: the
+/// packages that they import are read, parsed and checked once.
+///
+/// Results are the same as those of [`run`](crate::run) for each program alone. A session
+/// takes files as it saw them first: begin a new one when files may have changed.
+///
+/// ```
+/// use base_system::MemorySystem;
+/// use kcl_driver::{RunOptions, Session};
+///
+/// let system = MemorySystem::new()
+///     .with_file("/m/kcl.mod", "")
+///     .with_file("/m/app/app.k", "schema App:\n    image: str\n")
+///     .with_file("/m/a.k", "import app\na = app.App {image = \"a:1\"}\n")
+///     .with_file("/m/b.k", "import app\nb = app.App {image = \"b:1\"}\n");
+/// let session = Session::new();
+/// let run = |file: &str| session.run_here(&system, &RunOptions::files([file])).unwrap().result;
+/// assert_eq!(run("/m/a.k"), "a:\n  image: a:1");
+/// assert_eq!(run("/m/b.k"), "b:\n  image: b:1");
+/// ```
+#[derive(Debug, Default)]
+pub struct Session {
+    pub(crate) store: PackageStore,
+}
+
+impl Session {
+    /// Begins a session.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs a program like [`run_here`](crate::run_here), on the stack of the caller.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](crate::run).
+    pub fn run_here(
+        &self,
+        system: &dyn System,
+        options: &RunOptions,
+    ) -> Result<RunOutput, Box<RunError>> {
+        run_job(self, system, options, |outcome| outcome)
+    }
+
+    /// Loads and checks a program like [`compile`](crate::compile), on the stack of the caller.
+    ///
+    /// # Errors
+    ///
+    /// As [`compile`](crate::compile).
+    pub fn compile_here(
+        &self,
+        system: &dyn System,
+        options: &RunOptions,
+    ) -> Result<Compiled, Box<RunError>> {
+        let job = prepare(system, options)?;
+        compile_job(self, system, &job)
+    }
+}
