@@ -23,16 +23,16 @@ pub(crate) enum Reached {
 
 /// Feeds one input to its target; an error says which law is broken.
 ///
-/// The costly laws are tried only when asked to look closely.
+/// The costly laws of programs are tried only when asked to look closely.
 pub(crate) fn feed(kind: Kind, text: &str, closely: bool) -> Result<Reached, String> {
     match kind {
-        Kind::Parse => parse(text, closely),
+        Kind::Parse => parse(text),
         Kind::Run => run(text, closely),
     }
 }
 
 /// Diagnostics lie inside the text, and what is accepted can be printed and read again.
-fn parse(text: &str, closely: bool) -> Result<Reached, String> {
+fn parse(text: &str) -> Result<Reached, String> {
     let parsed = kcl_syntax::parse(text);
     for error in &parsed.diagnostics {
         let (start, end) = (error.span.start as usize, error.span.end as usize);
@@ -42,9 +42,6 @@ fn parse(text: &str, closely: bool) -> Result<Reached, String> {
     }
     if !parsed.diagnostics.is_empty() {
         return Ok(Reached::Rejected);
-    }
-    if !closely {
-        return Ok(Reached::Accepted);
     }
     let printed = kcl_syntax::print(&parsed.module, text);
     let again = kcl_syntax::parse(&printed);

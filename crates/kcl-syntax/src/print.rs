@@ -41,13 +41,13 @@ struct Printer<'m> {
     out: String,
     /// How deep the current line is indented.
     level: usize,
-    /// Inside `${…}`, where strings are in single quotes.
-    in_string: bool,
+    /// Inside `${…}`: the quote for strings there, which is not the one of the string around.
+    inner_quote: Option<char>,
 }
 
 impl<'m> Printer<'m> {
     fn new(module: &'m Module, text: &'m str) -> Self {
-        Self { module, text, out: String::new(), level: 0, in_string: false }
+        Self { module, text, out: String::new(), level: 0, inner_quote: None }
     }
 
     fn push(&mut self, text: &str) {

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::ast::{
-    AugOp, Check, ExprId, Ident, IndexSignature, Params, Path, Rule, Schema, SchemaAttr,
+    AugOp, Check, Expr, ExprId, Ident, IndexSignature, Params, Path, Rule, Schema, SchemaAttr,
     SchemaKind, Stmt, StmtId, StrNode,
 };
 use crate::token::TokenKind;
@@ -157,16 +157,17 @@ impl Parser<'_> {
         stmt
     }
 
-    /// A string as the name of an attribute.
+    /// A string as the name of an attribute; one with interpolation is none.
     fn string_name(&mut self) -> Option<Ident> {
         if !self.kind().is_string() {
             return None;
         }
-        let token = self.token;
-        let value = self.string_value(token);
-        self.bump();
-        let name = base_text::Name::new(&value);
-        Some(Ident { name, span: token.span() })
+        let expr = self.string();
+        let span = self.module[expr].span;
+        let Expr::String(string) = &self.module[expr].kind else { return None };
+        let name = base_text::Name::new(&string.value);
+        self.module.exprs.pop();
+        Some(Ident { name, span })
     }
 
     /// `[name: K]: V`, `[...K]: V`, `[K]: V`, or a list on its own.

@@ -88,7 +88,12 @@ impl Printer<'_> {
                 self.push(")");
             }
             Expr::Quant(_) => self.quant(id),
-            Expr::List(items) => self.list(items),
+            Expr::List(items) if !self.has_if(items) => {
+                self.push("[");
+                self.commas(items, |this, item| this.expr(*item));
+                self.push("]");
+            }
+            Expr::List(_) => self.list_block(id),
             Expr::ListIf { .. } => self.list_if(id),
             Expr::ListComp { elt, generators } => {
                 self.push("[");
@@ -201,16 +206,24 @@ impl Printer<'_> {
         }
     }
 
-    fn list(&mut self, items: &[ExprId]) {
-        let is_block =
-            items.iter().any(|item| matches!(self.module[*item].kind, Expr::ListIf { .. }));
+    fn has_if(&self, items: &[ExprId]) -> bool {
+        items.iter().any(|item| matches!(self.module[*item].kind, Expr::ListIf { .. }))
+    }
+
+    /// Prints a list with each item on a line of its own.
+    pub(super) fn list_block(&mut self, id: ExprId) {
+        let module = self.module;
         self.push("[");
-        if is_block {
-            self.indented(|this| this.lines(items, |this, item| this.expr(*item)));
-            self.newline();
-        } else {
-            self.commas(items, |this, item| this.expr(*item));
-        }
+        self.indented(|this| match &module[id].kind {
+            Expr::List(items) => this.lines(items, |this, item| this.expr(*item)),
+            Expr::ListComp { elt, generators } => {
+                this.newline();
+                this.expr(*elt);
+                this.generators(generators);
+            }
+            _ => {}
+        });
+        self.newline();
         self.push("]");
     }
 

@@ -2,8 +2,8 @@
 
 use super::Printer;
 use crate::ast::{
-    Assign, AugOp, Check, Expr, ExprId, If, IndexSignature, MemberOrIndex, Params, Path, Rule,
-    Schema, SchemaAttr, SchemaKind, Stmt, StmtId, Target, UnaryOp,
+    Assign, AugOp, Check, Expr, ExprId, If, IndexSignature, MemberOrIndex, Number, Params, Path,
+    Rule, Schema, SchemaAttr, SchemaKind, Stmt, StmtId, Target, UnaryOp,
 };
 
 impl Printer<'_> {
@@ -11,6 +11,15 @@ impl Printer<'_> {
         let module = self.module;
         if let Some(doc) = &module.doc {
             self.doc(&doc.value);
+            self.push("\n");
+        } else if let Some(first) = module.body.first()
+            && self.starts_with(*first, |expr| match expr {
+                Expr::String(string) => string.is_long,
+                Expr::Joined(joined) => joined.is_long,
+                _ => false,
+            })
+        {
+            // On the first line this text would be the documentation.
             self.push("\n");
         }
         for stmt in &module.body {
@@ -154,21 +163,28 @@ impl Printer<'_> {
         self.level -= 1;
     }
 
-    fn starts_with_sign(&self, id: StmtId) -> bool {
-        let Stmt::Expr(exprs) = &self.module[id].kind else { return false };
-        let mut at = exprs.first().copied();
-        while let Some(id) = at {
-            at = match &self.module[id].kind {
-                Expr::Unary { op, .. } => return matches!(op, UnaryOp::Plus | UnaryOp::Minus),
-                Expr::Binary { left, .. } | Expr::Compare { left, .. } => Some(*left),
-                Expr::If { body, .. } => Some(*body),
-                Expr::Selector { value, .. } => Some(*value),
-                Expr::Call { func, .. } => Some(*func),
-                Expr::Subscript(subscript) => Some(subscript.value),
-                _ => None,
+    fn starts_with_sign(&self, stmt: StmtId) -> bool {
+        self.starts_with(stmt, |expr| match expr {
+            Expr::Unary { op, .. } => matches!(op, UnaryOp::Plus | UnaryOp::Minus),
+            Expr::Number(Number::Int(value)) => *value == i64::MIN,
+            _ => false,
+        })
+    }
+
+    /// Whether `is_such` holds for the operand that the printed statement starts with.
+    fn starts_with(&self, stmt: StmtId, is_such: impl FnOnce(&Expr) -> bool) -> bool {
+        let Stmt::Expr(exprs) = &self.module[stmt].kind else { return false };
+        let Some(mut at) = exprs.first().copied() else { return false };
+        loop {
+            at = match &self.module[at].kind {
+                Expr::Binary { left, .. } | Expr::Compare { left, .. } => *left,
+                Expr::If { body, .. } => *body,
+                Expr::Selector { value, .. } => *value,
+                Expr::Call { func, .. } => *func,
+                Expr::Subscript(subscript) => subscript.value,
+                operand => return is_such(operand),
             };
         }
-        false
     }
 
     fn decorators(&mut self, decorators: &[ExprId]) {
@@ -184,6 +200,9 @@ impl Printer<'_> {
         let name = attr.name.name.as_str();
         if is_name(name) {
             self.name(name);
+        } else if name.contains("${") {
+            // Only raw strings with it are names.
+            self.raw_string(name, name.contains('\n'));
         } else {
             self.short_string(name);
         }
@@ -240,7 +259,7 @@ impl Printer<'_> {
         }
         for stmt in &schema.body {
             self.newline();
-            self.stmt(*stmt);
+            self.schema_item(*stmt);
         }
         if !schema.checks.is_empty() {
             self.newline();
@@ -250,6 +269,19 @@ impl Printer<'_> {
             self.level -= 1;
         }
         self.level -= 1;
+    }
+
+    /// A list that stands alone is known from an index signature by its line break.
+    fn schema_item(&mut self, stmt: StmtId) {
+        let module = self.module;
+        if let Stmt::Expr(exprs) = &module[stmt].kind
+            && let [only] = exprs.as_slice()
+            && matches!(module[*only].kind, Expr::List(_) | Expr::ListComp { .. })
+        {
+            self.list_block(*only);
+        } else {
+            self.stmt(stmt);
+        }
     }
 
     fn index_signature(&mut self, signature: &IndexSignature) {

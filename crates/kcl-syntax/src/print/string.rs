@@ -37,78 +37,79 @@ impl Printer<'_> {
                 && is_long(text) == string.is_long
                 && value.is_some_and(|v| v == *string.value)
         };
-        if !self.in_string
+        if self.inner_quote.is_none()
             && let Some(text) = self.as_written(id, fits)
         {
             self.push(&text);
         } else if string.value.contains("${") {
-            self.raw_string(string);
+            self.raw_string(&string.value, string.is_long);
         } else if string.is_long {
             let value = escape(&string.value, '"', true);
-            self.long_string("", &value);
+            self.long_string("", '"', &value);
         } else {
             self.short_string(&string.value);
         }
     }
 
     pub(super) fn short_string(&mut self, value: &str) {
-        if value.contains("${") {
-            self.raw_string(&StringLit { value: value.into(), is_long: false });
-            return;
-        }
-        let quote = if self.in_string { '\'' } else { '"' };
+        let quote = self.inner_quote.unwrap_or('"');
         self.out.push(quote);
         let mut value = escape(value, quote, false);
-        if self.in_string {
-            // A double quote would end the string around.
-            value = value.replace('"', "\\x22");
+        if self.inner_quote.is_some() {
+            // These would end the string or the interpolation around.
+            value = value.replace('"', "\\x22").replace('\'', "\\x27").replace('}', "\\x7d");
         }
         self.push(&value);
         self.out.push(quote);
     }
 
     /// A string with `${` that is no interpolation.
-    fn raw_string(&mut self, string: &StringLit) {
-        if string.is_long {
-            self.long_string("r", &string.value);
+    pub(super) fn raw_string(&mut self, value: &str, is_long: bool) {
+        if is_long {
+            self.long_string("r", long_quote(value), value);
             return;
         }
         // A raw string on one line can't hold a line break.
-        if string.value.contains('\n') {
-            let value = escape(&string.value, '"', false).replace("${", "\\x24{");
+        if value.contains('\n') {
+            let value = escape(value, '"', false).replace("${", "\\x24{");
             self.write(format_args!("\"{value}\""));
             return;
         }
-        let quote = if has_bare_quote(&string.value) { '\'' } else { '"' };
+        let first = self.inner_quote.unwrap_or('"');
+        let quote = if has_bare(value, first) { other(first) } else { first };
         self.push("r");
         self.out.push(quote);
-        self.push(&string.value);
+        self.push(value);
         self.out.push(quote);
     }
 
     /// Prints the lines of `value` so that nothing but what is added here is taken away as
     /// indentation: each line gets one blank, and an empty line stands before.
-    fn long_string(&mut self, prefix: &str, value: &str) {
+    fn long_string(&mut self, prefix: &str, quote: char, value: &str) {
         self.push(prefix);
-        self.push("\"\"\"");
+        self.out.extend([quote; 3]);
         for line in value.split('\n') {
             self.push("\n ");
             self.push(line);
         }
-        self.push("\"\"\"");
+        self.out.extend([quote; 3]);
     }
 
     pub(super) fn joined(&mut self, joined: &JoinedString) {
+        let has_quote = joined.parts.iter().any(|part| {
+            matches!(part, StringPart::Formatted { spec: Some(spec), .. } if has_bare(spec, '"'))
+        });
+        let quote = if has_quote { '\'' } else { '"' };
         let mut content = String::new();
-        for part in &joined.parts {
+        for (at, part) in joined.parts.iter().enumerate() {
             match part {
                 StringPart::Text(text) => {
-                    let escaped = escape(text, '"', joined.is_long);
-                    content.push_str(&escape_interpolation(text, &escaped));
+                    let is_last = at + 1 == joined.parts.len();
+                    content.push_str(&escape_interpolation(text, quote, joined.is_long, is_last));
                 }
                 StringPart::Formatted { value, spec } => {
                     let mut inner = Printer::new(self.module, self.text);
-                    inner.in_string = true;
+                    inner.inner_quote = Some(other(quote));
                     inner.expr(*value);
                     content.push_str("${");
                     content.push_str(&inner.out);
@@ -121,26 +122,22 @@ impl Printer<'_> {
             }
         }
         if joined.is_long {
-            self.long_string("", &content);
+            self.long_string("", quote, &content);
         } else {
-            self.push("\"");
+            self.out.push(quote);
             self.push(&content);
-            self.push("\"");
+            self.out.push(quote);
         }
     }
 
     pub(super) fn doc(&mut self, doc: &str) {
-        let quotes = if doc.contains("\"\"\"") || doc.ends_with('"') && !doc.ends_with("\\\"") {
-            "'''"
-        } else {
-            "\"\"\""
-        };
         if doc.contains('\\') || doc.contains("${") {
             self.push("r");
         }
-        self.push(quotes);
+        let quote = long_quote(doc);
+        self.out.extend([quote; 3]);
         self.push(doc);
-        self.push(quotes);
+        self.out.extend([quote; 3]);
     }
 }
 
@@ -149,11 +146,15 @@ fn is_long(text: &str) -> bool {
     text.len() >= 6 && (text.starts_with("\"\"\"") || text.starts_with("'''"))
 }
 
-/// Whether a double quote stands in `text` without a backslash before.
-fn has_bare_quote(text: &str) -> bool {
+fn other(quote: char) -> char {
+    if quote == '"' { '\'' } else { '"' }
+}
+
+/// Whether a `quote` stands in `text` without a backslash before.
+fn has_bare(text: &str, quote: char) -> bool {
     let mut escaped = false;
     for c in text.chars() {
-        if c == '"' && !escaped {
+        if c == quote && !escaped {
             return true;
         }
         escaped = c == '\\' && !escaped;
@@ -161,11 +162,29 @@ fn has_bare_quote(text: &str) -> bool {
     false
 }
 
-/// Writes `${` in the text of an interpolated string so that it stays text.
-fn escape_interpolation(text: &str, escaped: &str) -> String {
-    let Some(open) = text.find("${") else { return escaped.into() };
+/// The quote that can stand three times around the raw `text`.
+fn long_quote(text: &str) -> char {
+    let mut rest = text.chars();
+    let mut n_quotes = 0;
+    while let Some(c) = rest.next() {
+        n_quotes = if c == '"' { n_quotes + 1 } else { 0 };
+        if n_quotes == 3 {
+            return '\'';
+        }
+        if c == '\\' && rest.as_str().starts_with(['"', '\\']) {
+            rest.next();
+        }
+    }
+    if n_quotes > 0 { '\'' } else { '"' }
+}
+
+/// Writes the text of an interpolated string so that `${` in it stays text.
+fn escape_interpolation(text: &str, quote: char, keeps_lines: bool, is_last: bool) -> String {
+    let escaped = escape(text, quote, keeps_lines);
+    let Some(open) = text.find("${") else { return escaped };
     // `\${` ends the part at the next `}`, as the parser does.
-    if text[open..].find('}').is_some_and(|close| open + close + 1 == text.len()) {
+    let ends_there = text[open..].find('}').is_some_and(|close| open + close + 1 == text.len());
+    if ends_there && !(is_last && text.contains("\\$")) {
         escaped.replacen("${", "\\${", 1)
     } else {
         escaped.replace("${", "\\x24{")

@@ -75,6 +75,7 @@ impl Printer<'_> {
                 self.plain_number(Number::Unit { value: *value, unit: *unit });
             }
             LiteralType::Float(value) => self.plain_number(Number::Float(*value)),
+            // `${` means nothing in a type.
             LiteralType::Str(value) => self.short_string(value),
         }
     }

@@ -1,0 +1,3 @@
+//! The binary `kusion`.
+
+fn main() {}

@@ -1,0 +1,263 @@
+//! The objects of the cluster as the reconcilers' thread has seen them, with indices.
+//!
+//! Fed by the event stream only, in its order: what a reconciler reads here is a state the
+//! cluster really was in.
+
+use super::kind::{KINDS, Kind};
+use super::meta;
+use crate::{Event, EventKind, Resource};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The number of a resource in the cache; those of [`Kind`] come first.
+pub(crate) type KindId = u32;
+
+/// Where an object is found.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Place {
+    /// The resource.
+    pub kind: KindId,
+    /// Namespace; empty for cluster-scoped objects.
+    pub namespace: Arc<str>,
+    /// Name.
+    pub name: Arc<str>,
+}
+
+type ByName = BTreeMap<Arc<str>, Arc<Value>>;
+
+/// Objects by resource, namespace and name; dependents by owner.
+#[derive(Debug)]
+pub(crate) struct Cache {
+    resources: Vec<Resource>,
+    numbers: FxHashMap<(Arc<str>, Arc<str>), KindId>,
+    objects: Vec<BTreeMap<Arc<str>, ByName>>,
+    dependents: FxHashMap<Arc<str>, FxHashSet<Place>>,
+    by_uid: FxHashMap<Arc<str>, Place>,
+    orphans: FxHashMap<(KindId, Arc<str>), BTreeSet<Arc<str>>>,
+}
+
+impl Cache {
+    /// Makes an empty cache.
+    pub(crate) fn new() -> Self {
+        let mut cache = Self {
+            resources: Vec::new(),
+            numbers: FxHashMap::default(),
+            objects: Vec::new(),
+            dependents: FxHashMap::default(),
+            by_uid: FxHashMap::default(),
+            orphans: FxHashMap::default(),
+        };
+        for kind in KINDS {
+            cache.number(kind.resource());
+        }
+        cache
+    }
+
+    /// The number of a resource, made when it is new.
+    pub(crate) fn number(&mut self, resource: &Resource) -> KindId {
+        let key = (resource.group.clone(), resource.plural.clone());
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        let number = self.resources.len() as KindId;
+        self.resources.push(resource.clone());
+        self.objects.push(BTreeMap::new());
+        self.numbers.insert(key, number);
+        number
+    }
+
+    /// The resource with a number.
+    pub(crate) fn resource(&self, kind: KindId) -> &Resource {
+        &self.resources[kind as usize]
+    }
+
+    /// Takes in an event; says where the object lies.
+    pub(crate) fn apply(&mut self, event: &Event) -> Place {
+        let number = self.number(&event.resource);
+        let object = &event.object;
+        let place = Place {
+            kind: number,
+            namespace: meta::namespace(object).into(),
+            name: meta::name(object).into(),
+        };
+        let table = &mut self.objects[number as usize];
+        let previous = match event.kind {
+            EventKind::Deleted => {
+                let names = table.get_mut(&place.namespace);
+                let gone = names.and_then(|it| it.remove(&place.name));
+                if table.get(&place.namespace).is_some_and(BTreeMap::is_empty) {
+                    table.remove(&place.namespace);
+                }
+                gone
+            }
+            _ => table
+                .entry(place.namespace.clone())
+                .or_default()
+                .insert(place.name.clone(), object.clone()),
+        };
+        self.index(&place, previous.as_deref(), object, event.kind);
+        place
+    }
+
+    fn index(&mut self, place: &Place, old: Option<&Value>, new: &Value, event: EventKind) {
+        let deleted = event == EventKind::Deleted;
+        if deleted || old.is_none_or(|it| meta::uid(it) != meta::uid(new)) {
+            if let Some(old) = old {
+                self.by_uid.remove(meta::uid(old));
+            }
+            if !deleted {
+                self.by_uid.insert(meta::uid(new).into(), place.clone());
+            }
+        }
+        if place.kind == Kind::Pod as KindId || place.kind == Kind::ReplicaSet as KindId {
+            self.index_orphan(place, !deleted && meta::controller(new).is_none());
+        }
+        let before = old.map_or(&[][..], meta::owners);
+        let after = if deleted { &[][..] } else { meta::owners(new) };
+        if before == after {
+            return;
+        }
+        for owner in before {
+            let uid = meta::text(&owner["uid"]);
+            if let Some(set) = self.dependents.get_mut(uid) {
+                set.remove(place);
+                if set.is_empty() {
+                    self.dependents.remove(uid);
+                }
+            }
+        }
+        for owner in after {
+            let uid = meta::text(&owner["uid"]).into();
+            self.dependents.entry(uid).or_default().insert(place.clone());
+        }
+    }
+
+    fn index_orphan(&mut self, place: &Place, orphan: bool) {
+        let key = (place.kind, place.namespace.clone());
+        if orphan {
+            self.orphans.entry(key).or_default().insert(place.name.clone());
+        } else if let Some(names) = self.orphans.get_mut(&key) {
+            names.remove(&place.name);
+            if names.is_empty() {
+                self.orphans.remove(&key);
+            }
+        }
+    }
+
+    /// The pods or replica sets of a namespace that no controller has.
+    pub(crate) fn orphans(&self, kind: Kind, namespace: &str) -> Vec<Arc<Value>> {
+        let key = (kind as KindId, Arc::from(namespace));
+        let names = self.orphans.get(&key).into_iter().flatten();
+        names.filter_map(|name| self.get(kind, namespace, name)).cloned().collect()
+    }
+
+    /// An object.
+    pub(crate) fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Arc<Value>> {
+        self.objects[kind as usize].get(namespace)?.get(name)
+    }
+
+    /// The object at a place.
+    pub(crate) fn at(&self, place: &Place) -> Option<&Arc<Value>> {
+        self.objects.get(place.kind as usize)?.get(&place.namespace)?.get(&place.name)
+    }
+
+    /// The place of the object with a uid.
+    pub(crate) fn place_of(&self, uid: &str) -> Option<&Place> {
+        self.by_uid.get(uid)
+    }
+
+    /// The objects of a kind in a namespace, by name.
+    pub(crate) fn in_namespace<'a>(
+        &'a self,
+        kind: Kind,
+        namespace: &str,
+    ) -> impl Iterator<Item = &'a Arc<Value>> {
+        self.objects[kind as usize].get(namespace).into_iter().flat_map(BTreeMap::values)
+    }
+
+    /// The objects of a kind everywhere.
+    pub(crate) fn all(&self, kind: Kind) -> impl Iterator<Item = &Arc<Value>> {
+        self.objects[kind as usize].values().flat_map(BTreeMap::values)
+    }
+
+    /// All objects of a namespace, with the number of their resource.
+    pub(crate) fn content<'a>(
+        &'a self,
+        namespace: &'a str,
+    ) -> impl Iterator<Item = (KindId, &'a Arc<Value>)> {
+        self.objects.iter().enumerate().flat_map(move |(number, table)| {
+            let names = table.get(namespace).into_iter().flat_map(BTreeMap::values);
+            names.map(move |object| (number as KindId, object))
+        })
+    }
+
+    /// Where the dependents of an owner lie, in a settled order.
+    pub(crate) fn dependents(&self, uid: &str) -> Vec<Place> {
+        let mut places: Vec<Place> =
+            self.dependents.get(uid).into_iter().flatten().cloned().collect();
+        places.sort_unstable();
+        places
+    }
+
+    /// Whether an owner has dependents.
+    pub(crate) fn has_dependents(&self, uid: &str) -> bool {
+        self.dependents.contains_key(uid)
+    }
+
+    /// The dependents of one kind of an owner, by name.
+    pub(crate) fn children(&self, uid: &str, kind: Kind) -> Vec<Arc<Value>> {
+        let mut places: Vec<&Place> = self
+            .dependents
+            .get(uid)
+            .into_iter()
+            .flatten()
+            .filter(|it| it.kind == kind as KindId)
+            .collect();
+        places.sort_unstable();
+        places.into_iter().filter_map(|it| self.at(it)).cloned().collect()
+    }
+
+    /// The kind and scope of a custom resource by its group and kind, from its definition.
+    pub(crate) fn custom(&self, group: &str, kind: &str) -> Option<&Arc<Value>> {
+        self.all(Kind::CustomResourceDefinition).find(|it| {
+            it["spec"]["group"] == group && it["spec"]["names"]["kind"] == kind
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn event(kind: EventKind, object: Value) -> Event {
+        Event {
+            kind,
+            resource: Kind::Pod.resource().clone(),
+            object: Arc::new(object),
+            previous: None,
+            revision: 1,
+        }
+    }
+
+    fn pod(name: &str, uid: &str, owner: Option<&str>) -> Value {
+        let owners: Vec<Value> = owner.map(|it| json!({"uid": it})).into_iter().collect();
+        json!({"metadata": {"name": name, "namespace": "n", "uid": uid, "ownerReferences": owners}})
+    }
+
+    #[test]
+    fn dependents_follow_the_owner_references() {
+        let mut cache = Cache::new();
+        cache.apply(&event(EventKind::Added, pod("a", "1", Some("o"))));
+        cache.apply(&event(EventKind::Added, pod("b", "2", Some("o"))));
+        assert_eq!(cache.children("o", Kind::Pod).len(), 2);
+        cache.apply(&event(EventKind::Modified, pod("a", "1", None)));
+        assert_eq!(cache.children("o", Kind::Pod).len(), 1);
+        cache.apply(&event(EventKind::Deleted, pod("b", "2", Some("o"))));
+        assert!(!cache.has_dependents("o"));
+        assert!(cache.place_of("2").is_none());
+        assert_eq!(cache.content("n").count(), 1);
+    }
+}

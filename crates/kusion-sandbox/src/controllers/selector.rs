@@ -1,0 +1,95 @@
+//! Label selectors: of specs (`matchLabels`, `matchExpressions`) and plain maps.
+
+use super::meta::{items, text};
+use serde_json::{Map, Value};
+
+/// Whether a `LabelSelector` of a spec matches the labels of an object. An absent selector
+/// matches nothing, an empty one everything.
+pub(crate) fn matches(selector: &Value, labels: &Value) -> bool {
+    if !selector.is_object() {
+        return false;
+    }
+    map_matches(&selector["matchLabels"], labels)
+        && items(&selector["matchExpressions"]).iter().all(|it| expression_matches(it, labels))
+}
+
+/// Whether all entries of a map stand in the labels; an absent map matches everything.
+pub(crate) fn map_matches(wanted: &Value, labels: &Value) -> bool {
+    wanted.as_object().is_none_or(|it| {
+        it.iter().all(|(key, value)| labels.get(key).is_some_and(|label| label == value))
+    })
+}
+
+/// Whether a selector selects anything at all by choice (is not empty).
+pub(crate) fn is_empty(selector: &Value) -> bool {
+    selector["matchLabels"].as_object().is_none_or(Map::is_empty)
+        && items(&selector["matchExpressions"]).is_empty()
+}
+
+/// Whether one expression (`key`, `operator`, `values`) matches; also those of node selectors.
+pub(crate) fn expression_matches(expression: &Value, labels: &Value) -> bool {
+    let values = items(&expression["values"]);
+    let label = labels.get(text(&expression["key"]));
+    let number = |value: &Value| text(value).parse::<i64>().ok();
+    match text(&expression["operator"]) {
+        "In" => label.is_some_and(|it| values.contains(it)),
+        "NotIn" => label.is_none_or(|it| !values.contains(it)),
+        "Exists" => label.is_some(),
+        "DoesNotExist" => label.is_none(),
+        "Gt" => label.and_then(number) > values.first().and_then(number),
+        "Lt" => label.is_some() && label.and_then(number) < values.first().and_then(number),
+        _ => false,
+    }
+}
+
+/// The text form of a selector (`a=b,c in (d,e)`), as `status.selector` of scale has it.
+pub(crate) fn to_text(selector: &Value) -> String {
+    let mut parts: Vec<String> = selector["matchLabels"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(key, value)| format!("{key}={}", text(value)))
+        .collect();
+    for it in items(&selector["matchExpressions"]) {
+        let key = text(&it["key"]);
+        let mut values: Vec<&str> = items(&it["values"]).iter().map(text).collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        parts.push(match text(&it["operator"]) {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "Exists" => key.to_owned(),
+            _ => format!("!{key}"),
+        });
+    }
+    parts.sort_unstable();
+    parts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn selectors_match_as_the_api_says() {
+        let labels = json!({"app": "web", "n": "3"});
+        assert!(matches(&json!({}), &labels));
+        assert!(!matches(&Value::Null, &labels));
+        assert!(matches(&json!({"matchLabels": {"app": "web"}}), &labels));
+        let expression = |op: &str, values: Value| {
+            json!({"matchExpressions": [{"key": "n", "operator": op, "values": values}]})
+        };
+        assert!(matches(&expression("In", json!(["3", "4"])), &labels));
+        assert!(!matches(&expression("NotIn", json!(["3"])), &labels));
+        assert!(matches(&expression("Gt", json!(["2"])), &labels));
+        assert!(!matches(&expression("DoesNotExist", json!([])), &labels));
+    }
+
+    #[test]
+    fn the_text_form_is_sorted() {
+        let selector = json!({"matchLabels": {"b": "2"}, "matchExpressions":
+            [{"key": "a", "operator": "In", "values": ["y", "x"]}]});
+        assert_eq!(to_text(&selector), "a in (x,y),b=2");
+    }
+}

@@ -1,0 +1,91 @@
+//! The kinds of work, and the key under which a piece of work waits.
+
+use super::cache::{KindId, Place};
+use super::kind::Kind;
+use super::world::World;
+use crate::Status;
+use crate::{lifecycle, pods};
+use std::sync::Arc;
+
+/// A kind of work; one reconciler each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Task {
+    /// Deployment → ReplicaSets.
+    Deployment,
+    /// ReplicaSet → Pods.
+    ReplicaSet,
+    /// ReplicationController → Pods.
+    ReplicationController,
+    /// StatefulSet → Pods, claims, revisions.
+    StatefulSet,
+    /// DaemonSet → Pods, revisions.
+    DaemonSet,
+    /// Job → Pods.
+    Job,
+    /// CronJob → Jobs.
+    CronJob,
+    /// Status of a PodDisruptionBudget.
+    Disruption,
+    /// Service → Endpoints.
+    Endpoints,
+    /// Service → EndpointSlices.
+    Slices,
+    /// Endpoints without a selector → EndpointSlices.
+    Mirror,
+    /// Address of an Ingress or a load balancer.
+    Ingress,
+    /// Address of a Service of type LoadBalancer.
+    Balancer,
+    /// Claim → volume.
+    Claim,
+    /// Volume whose claim may be gone.
+    Volume,
+    /// Node for a pod.
+    Schedule,
+    /// Life of a pod on its node.
+    Pod,
+    /// Dependents of an object, and its owners.
+    Collect,
+    /// Phase and end of a namespace.
+    Namespace,
+    /// Default ServiceAccount and root certificate of a namespace.
+    Accounts,
+    /// Status of a ResourceQuota.
+    Quota,
+    /// Finished jobs that live for a time only.
+    Expiry,
+    /// Heartbeat of a node.
+    Node,
+    /// Old events.
+    Events,
+    /// Protection finalizers of claims and volumes.
+    Protect,
+}
+
+/// A piece of work: what to do, and for which object.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Key {
+    /// What to do.
+    pub task: Task,
+    /// For which object.
+    pub place: Place,
+}
+
+impl Key {
+    /// Makes a key for an object of a known kind.
+    pub(crate) fn new(task: Task, kind: Kind, namespace: &str, name: &str) -> Self {
+        let place =
+            Place { kind: kind as KindId, namespace: namespace.into(), name: Arc::from(name) };
+        Self { task, place }
+    }
+
+    /// The namespace of the object.
+    pub(crate) fn namespace(&self) -> &str {
+        &self.place.namespace
+    }
+
+    /// The name of the object.
+    pub(crate) fn name(&self) -> &str {
+        &self.place.name
+    }
+}

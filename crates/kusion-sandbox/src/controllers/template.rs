@@ -1,0 +1,132 @@
+//! From a pod template to a pod, and the short hashes that name templates.
+
+use super::kind::Kind;
+use super::meta;
+use super::record::{Source, Tone, record};
+use super::world::World;
+use crate::Status;
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// The letters of generated names: no vowels, so that no words appear.
+const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+
+/// Makes the pod that a controller wants, from its template.
+pub(crate) fn pod(template: &Value, owner_kind: Kind, owner: &Value) -> Value {
+    let mut metadata = Map::new();
+    for key in ["labels", "annotations", "finalizers"] {
+        if let Some(value) = template["metadata"].get(key).filter(|it| !it.is_null()) {
+            metadata.insert(key.to_owned(), value.clone());
+        }
+    }
+    metadata.insert("namespace".to_owned(), meta::namespace(owner).into());
+    metadata.insert("generateName".to_owned(), format!("{}-", meta::name(owner)).into());
+    let reference = meta::controller_reference(owner_kind, owner);
+    metadata.insert("ownerReferences".to_owned(), Value::Array(vec![reference]));
+    let mut pod = Map::new();
+    pod.insert("metadata".to_owned(), Value::Object(metadata));
+    pod.insert("spec".to_owned(), template["spec"].clone());
+    Value::Object(pod)
+}
+
+/// Creates a pod and tells about it.
+pub(crate) fn create_pod(
+    world: &mut World,
+    component: &str,
+    owner_kind: Kind,
+    owner: &Value,
+    pod: Value,
+) -> Result<Arc<Value>, Status> {
+    let source = Source::component(component);
+    match world.create(Kind::Pod, meta::namespace(owner), pod) {
+        Ok(pod) => {
+            let message = format!("Created pod: {}", meta::name(&pod));
+            record(world, source, owner_kind, owner, Tone::Normal, "SuccessfulCreate", &message);
+            Ok(pod)
+        }
+        Err(status) => {
+            if !is_namespace_ending(&status) {
+                let message = format!("Error creating: {status}");
+                record(world, source, owner_kind, owner, Tone::Warning, "FailedCreate", &message);
+            }
+            Err(status)
+        }
+    }
+}
+
+/// Deletes a pod and tells about it.
+pub(crate) fn delete_pod(
+    world: &mut World,
+    component: &str,
+    owner_kind: Kind,
+    owner: &Value,
+    pod: &Value,
+) -> Result<(), Status> {
+    world.delete(Kind::Pod, pod)?;
+    let message = format!("Deleted pod: {}", meta::name(pod));
+    let source = Source::component(component);
+    record(world, source, owner_kind, owner, Tone::Normal, "SuccessfulDelete", &message);
+    Ok(())
+}
+
+/// Whether a write failed because its namespace ends.
+pub(crate) fn is_namespace_ending(status: &Status) -> bool {
+    status.details["causes"][0]["reason"] == "NamespaceTerminating"
+}
+
+/// A short hash of a template, safe in names and labels.
+pub(crate) fn hash(template: &Value, collisions: i64) -> String {
+    let mut state: u32 = 0x811c_9dc5;
+    let mut feed = |bytes: &[u8]| {
+        for byte in bytes {
+            state = (state ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+        }
+    };
+    feed(template.to_string().as_bytes());
+    if collisions != 0 {
+        feed(&collisions.to_le_bytes());
+    }
+    encode(&state.to_string())
+}
+
+/// Writes a text with the letters of generated names.
+pub(crate) fn encode(text: &str) -> String {
+    text.bytes().map(|it| char::from(ALPHABET[it as usize % ALPHABET.len()])).collect()
+}
+
+/// A template without the label that names its hash.
+pub(crate) fn without_hash(template: &Value, label: &str) -> Value {
+    let mut template = template.clone();
+    if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
+        labels.remove(label);
+        if labels.is_empty() {
+            meta::remove(&mut template["metadata"], "labels");
+        }
+    }
+    template
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_hash_depends_on_the_template_and_on_collisions() {
+        let template = json!({"spec": {"containers": [{"image": "a"}]}});
+        assert_eq!(hash(&template, 0), hash(&template.clone(), 0));
+        assert_ne!(hash(&template, 0), hash(&template, 1));
+        assert!(hash(&template, 0).bytes().all(|it| ALPHABET.contains(&it)));
+    }
+
+    #[test]
+    fn a_pod_takes_labels_and_owner() {
+        let owner = json!({"metadata": {"name": "web", "namespace": "n", "uid": "u"}});
+        let template = json!({"metadata": {"labels": {"a": "b"}}, "spec": {"x": 1}});
+        let pod = pod(&template, Kind::ReplicaSet, &owner);
+        assert_eq!(pod["metadata"]["generateName"], "web-");
+        assert_eq!(pod["metadata"]["labels"]["a"], "b");
+        assert_eq!(pod["metadata"]["ownerReferences"][0]["apiVersion"], "apps/v1");
+        assert_eq!(pod["spec"]["x"], 1);
+    }
+}

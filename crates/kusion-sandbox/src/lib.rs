@@ -1,0 +1,26 @@
+//! An embedded Kubernetes API server: a cluster in one process, for a first run, for tests and
+//! for rehearsing a release.
+//!
+//! Knows nothing of the engine. Requests come in by HTTP or by [`Api`] in the same process; both
+//! go the same way: decode, default, validate, admit, store, tell the watchers. Reconcilers use
+//! [`Api`] as any client would.
+
+mod api;
+pub mod clock;
+mod cluster;
+mod convert;
+mod fields;
+mod lifecycle;
+pub mod object;
+mod registry;
+mod selector;
+mod status;
+mod store;
+mod write;
+
+pub use api::{
+    Api, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts, Scope,
+    Selection, Subscription, Write,
+};
+pub use selector::{FieldSelector, LabelSelector};
+pub use status::{Cause, Status};
