@@ -26,6 +26,7 @@ mod layers;
 mod options;
 mod prepare;
 mod provenance;
+mod reduced;
 mod session;
 mod settings;
 mod shared;

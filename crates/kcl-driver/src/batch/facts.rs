@@ -317,6 +317,10 @@ impl System for Recorder<'_> {
         self.forget().write(path, text)
     }
 
+    fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.forget().write_bytes(path, bytes)
+    }
+
     fn append(&self, path: &Path, text: &str) -> io::Result<()> {
         self.forget().append(path, text)
     }

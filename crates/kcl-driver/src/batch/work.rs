@@ -121,10 +121,10 @@ pub(super) fn reached(
 fn load(session: &Session, recorder: &Recorder<'_>, stack: &Stack) -> Result<Program, ()> {
     let options = run_options(stack)?;
     let job = prepare(recorder, &options).map_err(drop)?;
-    let compiled = load_job(session, recorder, &job).map_err(drop)?;
-    if compiled.diagnostics.is_empty() {
-        note_files(recorder, &compiled.program);
-        return Ok(compiled.program);
+    let loaded = load_job(session, recorder, &job).map_err(drop)?;
+    if loaded.diagnostics.is_empty() {
+        note_files(recorder, &loaded.program);
+        return Ok(loaded.program);
     }
     Err(())
 }
