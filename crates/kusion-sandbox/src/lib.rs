@@ -20,7 +20,7 @@ mod write;
 
 pub use api::{
     Api, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts, Scope,
-    Selection, Subscription, Write,
+    Selection, Subscription, Validation, Write,
 };
 pub use selector::{FieldSelector, LabelSelector};
 pub use status::{Cause, Status};
