@@ -106,6 +106,8 @@ pub(crate) struct PackageState {
     pub(crate) scalars: Vec<(Value, Origin)>,
     pub(crate) schema_scalar: usize,
     pub(crate) evaluated: bool,
+    /// The last statement that ran in its turn.
+    pub(crate) passed: Option<(FileId, StmtId)>,
 }
 
 pub(crate) struct Evaluator<'p> {
@@ -304,6 +306,7 @@ impl<'p> Evaluator<'p> {
             let module: &'p Module = &program.file(file).module;
             for &stmt in &module.body {
                 self.run_global_stmt(file, stmt)?;
+                self.packages[package.0 as usize].passed = Some((file, stmt));
             }
         }
         Ok(())

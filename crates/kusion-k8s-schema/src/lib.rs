@@ -6,6 +6,7 @@
 //! merge code and the planner all read from here. Start reading at `model.rs`.
 
 mod builtin;
+pub mod discovery;
 mod model;
 pub mod table;
 
@@ -13,4 +14,6 @@ pub use builtin::{
     Builtin, GroupInfo, ResourceInfo, SubresourceInfo, builtin, committed_table, described_table,
     table_file, version,
 };
-pub use model::{Field, ListKind, Listing, Mapping, Scalar, Struct, Type, TypeId, TypeTable};
+pub use model::{
+    Field, ListKind, Listing, Mapping, Presence, Scalar, Struct, Type, TypeId, TypeTable,
+};
