@@ -2,8 +2,10 @@
 //! answers together; decides nothing about objects.
 
 mod body;
+mod logs;
 mod negotiate;
 mod objects;
+mod openapi;
 mod options;
 mod plain;
 mod present;
@@ -13,4 +15,5 @@ mod route;
 mod server;
 mod watch;
 
+pub(crate) use objects::not_simulated;
 pub(crate) use server::{Server, serve};

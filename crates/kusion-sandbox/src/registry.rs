@@ -131,6 +131,18 @@ impl Registry {
         other
     }
 
+    /// Returns whether a version of a group is served.
+    pub(crate) fn has_version(&self, group: &str, version: &str) -> bool {
+        let map = self.by_path.read().unwrap_or_else(PoisonError::into_inner);
+        map.values().any(|it| *it.resource.group == *group && *it.resource.version == *version)
+    }
+
+    /// Returns the resources of CRDs, for discovery.
+    #[expect(clippy::unused_self, reason = "CRDs are registered here")]
+    pub(crate) fn custom(&self) -> Vec<ResourceInfo> {
+        Vec::new()
+    }
+
     /// Returns all resources, sorted by group, version and plural.
     pub(crate) fn all(&self) -> Vec<Arc<Served>> {
         let map = self.by_path.read().unwrap_or_else(PoisonError::into_inner);
