@@ -79,10 +79,14 @@ pub fn decode(expected: &Expected, bytes: &[u8], format: Format) -> Result<Decod
     let unrecognized = |message: String| {
         let summary = summarize(bytes);
         let kind = expected.kind;
-        format!("the object provided is unrecognized (must be of type {kind}): {message} ({summary})")
+        format!(
+            "the object provided is unrecognized (must be of type {kind}): {message} ({summary})"
+        )
     };
     let parse_error = |message: String| match format {
-        Format::Json => unrecognized(format!("couldn't get version/kind; json parse error: {message}")),
+        Format::Json => {
+            unrecognized(format!("couldn't get version/kind; json parse error: {message}"))
+        }
         Format::Yaml => unrecognized(message),
     };
     let (tree, mut findings) = read(bytes, format).map_err(parse_error)?;

@@ -139,7 +139,11 @@ impl fmt::Display for Quantity {
             exponent += 3;
         }
         if self.form == Form::Exponent {
-            return if exponent == 0 { write!(out, "{number}") } else { write!(out, "{number}e{exponent}") };
+            return if exponent == 0 {
+                write!(out, "{number}")
+            } else {
+                write!(out, "{number}e{exponent}")
+            };
         }
         let suffix = DECIMAL.iter().find(|(_, power)| *power == exponent).map_or("", |it| it.0);
         write!(out, "{number}{suffix}")

@@ -96,7 +96,8 @@ impl Scan<'_> {
             return 0;
         }
         let nanos = (0..9).fold(0, |sum, at| {
-            sum * 10 + rest.as_bytes().get(at).filter(|_| at < count).map_or(0, |b| u32::from(b - b'0'))
+            sum * 10
+                + rest.as_bytes().get(at).filter(|_| at < count).map_or(0, |b| u32::from(b - b'0'))
         });
         self.rest = &rest[count..];
         nanos
@@ -108,7 +109,8 @@ impl Scan<'_> {
             return Ok(0);
         }
         let bytes = self.rest.as_bytes();
-        let digit = |at: usize| bytes.get(at).filter(|b| b.is_ascii_digit()).map(|b| i64::from(b - b'0'));
+        let digit =
+            |at: usize| bytes.get(at).filter(|b| b.is_ascii_digit()).map(|b| i64::from(b - b'0'));
         let sign = match bytes.first() {
             Some(b'+') => 1,
             Some(b'-') => -1,
@@ -217,8 +219,12 @@ mod tests {
             canonical_time("zz").expect_err("no time"),
             "parsing time \"zz\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"zz\" as \"2006\""
         );
-        assert!(canonical_time("2026-13-01T00:00:00Z").expect_err("no").ends_with("month out of range"));
-        assert!(canonical_time("2025-02-29T00:00:00Z").expect_err("no").ends_with("day out of range"));
+        assert!(
+            canonical_time("2026-13-01T00:00:00Z").expect_err("no").ends_with("month out of range")
+        );
+        assert!(
+            canonical_time("2025-02-29T00:00:00Z").expect_err("no").ends_with("day out of range")
+        );
         assert!(canonical_time("2026-01-02é").is_err());
     }
 }

@@ -37,7 +37,8 @@ impl Tree<'_> {
             Self::String(text) => Value::String(text),
             Self::Array(items) => items.into_iter().map(Tree::into_value).collect(),
             Self::Object(entries) => {
-                let entries = entries.into_iter().map(|(key, item)| (key.into_owned(), item.into_value()));
+                let entries =
+                    entries.into_iter().map(|(key, item)| (key.into_owned(), item.into_value()));
                 Value::Object(entries.collect::<Map<_, _>>())
             }
         }

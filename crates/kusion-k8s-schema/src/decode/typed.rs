@@ -187,10 +187,12 @@ impl<'t> Typing<'t> {
             (Scalar::Time | Scalar::MicroTime, other) => self.mismatch(other.kind(), "string"),
             (Scalar::Boolean, Tree::Bool(flag)) => flag.into(),
             (Scalar::Boolean, other) => self.mismatch(other.kind(), name("bool")),
-            (Scalar::Int32 | Scalar::IntOrString, Tree::Number(text)) => match text.parse::<i32>() {
-                Ok(whole) => whole.into(),
-                Err(_) => self.mismatch(&format!("number {text}"), name("int32")),
-            },
+            (Scalar::Int32 | Scalar::IntOrString, Tree::Number(text)) => {
+                match text.parse::<i32>() {
+                    Ok(whole) => whole.into(),
+                    Err(_) => self.mismatch(&format!("number {text}"), name("int32")),
+                }
+            }
             (Scalar::Integer, Tree::Number(text)) => match text.parse::<i64>() {
                 Ok(whole) => whole.into(),
                 Err(_) => self.mismatch(&format!("number {text}"), name("int64")),
