@@ -79,8 +79,7 @@ impl State {
     /// Gives an order and returns the answer; none when nobody answers.
     pub(crate) fn order(&self, word: &str) -> Option<String> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.control));
-        let mut stream =
-            TcpStream::connect_timeout(&address, Duration::from_millis(500)).ok()?;
+        let mut stream = TcpStream::connect_timeout(&address, Duration::from_millis(500)).ok()?;
         stream.set_read_timeout(Some(Duration::from_secs(2))).ok()?;
         writeln!(stream, "{} {word}", self.secret).ok()?;
         let mut line = String::new();

@@ -154,9 +154,8 @@ impl Registry {
 
 /// Makes the entry of a built-in resource.
 fn builtin(info: &'static ResourceInfo, store: &Store) -> Served {
-    let arcs = |list: &[Box<str>]| -> Vec<Arc<str>> {
-        list.iter().map(|it| Arc::from(&**it)).collect()
-    };
+    let arcs =
+        |list: &[Box<str>]| -> Vec<Arc<str>> { list.iter().map(|it| Arc::from(&**it)).collect() };
     let resource = Resource::new(&info.group, &info.version, &info.plural);
     let storage = if info.storage_version.is_empty() {
         resource.clone()

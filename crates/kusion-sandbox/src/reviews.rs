@@ -40,7 +40,9 @@ pub(crate) fn answer(
 
 fn token_review(review: &Value) -> Value {
     match crate::subresources::token_user(review["spec"]["token"].as_str().unwrap_or_default()) {
-        Some(user) => json!({"authenticated": true, "user": user, "audiences": ["https://kubernetes.default.svc"]}),
+        Some(user) => {
+            json!({"authenticated": true, "user": user, "audiences": ["https://kubernetes.default.svc"]})
+        }
         None => json!({"user": {}, "error": "invalid bearer token"}),
     }
 }

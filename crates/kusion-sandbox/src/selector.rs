@@ -106,8 +106,8 @@ fn parse_labels(text: &str) -> Result<LabelSelector, String> {
         if rest.starts_with(',') {
             return Err("found ',', expected: !, identifier, or 'end of string'".to_owned());
         }
-        let (requirement, after) = parse_requirement(rest)
-            .map_err(|why| format!("unable to parse requirement: {why}"))?;
+        let (requirement, after) =
+            parse_requirement(rest).map_err(|why| format!("unable to parse requirement: {why}"))?;
         requirements.push(requirement);
         rest = after.trim_start();
         if let Some(after) = rest.strip_prefix(',') {

@@ -123,7 +123,8 @@ fn token(api: &Api, namespace: &str, name: &str, body: &Value) -> Result<Value, 
 /// Returns the user of a token that [`create`] gave out.
 pub(crate) fn token_user(token: &str) -> Option<Value> {
     let claims = token.split('.').nth(1)?;
-    let claims: Value = serde_json::from_slice(&BASE64URL_NOPAD.decode(claims.as_bytes()).ok()?).ok()?;
+    let claims: Value =
+        serde_json::from_slice(&BASE64URL_NOPAD.decode(claims.as_bytes()).ok()?).ok()?;
     let user = claims["sub"].as_str()?;
     let namespace = user.split(':').nth(2)?;
     Some(json!({

@@ -6,7 +6,12 @@ use crate::registry::Served;
 use serde_json::{Value, json};
 
 /// Returns objects as a table.
-pub(crate) fn table(_cluster: &Cluster, _served: &Served, version: &str, objects: &[&Value]) -> Value {
+pub(crate) fn table(
+    _cluster: &Cluster,
+    _served: &Served,
+    version: &str,
+    objects: &[&Value],
+) -> Value {
     let rows: Vec<Value> = objects
         .iter()
         .map(|object| {

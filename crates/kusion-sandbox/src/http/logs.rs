@@ -25,9 +25,7 @@ pub(crate) fn answer(_api: &Api, pod: &Value, query: &Query) -> Result<Response<
         )));
     }
     if !wanted.is_empty() && !containers.contains(&wanted) {
-        return Err(Status::bad_request(format!(
-            "container {wanted} is not valid for pod {name}"
-        )));
+        return Err(Status::bad_request(format!("container {wanted} is not valid for pod {name}")));
     }
     Ok(present::text(200, ""))
 }

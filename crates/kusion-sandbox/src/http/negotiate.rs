@@ -58,7 +58,10 @@ pub(crate) fn negotiate(headers: &HeaderMap, query: &Query, discovery: bool) -> 
         .map(|clause| (quality(clause), clause))
         .collect();
     clauses.sort_by(|a, b| b.0.total_cmp(&a.0));
-    clauses.iter().find_map(|(_, clause)| form(clause, discovery)).map(|form| Form { pretty, ..form })
+    clauses
+        .iter()
+        .find_map(|(_, clause)| form(clause, discovery))
+        .map(|form| Form { pretty, ..form })
 }
 
 fn quality(clause: &str) -> f32 {

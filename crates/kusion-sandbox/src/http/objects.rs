@@ -19,7 +19,11 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Answers a request for a resource.
-pub(crate) fn handle(api: &Api, route: &Route, request: &Request) -> Result<Response<Body>, Status> {
+pub(crate) fn handle(
+    api: &Api,
+    route: &Route,
+    request: &Request,
+) -> Result<Response<Body>, Status> {
     let cluster = api.cluster();
     let served = cluster
         .registry
@@ -114,8 +118,7 @@ impl Target<'_> {
     }
 
     fn log(&self) -> Result<Response<Body>, Status> {
-        let pod =
-            self.cluster.get(self.served, &self.route.namespace, &self.route.name)?.value();
+        let pod = self.cluster.get(self.served, &self.route.namespace, &self.route.name)?.value();
         crate::http::logs::answer(self.api, &pod, &self.request.query)
     }
 
@@ -274,15 +277,18 @@ impl Target<'_> {
                 let cause = crate::Cause::new(
                     "FieldValueNotSupported",
                     "propagationPolicy",
-                    format!("Unsupported value: \"{other}\": supported values: \"Background\", \"Foreground\", \"Orphan\""),
+                    format!(
+                        "Unsupported value: \"{other}\": supported values: \"Background\", \"Foreground\", \"Orphan\""
+                    ),
                 );
                 return Err(Status::invalid("meta.k8s.io", "DeleteOptions", "", &[cause]));
             }
         };
         let grace = body.get("gracePeriodSeconds").and_then(Value::as_i64);
-        let dry = body.get("dryRun").and_then(Value::as_array).is_some_and(|list| {
-            list.iter().any(|it| it == "All")
-        });
+        let dry = body
+            .get("dryRun")
+            .and_then(Value::as_array)
+            .is_some_and(|list| list.iter().any(|it| it == "All"));
         let precondition = |key: &str| {
             body.get("preconditions")
                 .and_then(|it| it.get(key))
@@ -389,9 +395,11 @@ fn read_token(token: &str) -> Result<(u64, String), Status> {
     let bytes = BASE64URL_NOPAD
         .decode(token.trim_end_matches('=').as_bytes())
         .map_err(|error| bad(&error.to_string()))?;
-    let value: Value =
-        serde_json::from_slice(&bytes).map_err(|_| bad("invalid character looking for beginning of value"))?;
-    let revision = value["rv"].as_u64().ok_or_else(|| bad("incorrect encoded start resourceVersion (version meta.k8s.io/v1)"))?;
+    let value: Value = serde_json::from_slice(&bytes)
+        .map_err(|_| bad("invalid character looking for beginning of value"))?;
+    let revision = value["rv"]
+        .as_u64()
+        .ok_or_else(|| bad("incorrect encoded start resourceVersion (version meta.k8s.io/v1)"))?;
     let start = value["start"].as_str().unwrap_or_default().trim_end_matches('\0').to_owned();
     Ok((revision, start))
 }

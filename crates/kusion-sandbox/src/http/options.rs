@@ -29,9 +29,7 @@ impl ListOptions {
                 return Ok(None);
             }
             let parsed = text.parse::<i64>().map_err(|_| {
-                Status::bad_request(format!(
-                    "strconv.ParseInt: parsing \"{text}\": invalid syntax"
-                ))
+                Status::bad_request(format!("strconv.ParseInt: parsing \"{text}\": invalid syntax"))
             })?;
             Ok(Some(u64::try_from(parsed).unwrap_or(0)))
         };
@@ -48,9 +46,7 @@ impl ListOptions {
             fields: query.get("fieldSelector").to_owned(),
             watch: watch || query.flag("watch"),
             bookmarks: query.flag("allowWatchBookmarks"),
-            initial_events: query
-                .has("sendInitialEvents")
-                .then(|| query.flag("sendInitialEvents")),
+            initial_events: query.has("sendInitialEvents").then(|| query.flag("sendInitialEvents")),
             version,
             version_match: query.get("resourceVersionMatch").to_owned(),
             timeout: number("timeoutSeconds")?,
@@ -95,10 +91,7 @@ impl ListOptions {
         let mut causes = Vec::new();
         let matching = self.version_match.as_str();
         if self.initial_events.is_some() {
-            causes.push(forbidden(
-                "sendInitialEvents",
-                "sendInitialEvents is forbidden for list",
-            ));
+            causes.push(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
         }
         if matching.is_empty() {
             return causes;

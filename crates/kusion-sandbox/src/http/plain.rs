@@ -28,9 +28,7 @@ pub(crate) fn handle(
         ["api"] => documents(cluster, request, Some(address)),
         ["apis"] => documents(cluster, request, None),
         ["api", version] => list(cluster, request, "", version),
-        ["apis", group] => {
-            found(request, discovery::group(group, &cluster.registry.custom()))
-        }
+        ["apis", group] => found(request, discovery::group(group, &cluster.registry.custom())),
         ["apis", group, version] => list(cluster, request, group, version),
         ["openapi", "v3", ..] => super::openapi::answer(cluster, &parts[2..], request),
         [".well-known", "openid-configuration"] => {
@@ -69,8 +67,8 @@ fn documents(
     request: &Request,
     core: Option<&str>,
 ) -> Result<Response<Body>, Status> {
-    let form = negotiate(&request.headers, &request.query, true)
-        .map_or_else(|| request.form(), Ok)?;
+    let form =
+        negotiate(&request.headers, &request.query, true).map_or_else(|| request.form(), Ok)?;
     let custom = cluster.registry.custom();
     if let Shape::Discovery(version) = &form.shape {
         let mut document = match core {
@@ -79,9 +77,8 @@ fn documents(
         };
         document["apiVersion"] = format!("apidiscovery.k8s.io/{version}").into();
         let mut response = present::document(200, &form, &document);
-        let media = format!(
-            "application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
-        );
+        let media =
+            format!("application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList");
         if let Ok(media) = media.parse() {
             response.headers_mut().insert(hyper::header::CONTENT_TYPE, media);
         }
@@ -129,8 +126,7 @@ fn health(kind: &str, check: Option<&&str>, request: &Request) -> Response<Body>
     match check {
         Some(check) if !CHECKS.contains(check) => not_found(),
         None if request.query.has("verbose") => {
-            let mut lines: String =
-                CHECKS.iter().map(|check| format!("[+]{check} ok\n")).collect();
+            let mut lines: String = CHECKS.iter().map(|check| format!("[+]{check} ok\n")).collect();
             lines.push_str(&format!("{kind} check passed\n"));
             present::text(200, lines)
         }

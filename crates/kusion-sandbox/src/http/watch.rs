@@ -159,10 +159,8 @@ impl Watcher {
             return Some(self.natural(change));
         }
         let now = change.kind != EventKind::Deleted && self.filter.takes(&change.object.value());
-        let before = change
-            .previous
-            .as_ref()
-            .is_some_and(|previous| self.filter.takes(&previous.value()));
+        let before =
+            change.previous.as_ref().is_some_and(|previous| self.filter.takes(&previous.value()));
         match (before, now) {
             (false, false) => None,
             (true, true) => Some(self.natural(change)),
@@ -228,10 +226,8 @@ impl Watcher {
 
 fn expired(seen: u64, cluster: &Cluster) -> Bytes {
     let TooOld = TooOld;
-    let status = Status::expired(format!(
-        "too old resource version: {seen} ({})",
-        cluster.store.revision()
-    ));
+    let status =
+        Status::expired(format!("too old resource version: {seen} ({})", cluster.store.revision()));
     let mut line = json!({"type": "ERROR", "object": status.to_value()}).to_string().into_bytes();
     line.push(b'\n');
     Bytes::from(line)

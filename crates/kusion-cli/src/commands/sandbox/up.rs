@@ -147,8 +147,8 @@ fn foreground(args: &Args, token: Option<String>) -> Result<(), Failure> {
         token: token.clone(),
         ..Options::default()
     };
-    let sandbox = Sandbox::start(options)
-        .map_err(|source| Failure::Start { port: args.port, source })?;
+    let sandbox =
+        Sandbox::start(options).map_err(|source| Failure::Start { port: args.port, source })?;
     let (sender, stop) = channel();
     let secret = sandbox.token().to_owned();
     let control = control::open(secret.clone(), sender.clone())
@@ -177,8 +177,7 @@ fn foreground(args: &Args, token: Option<String>) -> Result<(), Failure> {
 /// Tells `stop` when the user or the system asks the process to end.
 fn watch_signals(stop: Sender<()>) {
     let run = move || {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build()
-        else {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
             return;
         };
         runtime.block_on(signal());
