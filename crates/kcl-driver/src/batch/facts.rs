@@ -5,11 +5,12 @@
 //! with fingerprints of the answers.
 
 use base_system::{FileKind, Metadata, System};
+use kcl_hir::entry::MOD_FILE;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use std::cell::{Cell, RefCell};
 use std::hash::{Hash as _, Hasher as _};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// A question about a path.
@@ -72,8 +73,9 @@ pub(super) struct Stamp {
 const SAFE_AGE: Duration = Duration::from_secs(2);
 
 impl Stamp {
-    fn of(system: &dyn System, path: &Path, now: Duration) -> Option<Self> {
-        let facts = system.metadata(path).ok()?;
+    fn of(recorder: &Recorder<'_>, path: &Path, now: Duration) -> Option<Self> {
+        let known = recorder.plain.borrow().get(path).copied();
+        let facts = known.map_or_else(|| recorder.system.metadata(path), Ok).ok()?;
         let stamp = Self { len: facts.len, modified: facts.modified };
         (stamp.modified + SAFE_AGE < now).then_some(stamp)
     }
@@ -81,7 +83,7 @@ impl Stamp {
 
 impl Fact {
     /// Whether the answer is still the same.
-    pub(super) fn holds(&self, system: &dyn System) -> bool {
+    pub(super) fn holds(&self, system: &Recorder<'_>) -> bool {
         match self.question {
             Question::Text => {
                 if let (Some(stamp), Ok(now)) = (self.answer.stamp, system.metadata(&self.path))
@@ -152,6 +154,10 @@ pub(super) struct Recorder<'s> {
     reals: RefCell<FxHashMap<PathBuf, (Known<PathBuf>, u32)>>,
     listings: RefCell<FxHashMap<PathBuf, (Known<Vec<PathBuf>>, u32)>>,
     texts: RefCell<FxHashMap<PathBuf, u32>>,
+    /// The texts of files that many stacks read.
+    common_texts: RefCell<FxHashMap<PathBuf, String>>,
+    /// What is known of paths that are no links.
+    plain: RefCell<FxHashMap<PathBuf, Metadata>>,
     variables: RefCell<FxHashMap<String, (Option<String>, u32)>>,
     /// All facts, by number.
     facts: RefCell<Vec<Fact>>,
@@ -181,6 +187,8 @@ impl<'s> Recorder<'s> {
             reals: RefCell::default(),
             listings: RefCell::default(),
             texts: RefCell::default(),
+            common_texts: RefCell::default(),
+            plain: RefCell::default(),
             variables: RefCell::default(),
             facts: RefCell::default(),
             asked: RefCell::default(),
@@ -206,6 +214,8 @@ impl<'s> Recorder<'s> {
         self.kinds.borrow_mut().clear();
         self.reals.borrow_mut().clear();
         self.listings.borrow_mut().clear();
+        self.common_texts.borrow_mut().clear();
+        self.plain.borrow_mut().clear();
         self.system
     }
 
@@ -223,7 +233,7 @@ impl<'s> Recorder<'s> {
     fn record(&self, question: Question, path: &Path, answer: impl FnOnce() -> u64) -> u32 {
         let Some(start) = self.start else { return 0 };
         let stamp = match question {
-            Question::Text => Stamp::of(self.system, path, start),
+            Question::Text => Stamp::of(self, path, start),
             _ => None,
         };
         let answer = Answer { hash: answer(), stamp };
@@ -232,6 +242,26 @@ impl<'s> Recorder<'s> {
         facts.push(Fact { question, path: path.to_path_buf(), answer });
         self.asked.borrow_mut().insert(number);
         number
+    }
+
+    /// Finds out whether an absolute path is its own real path: it has no links and no dots.
+    fn find_plain(&self, path: &Path) -> Option<()> {
+        if self.plain.borrow().contains_key(path) {
+            return Some(());
+        }
+        match path.components().next_back()? {
+            Component::RootDir => return Some(()),
+            Component::Normal(_) => {}
+            _ => return None,
+        }
+        let bytes = path.as_os_str().as_encoded_bytes();
+        if bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
+            return None;
+        }
+        self.find_plain(path.parent()?)?;
+        let facts = self.system.link_metadata(path).ok()??;
+        self.plain.borrow_mut().insert(path.to_path_buf(), facts);
+        Some(())
     }
 
     fn rely_on(&self, number: u32) {
@@ -264,7 +294,14 @@ fn to_known<T>(answer: io::Result<T>) -> Known<T> {
 
 impl System for Recorder<'_> {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
+        if let Some(text) = self.common_texts.borrow().get(path) {
+            self.note_text(path, || hash_bytes(text.as_bytes()));
+            return Ok(text.clone());
+        }
         let answer = self.system.read_to_string(path);
+        if let (Ok(text), true) = (&answer, path.ends_with(MOD_FILE)) {
+            self.common_texts.borrow_mut().insert(path.to_path_buf(), text.clone());
+        }
         self.note_text(path, || {
             answer.as_ref().map_or(NO_ANSWER, |text| hash_bytes(text.as_bytes()))
         });
@@ -294,7 +331,8 @@ impl System for Recorder<'_> {
             self.rely_on(*number);
             return again(known);
         }
-        let answer = to_known(self.system.metadata(path));
+        let plain = self.plain.borrow().get(path).copied();
+        let answer = plain.map_or_else(|| to_known(self.system.metadata(path)), Ok);
         let number = self.record(Question::Kind, path, || kind_hash(&answer));
         let given = again(&answer);
         self.kinds.borrow_mut().insert(path.to_path_buf(), (answer, number));
@@ -306,7 +344,10 @@ impl System for Recorder<'_> {
             self.rely_on(*number);
             return again(known);
         }
-        let answer = to_known(self.system.canonicalize(path));
+        let answer = match self.find_plain(path) {
+            Some(()) => Ok(path.to_path_buf()),
+            None => to_known(self.system.canonicalize(path)),
+        };
         let number = self.record(Question::Real, path, || real_hash(&answer));
         let given = again(&answer);
         self.reals.borrow_mut().insert(path.to_path_buf(), (answer, number));
