@@ -8,6 +8,7 @@ use base_system::{FileKind, Metadata, System};
 use kcl_hir::entry::MOD_FILE;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use std::cell::{Cell, RefCell};
+use std::ffi::OsString;
 use std::hash::{Hash as _, Hasher as _};
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -74,7 +75,7 @@ const SAFE_AGE: Duration = Duration::from_secs(2);
 
 impl Stamp {
     fn of(recorder: &Recorder<'_>, path: &Path, now: Duration) -> Option<Self> {
-        let known = recorder.plain.borrow().get(path).copied();
+        let known = recorder.plain.borrow().get(path.as_os_str()).copied();
         let facts = known.map_or_else(|| recorder.system.metadata(path), Ok).ok()?;
         let stamp = Self { len: facts.len, modified: facts.modified };
         (stamp.modified + SAFE_AGE < now).then_some(stamp)
@@ -145,19 +146,20 @@ fn real_hash<E>(answer: &Result<PathBuf, E>) -> u64 {
 /// An answer that can be given again.
 type Known<T> = Result<T, io::ErrorKind>;
 
-/// A system that remembers what it was asked.
+/// A system that remembers what it was asked. Paths are compared by their bytes: that is quick,
+/// and another spelling is only asked for again.
 pub(super) struct Recorder<'s> {
     system: &'s dyn System,
     /// When the batch began; `None` if nothing is recorded.
     start: Option<Duration>,
-    kinds: RefCell<FxHashMap<PathBuf, (Known<Metadata>, u32)>>,
-    reals: RefCell<FxHashMap<PathBuf, (Known<PathBuf>, u32)>>,
-    listings: RefCell<FxHashMap<PathBuf, (Known<Vec<PathBuf>>, u32)>>,
-    texts: RefCell<FxHashMap<PathBuf, u32>>,
+    kinds: RefCell<FxHashMap<OsString, (Known<Metadata>, u32)>>,
+    reals: RefCell<FxHashMap<OsString, (Known<PathBuf>, u32)>>,
+    listings: RefCell<FxHashMap<OsString, (Known<Vec<PathBuf>>, u32)>>,
+    texts: RefCell<FxHashMap<OsString, u32>>,
     /// The texts of files that many stacks read.
-    common_texts: RefCell<FxHashMap<PathBuf, String>>,
+    common_texts: RefCell<FxHashMap<OsString, String>>,
     /// What is known of paths that are no links.
-    plain: RefCell<FxHashMap<PathBuf, Metadata>>,
+    plain: RefCell<FxHashMap<OsString, Metadata>>,
     variables: RefCell<FxHashMap<String, (Option<String>, u32)>>,
     /// All facts, by number.
     facts: RefCell<Vec<Fact>>,
@@ -246,7 +248,7 @@ impl<'s> Recorder<'s> {
 
     /// Finds out whether an absolute path is its own real path: it has no links and no dots.
     fn find_plain(&self, path: &Path) -> Option<()> {
-        if self.plain.borrow().contains_key(path) {
+        if self.plain.borrow().contains_key(path.as_os_str()) {
             return Some(());
         }
         match path.components().next_back()? {
@@ -260,7 +262,7 @@ impl<'s> Recorder<'s> {
         }
         self.find_plain(path.parent()?)?;
         let facts = self.system.link_metadata(path).ok()??;
-        self.plain.borrow_mut().insert(path.to_path_buf(), facts);
+        self.plain.borrow_mut().insert(path.into(), facts);
         Some(())
     }
 
@@ -274,12 +276,12 @@ impl<'s> Recorder<'s> {
         if self.start.is_none() {
             return;
         }
-        let known = self.texts.borrow().get(path).copied();
+        let known = self.texts.borrow().get(path.as_os_str()).copied();
         if let Some(number) = known {
             self.rely_on(number);
         } else {
             let number = self.record(Question::Text, path, answer);
-            self.texts.borrow_mut().insert(path.to_path_buf(), number);
+            self.texts.borrow_mut().insert(path.into(), number);
         }
     }
 }
@@ -294,13 +296,13 @@ fn to_known<T>(answer: io::Result<T>) -> Known<T> {
 
 impl System for Recorder<'_> {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
-        if let Some(text) = self.common_texts.borrow().get(path) {
+        if let Some(text) = self.common_texts.borrow().get(path.as_os_str()) {
             self.note_text(path, || hash_bytes(text.as_bytes()));
             return Ok(text.clone());
         }
         let answer = self.system.read_to_string(path);
         if let (Ok(text), true) = (&answer, path.ends_with(MOD_FILE)) {
-            self.common_texts.borrow_mut().insert(path.to_path_buf(), text.clone());
+            self.common_texts.borrow_mut().insert(path.into(), text.clone());
         }
         self.note_text(path, || {
             answer.as_ref().map_or(NO_ANSWER, |text| hash_bytes(text.as_bytes()))
@@ -315,32 +317,32 @@ impl System for Recorder<'_> {
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        if let Some((known, number)) = self.listings.borrow().get(path) {
+        if let Some((known, number)) = self.listings.borrow().get(path.as_os_str()) {
             self.rely_on(*number);
             return again(known);
         }
         let answer = to_known(self.system.read_dir(path));
         let number = self.record(Question::Listing, path, || listing_hash(&answer));
         let given = again(&answer);
-        self.listings.borrow_mut().insert(path.to_path_buf(), (answer, number));
+        self.listings.borrow_mut().insert(path.into(), (answer, number));
         given
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        if let Some((known, number)) = self.kinds.borrow().get(path) {
+        if let Some((known, number)) = self.kinds.borrow().get(path.as_os_str()) {
             self.rely_on(*number);
             return again(known);
         }
-        let plain = self.plain.borrow().get(path).copied();
+        let plain = self.plain.borrow().get(path.as_os_str()).copied();
         let answer = plain.map_or_else(|| to_known(self.system.metadata(path)), Ok);
         let number = self.record(Question::Kind, path, || kind_hash(&answer));
         let given = again(&answer);
-        self.kinds.borrow_mut().insert(path.to_path_buf(), (answer, number));
+        self.kinds.borrow_mut().insert(path.into(), (answer, number));
         given
     }
 
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
-        if let Some((known, number)) = self.reals.borrow().get(path) {
+        if let Some((known, number)) = self.reals.borrow().get(path.as_os_str()) {
             self.rely_on(*number);
             return again(known);
         }
@@ -350,7 +352,7 @@ impl System for Recorder<'_> {
         };
         let number = self.record(Question::Real, path, || real_hash(&answer));
         let given = again(&answer);
-        self.reals.borrow_mut().insert(path.to_path_buf(), (answer, number));
+        self.reals.borrow_mut().insert(path.into(), (answer, number));
         given
     }
 
