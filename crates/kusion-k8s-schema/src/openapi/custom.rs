@@ -45,7 +45,10 @@ pub(super) fn v2(kind: &CustomKind) -> Value {
     if schema.get("x-kubernetes-preserve-unknown-fields") == Some(&true.into()) {
         let mut bare = Map::new();
         bare.insert("type".to_owned(), "object".into());
-        bare.insert("x-kubernetes-group-version-kind".to_owned(), group_kind(kind, &kind.resource.kind));
+        bare.insert(
+            "x-kubernetes-group-version-kind".to_owned(),
+            group_kind(kind, &kind.resource.kind),
+        );
         return Value::Object(bare);
     }
     walk(&mut schema, &|schema| {

@@ -72,7 +72,8 @@ pub(super) fn of_version(
     let id = format!("get{}APIResources", id_part(group, version));
     let get = simple_get("get available resources", &id, &list);
     paths.insert(format!("/{root}/"), json!({"get": get}));
-    let own = builtin().resources.iter().filter(|it| *it.group == *group && *it.version == *version);
+    let own =
+        builtin().resources.iter().filter(|it| *it.group == *group && *it.version == *version);
     for resource in own {
         let object = components.need_kind(group, version, &resource.kind);
         let list_kind = format!("{}List", resource.kind);
@@ -174,7 +175,13 @@ impl Maker<'_> {
         json!({"group": &*resource.group, "version": &*resource.version, "kind": &*resource.kind})
     }
 
-    fn put(&self, paths: &mut Map<String, Value>, path: &str, mut item: Map<String, Value>, named: bool) {
+    fn put(
+        &self,
+        paths: &mut Map<String, Value>,
+        path: &str,
+        mut item: Map<String, Value>,
+        named: bool,
+    ) {
         if item.is_empty() {
             return;
         }
@@ -225,8 +232,15 @@ impl Maker<'_> {
             let id = format!("delete{}{}{}", self.id, self.scope, self.resource.kind);
             let body = Some(any_body(&self.options, false));
             let codes = ["200", "202"];
-            let delete =
-                self.operation("delete", &id, &self.gvk(), &DELETE_QUERY, body, &codes, &self.status);
+            let delete = self.operation(
+                "delete",
+                &id,
+                &self.gvk(),
+                &DELETE_QUERY,
+                body,
+                &codes,
+                &self.status,
+            );
             item.insert("delete".to_owned(), delete);
         }
         item
@@ -312,7 +326,10 @@ impl Maker<'_> {
                     "202" => "Accepted",
                     _ => "OK",
                 };
-                ((*code).to_owned(), json!({"description": description, "content": content(answer)}))
+                (
+                    (*code).to_owned(),
+                    json!({"description": description, "content": content(answer)}),
+                )
             })
             .collect();
         responses.insert("401".to_owned(), json!({"description": "Unauthorized"}));

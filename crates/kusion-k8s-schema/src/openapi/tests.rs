@@ -29,11 +29,15 @@ fn writes_say_that_they_check_fields() {
     let patch = &item["patch"];
     assert_eq!(patch["x-kubernetes-group-version-kind"]["kind"], "Deployment");
     assert_eq!(patch["operationId"], "patchAppsV1NamespacedDeployment");
-    let names: Vec<&str> =
-        patch["parameters"].as_array().expect("a list").iter().filter_map(|it| it["name"].as_str()).collect();
+    let names: Vec<&str> = patch["parameters"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|it| it["name"].as_str())
+        .collect();
     assert_eq!(names, PATCH);
-    let containers =
-        &document["components"]["schemas"]["io.k8s.api.core.v1.PodSpec"]["properties"]["containers"];
+    let containers = &document["components"]["schemas"]["io.k8s.api.core.v1.PodSpec"]["properties"]
+        ["containers"];
     assert_eq!(containers["x-kubernetes-patch-merge-key"], "name");
     assert_eq!(containers["x-kubernetes-list-map-keys"], json!(["name"]));
     assert!(containers["description"].as_str().is_some_and(|text| text.starts_with("List of")));
@@ -71,7 +75,10 @@ fn custom_kinds_have_documents_of_their_own() {
     assert_eq!(widget["x-kubernetes-group-version-kind"][0]["kind"], "Widget");
     assert_eq!(widget["x-kubernetes-selectable-fields"], json!([{"fieldPath": "spec.color"}]));
     let path = "/apis/example.com/v1/namespaces/{namespace}/widgets";
-    assert_eq!(document["paths"][path]["post"]["operationId"], "createExampleComV1NamespacedWidget");
+    assert_eq!(
+        document["paths"][path]["post"]["operationId"],
+        "createExampleComV1NamespacedWidget"
+    );
 
     let old: Value = serde_json::from_slice(&v2(&customs).body).expect("JSON");
     let widget = &old["definitions"]["com.example.v1.Widget"];
