@@ -140,12 +140,18 @@ impl Registry {
 
     /// Returns the other versions of a kind, when there are any.
     pub(crate) fn siblings(&self, served: &Served) -> Vec<Arc<Served>> {
-        if served.is_builtin() && !served.is("autoscaling", "horizontalpodautoscalers") && &*served.resource.plural != "events" {
+        if served.is_builtin()
+            && !served.is("autoscaling", "horizontalpodautoscalers")
+            && &*served.resource.plural != "events"
+        {
             return Vec::new();
         }
         let map = self.by_path.read().unwrap_or_else(PoisonError::into_inner);
-        let mut found: Vec<_> =
-            map.values().filter(|it| it.table.is_some() && it.table == served.table).cloned().collect();
+        let mut found: Vec<_> = map
+            .values()
+            .filter(|it| it.table.is_some() && it.table == served.table)
+            .cloned()
+            .collect();
         found.sort_by(|a, b| a.resource.cmp(&b.resource));
         found
     }

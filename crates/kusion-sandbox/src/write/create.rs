@@ -26,8 +26,7 @@ impl Cluster {
         check_type(served, &mut object)?;
         let warnings = self.check_fields(served, &mut object, write)?;
         check_namespace(served, namespace, &mut object)?;
-        let mut outcome =
-            self.create_object(served, namespace, object, write, Origin::Written)?;
+        let mut outcome = self.create_object(served, namespace, object, write, Origin::Written)?;
         outcome.warnings = warnings;
         Ok(outcome)
     }
@@ -47,8 +46,7 @@ impl Cluster {
         }
         for attempt in 1.. {
             let mut named = object.clone();
-            object::meta_mut(&mut named)
-                .insert("name".to_owned(), names::generate(&prefix).into());
+            object::meta_mut(&mut named).insert("name".to_owned(), names::generate(&prefix).into());
             match self.create_named(served, namespace, named, write, origin) {
                 Err(status) if status.is_already_exists() && attempt < ATTEMPTS => {}
                 result => return result,

@@ -109,12 +109,9 @@ pub(crate) fn apply(
     match kusion_k8s_merge::apply(&writer, live, config, write.force) {
         Ok(applied) => Ok(applied.object),
         Err(ApplyError::BadRequest(why)) => Err(Status::bad_request(why)),
-        Err(ApplyError::Invalid(why)) => Err(Status {
-            code: 500,
-            reason: "",
-            message: why,
-            details: Value::Null,
-        }),
+        Err(ApplyError::Invalid(why)) => {
+            Err(Status { code: 500, reason: "", message: why, details: Value::Null })
+        }
         Err(ApplyError::Conflict(conflicts)) => {
             let causes: Vec<Value> = conflicts
                 .list
