@@ -212,6 +212,11 @@ impl Writer<'_> {
 
     fn single(&mut self, text: &str, indent: usize) {
         self.out.push('\'');
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'\'') {
+            self.out.push_str(text);
+            self.out.push('\'');
+            return;
+        }
         let mut after_break = false;
         for char in text.chars() {
             if is_break(char) {
