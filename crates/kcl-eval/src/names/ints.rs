@@ -94,23 +94,25 @@ pub(crate) fn run(code: &[IntStep], slots: &[Value]) -> Option<i64> {
     let mut n_below = 0;
     let mut top = 0;
     for step in code {
-        match *step {
-            IntStep::Slot(_) | IntStep::Const(_) => {
-                below[n_below % MAX_STACK] = top;
+        let (op, right) = match *step {
+            IntStep::WithSlot(op, slot) => (op, int(slot)?),
+            IntStep::WithConst(op, number) => (op, number),
+            IntStep::Slot(slot) => {
+                below[n_below % MAX_STACK] = std::mem::replace(&mut top, int(slot)?);
                 n_below += 1;
-                top = match *step {
-                    IntStep::Slot(slot) => int(slot)?,
-                    IntStep::Const(number) => number,
-                    _ => return None,
-                };
+                continue;
             }
-            IntStep::WithSlot(op, slot) => top = op.apply(top, int(slot)?)?,
-            IntStep::WithConst(op, number) => top = op.apply(top, number)?,
+            IntStep::Const(number) => {
+                below[n_below % MAX_STACK] = std::mem::replace(&mut top, number);
+                n_below += 1;
+                continue;
+            }
             IntStep::Both(op) => {
                 n_below -= 1;
-                top = op.apply(below[n_below % MAX_STACK], top)?;
+                (op, std::mem::replace(&mut top, below[n_below % MAX_STACK]))
             }
-        }
+        };
+        top = op.apply(top, right)?;
     }
     Some(top)
 }

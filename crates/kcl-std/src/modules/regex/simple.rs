@@ -182,8 +182,7 @@ impl Parser<'_> {
             b'[' => self.class()?,
             b'.' => Class { ascii: !(1 << b'\n'), others: true },
             b'\\' => Class::of(self.escaped()?),
-            byte @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9') => Class::of(byte),
-            byte @ (b'-' | b'_' | b'/' | b':' | b'@' | b',' | b'=' | b'%') => Class::of(byte),
+            byte if byte.is_ascii_alphanumeric() || b"-_/:@,=%".contains(&byte) => Class::of(byte),
             _ => return None,
         };
         let state = self.classes.len();
@@ -214,8 +213,7 @@ impl Parser<'_> {
                     continue;
                 }
                 b'-' if is_first || self.rest.first() == Some(&b']') => b'-',
-                byte @ (b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9') => byte,
-                byte @ (b'_' | b'.' | b'/' | b':' | b'@' | b',' | b'=' | b'%' | b'+') => byte,
+                byte if byte.is_ascii_alphanumeric() || b"_./:@,=%+".contains(&byte) => byte,
                 _ => return None,
             };
             is_first = false;
