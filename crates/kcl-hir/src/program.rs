@@ -96,6 +96,8 @@ pub struct Package {
     pub files: Vec<FileId>,
     /// The names defined at the top level, in the order of their first definition.
     pub globals: IndexMap<Name, Global, FxBuildHasher>,
+    /// Whether it is used, or imports something: one that does neither is left out.
+    pub is_needed: bool,
 }
 
 /// One global name and the statements that define it.

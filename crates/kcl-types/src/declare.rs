@@ -83,7 +83,7 @@ impl<'p> Checker<'p> {
                 self.report(diagnostics::circular(place, "modules", &names));
             }
         }
-        if import.is_used && !self.packages[target.0 as usize].is_open {
+        if self.program.package(target).is_needed && !self.packages[target.0 as usize].is_open {
             self.check_package(target);
         }
     }
