@@ -1,18 +1,19 @@
 //! From a checked program to its output.
 
 use crate::argument;
-use crate::compile::{Compiled, compile_job};
+use crate::compile::{Compiled, check_job};
 use crate::error::RunError;
 use crate::options::{Format, RunOptions};
 use crate::prepare::{Job, prepare};
 use crate::provenance::Provenance;
+use crate::reduced::{self, Reduced};
 use crate::session::Session;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
 use base_text::FileSpan;
 use kcl_eval::{Evaluated, LeafOptions};
-use kcl_hir::Program;
+use kcl_hir::{Loaded, Program};
 use kcl_value::plan::{self, PlanOptions};
 use kcl_value::{Fault, Value, yaml};
 use std::path::PathBuf;
@@ -52,7 +53,7 @@ pub fn run(system: &(dyn System + Sync), options: &RunOptions) -> Result<RunOutp
 ///
 /// As [`run`].
 pub fn run_here(system: &dyn System, options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
-    Session::new().run_here(system, options)
+    Session::single(system, options).run_here(system, options)
 }
 
 /// Runs a program like [`run`] and hands the outcome on while everything is still in place.
@@ -64,7 +65,7 @@ pub fn run_then<T: Send>(
     options: &RunOptions,
     then: impl Fn(Result<RunOutput, Box<RunError>>) -> T + Sync,
 ) -> T {
-    with_large_stack(|| run_job(&Session::new(), system, options, &then))
+    with_large_stack(|| run_job(&Session::single(system, options), system, options, &then))
 }
 
 pub(crate) fn run_job<T>(
@@ -77,7 +78,16 @@ pub(crate) fn run_job<T>(
         Ok(job) => job,
         Err(error) => return then(Err(error)),
     };
-    match evaluate(session, system, &job) {
+    let loaded = match reduced::run(session, system, &job) {
+        Ok(Reduced::Done(done)) => {
+            // What the value holds is taken apart after the outcome is out.
+            let (output, _evaluated) = *done;
+            return then(Ok(output));
+        }
+        Ok(Reduced::Whole(loaded)) => *loaded,
+        Err(error) => return then(Err(error)),
+    };
+    match evaluate(session, system, &job, loaded) {
         Ok((program, evaluated)) => then(output(&job, program, &evaluated)),
         Err(error) => then(Err(error)),
     }
@@ -87,8 +97,9 @@ fn evaluate(
     session: &Session,
     system: &dyn System,
     job: &Job,
+    loaded: Loaded,
 ) -> Result<(Program, Evaluated), Box<RunError>> {
-    let Compiled { program, diagnostics } = compile_job(session, system, job)?;
+    let Compiled { program, diagnostics } = check_job(session, system, job, loaded);
     let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
     if !errors.is_empty() {
         return Err(RunError::new(errors, program));
@@ -103,7 +114,11 @@ fn evaluate(
     }
 }
 
-fn output(job: &Job, program: Program, evaluated: &Evaluated) -> Result<RunOutput, Box<RunError>> {
+pub(crate) fn output(
+    job: &Job,
+    program: Program,
+    evaluated: &Evaluated,
+) -> Result<RunOutput, Box<RunError>> {
     match show(evaluated, job, &[&program]) {
         Ok(Shown { result, provenance }) => {
             // Lints have their own command; a run says only what concerns this run.

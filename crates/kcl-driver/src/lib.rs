@@ -25,6 +25,7 @@ mod layers;
 mod options;
 mod prepare;
 mod provenance;
+mod reduced;
 mod session;
 mod settings;
 mod stack;

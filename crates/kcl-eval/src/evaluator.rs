@@ -15,7 +15,7 @@ use base_system::System;
 use base_text::{FileId, FileSpan, Name, Span};
 use kcl_hir::{PackageId, Program};
 use kcl_syntax::ast::{ExprId, Module, Schema, Stmt, StmtId};
-use kcl_value::{Origin, SchemaInfo, Str, Value};
+use kcl_value::{CallArgs, Origin, SchemaInfo, Str, Value};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -124,6 +124,12 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) frame: Frame<'p>,
     /// The expression or statement that was evaluated last.
     pub(crate) at: Origin,
+    /// Memory for the arguments of the next call.
+    pub(crate) args_buffer: CallArgs,
+    /// String methods by name, as far as they were looked up.
+    pub(crate) methods: FxHashMap<Name, Option<&'static kcl_std::Method>>,
+    /// Memory for the next interpolated string.
+    pub(crate) text_buffer: String,
     /// Names that statements under way assign to, the innermost last.
     pub(crate) targets: Vec<Name>,
     /// Set while a setter runs because its name was read.
@@ -198,6 +204,9 @@ impl<'p> Evaluator<'p> {
             stack: Vec::with_capacity(256),
             frame,
             at: Origin(0),
+            args_buffer: CallArgs::default(),
+            methods: FxHashMap::default(),
+            text_buffer: String::new(),
             targets: Vec::new(),
             backtrack: None,
             schema_depth: 0,

@@ -1,139 +1,140 @@
-//! Which imports a package uses.
+//! Which names of imported packages a package uses.
 
-use crate::program::{ImportTarget, Program};
+use crate::program::{Package, Program, SourceFile};
 use base_text::Name;
-use kcl_syntax::ast::{CompClause, Expr, ExprId, Module, Path, Stmt, Type};
-use kcl_syntax::walk::{Node, children};
-use rustc_hash::FxHashSet;
+use indexmap::{IndexMap, IndexSet};
+use kcl_syntax::ast::{ConfigEntry, Expr, Module, Path, Stmt, Type};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
-/// Fills [`crate::Import::is_used`] for imports of packages, and [`crate::Package::is_needed`].
-/// Import names are shared by the files of a package, so a use in any of them counts.
-pub(crate) fn mark_used_imports(program: &mut Program) {
-    let mut needed = Vec::new();
-    for package in &program.packages {
-        let files = || package.files.iter().map(|file| &program.files[file.0 as usize]);
-        let names: FxHashSet<Name> = files()
-            .flat_map(|file| &file.imports)
-            .filter(|import| matches!(import.target, ImportTarget::Package(_)))
-            .map(|import| import.name)
-            .collect();
-        if names.is_empty() {
-            continue;
-        }
-        let mut used = FxHashSet::default();
-        for file in files() {
-            if has_local(&file.module, &names) {
-                collect_scoped(&file.module, &mut used);
-            } else {
-                collect_all(&file.module, &mut used);
-            }
-        }
-        for file in &package.files {
-            for import in &mut program.files[file.0 as usize].imports {
-                if let ImportTarget::Package(target) = import.target {
-                    import.is_used = used.contains(&import.name);
-                    needed.extend(import.is_used.then_some(target));
-                }
-            }
-        }
+/// Fills [`crate::Import::is_used`] for the imports of packages. Import names are shared by
+/// the files of a package, so a use in any of them counts.
+pub(crate) fn mark_used_imports(program: &mut Program, package: &Package) {
+    let files = || package.files.iter().map(|file| &program.files[file.0 as usize]);
+    if !files().any(has_packages) {
+        return;
     }
-    for package in &mut program.packages {
-        package.is_needed =
-            package.files.iter().any(|file| !program.files[file.0 as usize].imports.is_empty());
-    }
-    for target in needed {
-        program.packages[target.0 as usize].is_needed = true;
-    }
-}
-
-/// Whether a local variable has one of these names.
-fn has_local(module: &Module, names: &FxHashSet<Name>) -> bool {
-    (0..module.exprs.len()).any(|at| {
-        let mut found = false;
-        locals(module, ExprId(at as u32), |name| found |= names.contains(&name));
-        found
-    })
-}
-
-/// The variables that an expression binds for what is inside it.
-fn locals(module: &Module, expr: ExprId, mut each: impl FnMut(Name)) {
-    let clauses = |clauses: &[CompClause], each: &mut dyn FnMut(Name)| {
-        let targets = clauses.iter().flat_map(|clause| &clause.targets);
-        targets.for_each(|target| each(target.name));
-    };
-    match &module[expr].kind {
-        Expr::ListComp { generators, .. } | Expr::DictComp { generators, .. } => {
-            clauses(generators, &mut each);
-        }
-        Expr::Quant(quant) => quant.vars.iter().for_each(|var| each(var.name)),
-        Expr::Lambda(lambda) => {
-            let params = lambda.params.iter().flat_map(|params| &params.list);
-            params.for_each(|param| each(param.name.name));
-        }
-        _ => {}
-    }
-}
-
-/// The first parts of all dotted names.
-fn collect_all(module: &Module, used: &mut FxHashSet<Name>) {
-    let mut add = |name| {
-        used.insert(name);
-    };
-    let nodes = (0..module.exprs.len()).map(|at| Node::Expr(ExprId(at as u32)));
-    nodes.for_each(|node| prefixes(module, node, &mut add));
-    for at in 0..module.types.len() {
-        prefixes(module, Node::Type(kcl_syntax::ast::TypeId(at as u32)), &mut add);
-    }
-    for at in 0..module.stmts.len() {
-        prefixes(module, Node::Stmt(kcl_syntax::ast::StmtId(at as u32)), &mut add);
-    }
-}
-
-/// The first parts of the dotted names that start with no local variable.
-fn collect_scoped(module: &Module, used: &mut FxHashSet<Name>) {
-    // Each open node knows how many of the variables it sees.
-    let mut open: Vec<(Node, usize)> =
-        module.body.iter().rev().map(|stmt| (Node::Stmt(*stmt), 0)).collect();
-    let mut visible: Vec<Name> = Vec::new();
-    while let Some((node, n_visible)) = open.pop() {
-        visible.truncate(n_visible);
-        if let Node::Expr(expr) = node {
-            locals(module, expr, |name| visible.push(name));
-        }
-        prefixes(module, node, &mut |name| {
-            if !visible.contains(&name) {
-                used.insert(name);
+    let mut used = FxHashSet::default();
+    for file in files() {
+        visit_paths(&file.module, |path| {
+            if let [first, _, ..] = path.names.as_slice() {
+                used.insert(first.name);
             }
         });
-        children(module, node, |child| open.push((child, visible.len())));
+    }
+    for file in &package.files {
+        for import in &mut program.files[file.0 as usize].imports {
+            if import.target.package().is_some() {
+                import.is_used = used.contains(&import.name);
+            }
+        }
     }
 }
 
-/// The first parts of the dotted names that a node itself holds.
-fn prefixes(module: &Module, node: Node, add: &mut dyn FnMut(Name)) {
-    let mut add = |path: &Path| {
-        if let [first, _, ..] = path.names.as_slice() {
-            add(first.name);
+/// What the files of a package need of one that they import.
+#[derive(Default)]
+pub(crate) struct Needed {
+    pub(crate) names: IndexSet<Name, FxBuildHasher>,
+    /// Whether the package is named without one of its names behind it.
+    pub(crate) all: bool,
+}
+
+/// In the order of imports.
+type NeededByName = IndexMap<Name, Needed, FxBuildHasher>;
+
+/// What the files of a package need of those that they import, by the names of imports.
+pub(crate) fn needed(program: &Program, package: &Package) -> NeededByName {
+    let files = || package.files.iter().map(|file| program.file(*file));
+    let imports = files().flat_map(|file| &file.imports);
+    let imports = imports.filter(|import| import.target.package().is_some());
+    let mut needed: NeededByName = imports.map(|import| (import.name, Needed::default())).collect();
+    if needed.is_empty() {
+        return needed;
+    }
+    for file in files() {
+        let is_key = keys(&file.module);
+        for (at, expr) in file.module.exprs.iter().enumerate() {
+            match expr_path(&expr.kind) {
+                Some(path) if path.names.len() > 1 || !is_key[at] => need(&mut needed, path),
+                _ => {}
+            }
+        }
+        file.module
+            .types
+            .iter()
+            .filter_map(|ty| type_path(&ty.kind))
+            .for_each(|path| need(&mut needed, path));
+        for stmt in &file.module.stmts {
+            stmt_paths(&stmt.kind, |path| need(&mut needed, path));
+        }
+    }
+    needed
+}
+
+fn need(needed: &mut NeededByName, path: &Path) {
+    let Some((first, rest)) = path.names.split_first() else { return };
+    let Some(needed) = needed.get_mut(&first.name) else { return };
+    match rest.first() {
+        Some(second) => {
+            needed.names.insert(second.name);
+        }
+        None => needed.all = true,
+    }
+}
+
+/// Which expressions are keys of configs.
+fn keys(module: &Module) -> Vec<bool> {
+    let mut is_key = vec![false; module.exprs.len()];
+    let mut note = |entry: &ConfigEntry| {
+        if let Some(key) = entry.key {
+            is_key[key.index()] = true;
         }
     };
-    match node {
-        Node::Expr(expr) => match &module[expr].kind {
-            Expr::Ident(path) => add(path),
-            Expr::Schema(schema) => add(&schema.name),
-            _ => {}
-        },
-        Node::Type(ty) => {
-            if let Type::Named(path) = &module[ty].kind {
-                add(path);
+    for expr in &module.exprs {
+        match &expr.kind {
+            Expr::Config(entries) | Expr::ConfigIf { items: entries, .. } => {
+                entries.iter().for_each(&mut note);
             }
+            Expr::DictComp { entry, .. } => note(entry),
+            _ => {}
         }
-        Node::Stmt(stmt) => match &module[stmt].kind {
-            Stmt::Schema(schema) => {
-                let bases = schema.parent.iter().chain(&schema.for_host);
-                bases.chain(&schema.mixins).for_each(add);
-            }
-            Stmt::Rule(rule) => rule.parents.iter().chain(&rule.for_host).for_each(add),
-            _ => {}
-        },
+    }
+    is_key
+}
+
+fn has_packages(file: &SourceFile) -> bool {
+    file.imports.iter().any(|import| import.target.package().is_some())
+}
+
+fn visit_paths(module: &Module, mut each: impl FnMut(&Path)) {
+    module.exprs.iter().filter_map(|expr| expr_path(&expr.kind)).for_each(&mut each);
+    module.types.iter().filter_map(|ty| type_path(&ty.kind)).for_each(&mut each);
+    module.stmts.iter().for_each(|stmt| stmt_paths(&stmt.kind, &mut each));
+}
+
+/// The dotted name in an expression, not counting those in expressions inside.
+pub(crate) fn expr_path(expr: &Expr) -> Option<&Path> {
+    match expr {
+        Expr::Ident(path) => Some(path),
+        Expr::Schema(schema) => Some(&schema.name),
+        _ => None,
+    }
+}
+
+/// The dotted name that a type annotation is.
+pub(crate) fn type_path(ty: &Type) -> Option<&Path> {
+    match ty {
+        Type::Named(path) => Some(path),
+        _ => None,
+    }
+}
+
+/// The dotted names in a statement, not counting those in the nodes inside.
+pub(crate) fn stmt_paths(stmt: &Stmt, mut each: impl FnMut(&Path)) {
+    match stmt {
+        Stmt::Schema(schema) => {
+            schema.parent.iter().chain(&schema.for_host).chain(&schema.mixins).for_each(each);
+        }
+        Stmt::Rule(rule) => rule.parents.iter().chain(&rule.for_host).for_each(&mut each),
+        _ => {}
     }
 }

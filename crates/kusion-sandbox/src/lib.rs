@@ -10,17 +10,24 @@ pub mod clock;
 mod cluster;
 mod convert;
 mod fields;
+mod http;
 mod lifecycle;
 pub mod object;
 mod registry;
+mod reviews;
+mod sandbox;
 mod selector;
 mod status;
 mod store;
+mod subresources;
+mod table;
+mod tls;
 mod write;
 
 pub use api::{
     Api, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts, Scope,
-    Selection, Subscription, Write,
+    Selection, Subscription, Validation, Write,
 };
+pub use sandbox::{Options, Sandbox};
 pub use selector::{FieldSelector, LabelSelector};
 pub use status::{Cause, Status};

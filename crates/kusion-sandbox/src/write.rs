@@ -8,6 +8,8 @@ mod prepare;
 mod subresource;
 mod update;
 
+pub(crate) use create::check_type;
+
 use crate::store::Stored;
 use serde_json::Value;
 use std::sync::Arc;
@@ -23,4 +25,6 @@ pub(crate) struct Outcome {
     pub(crate) created: bool,
     /// Whether the object is gone.
     pub(crate) removed: bool,
+    /// What the client ought to know.
+    pub(crate) warnings: Vec<String>,
 }

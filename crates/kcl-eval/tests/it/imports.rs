@@ -24,7 +24,14 @@ fn any_file_of_a_package_may_use_its_imports() {
 #[test]
 fn a_package_that_is_not_used_and_imports_others_is_checked_and_they_run() {
     let rest = "#- kcl.mod\n#- pkg/p.k\nimport sub\n";
-    fails(&format!("import pkg\na = 1\n{rest}x: int = 's'\n#- sub/s.k\n"), 2, "expected int, got str(s)");
+    fails(
+        &format!("import pkg\na = 1\n{rest}x: int = 's'\n#- sub/s.k\n"),
+        2,
+        "expected int, got str(s)",
+    );
     fails(&format!("import pkg\na = 1\n{rest}x = sub.y\n#- sub/s.k\ny = 1\nassert False\n"), 2, "");
-    evaluates(&format!("import pkg\na = 1\n{rest}x = sub.y\nassert False\n#- sub/s.k\ny = 1\n"), "a: 1");
+    evaluates(
+        &format!("import pkg\na = 1\n{rest}x = sub.y\nassert False\n#- sub/s.k\ny = 1\n"),
+        "a: 1",
+    );
 }
