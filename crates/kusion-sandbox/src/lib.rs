@@ -9,6 +9,7 @@ mod api;
 pub mod clock;
 mod cluster;
 mod convert;
+mod defaults;
 mod fields;
 mod http;
 mod lifecycle;
@@ -22,6 +23,7 @@ mod store;
 mod subresources;
 mod table;
 mod tls;
+mod validate;
 mod write;
 
 pub use api::{
