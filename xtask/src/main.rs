@@ -1,29 +1,42 @@
 //! Chores of the repository, run as `cargo xtask <name>`.
 //!
 //! `tidy` checks the house rules that the compiler does not: layers, file sizes, words, docs.
+//! `k8s-schema` makes the table of the built-in Kubernetes API from a real server.
 //! The same checks run under `cargo test -p xtask`. Start reading at `tidy.rs`.
 
 #![expect(clippy::print_stdout, reason = "a command line tool prints its result")]
 
+mod k8s_schema;
 mod tidy;
 mod tree;
 
 use anyhow::bail;
+use std::path::Path;
 use std::process::ExitCode;
 use tree::Tree;
 
-const USAGE: &str = "usage: cargo xtask tidy";
+const USAGE: &str = "usage: cargo xtask tidy
+       cargo xtask k8s-schema [--check] --kubeconfig FILE";
 
 fn main() -> anyhow::Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy_command(),
+        ["k8s-schema", "--kubeconfig", file] => done(&k8s_schema::generate(Path::new(file))?),
+        ["k8s-schema", "--check", "--kubeconfig", file] => {
+            done(&k8s_schema::check(Path::new(file))?)
+        }
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)
         }
         _ => bail!(USAGE),
     }
+}
+
+fn done(message: &str) -> anyhow::Result<ExitCode> {
+    println!("{message}");
+    Ok(ExitCode::SUCCESS)
 }
 
 fn tidy_command() -> anyhow::Result<ExitCode> {

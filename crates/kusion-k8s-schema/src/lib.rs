@@ -5,6 +5,12 @@
 //! give the same [`TypeTable`]. Knows nothing of storage, HTTP or the engine: the sandbox, the
 //! merge code and the planner all read from here. Start reading at `model.rs`.
 
+mod builtin;
 mod model;
+pub mod table;
 
+pub use builtin::{
+    Builtin, GroupInfo, ResourceInfo, SubresourceInfo, builtin, committed_table, described_table,
+    table_file, version,
+};
 pub use model::{Field, ListKind, Listing, Mapping, Scalar, Struct, Type, TypeId, TypeTable};

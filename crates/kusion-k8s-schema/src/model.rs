@@ -58,8 +58,10 @@ pub enum Scalar {
     Bytes,
     /// A string that holds a time (RFC 3339).
     Time,
-    /// A whole number.
+    /// A whole number of 64 bits.
     Integer,
+    /// A whole number of 32 bits.
+    Int32,
     /// Any number.
     Number,
     /// True or false.
@@ -107,6 +109,9 @@ pub struct Field {
     /// Whether `null` is a value of it.
     pub nullable: bool,
     /// The value it gets when it is missing.
+    ///
+    /// Of built-in kinds it is what the server publishes: zero values (`""`, `0`, `{}`) only say
+    /// what a missing field means and are never written into objects.
     pub default: Option<Value>,
     /// The strings it may hold; empty means any.
     pub choices: Vec<Box<str>>,

@@ -3,8 +3,11 @@
 //! All calls are synchronous: the store is in memory and a call is short.
 
 use crate::Status;
+use crate::cluster::Cluster;
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
 
 /// A served resource (`apps/v1/deployments`); built-in or from a CRD.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -15,6 +18,33 @@ pub struct Resource {
     pub version: Arc<str>,
     /// Plural name (`deployments`).
     pub plural: Arc<str>,
+}
+
+impl Resource {
+    /// Names a resource.
+    pub fn new(group: &str, version: &str, plural: &str) -> Self {
+        Self { group: group.into(), version: version.into(), plural: plural.into() }
+    }
+
+    /// Returns `apps/v1`, or `v1` for the core group.
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() {
+            self.version.to_string()
+        } else {
+            format!("{}/{}", self.group, self.version)
+        }
+    }
+}
+
+/// What a resource is like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResourceFacts {
+    /// The resource, in its storage version.
+    pub resource: Resource,
+    /// The kind of its objects (`Deployment`).
+    pub kind: Arc<str>,
+    /// Whether they live in namespaces.
+    pub namespaced: bool,
 }
 
 /// Which part of the cluster a list or watch looks at.
@@ -48,6 +78,19 @@ pub struct Write<'a> {
     pub strict: bool,
     /// Take over fields of other managers (server-side apply).
     pub force: bool,
+}
+
+/// How the body of a patch is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PatchKind {
+    /// A list of operations (`application/json-patch+json`).
+    Json,
+    /// A partial object, null removes (`application/merge-patch+json`).
+    Merge,
+    /// A partial object, lists merge by key (`application/strategic-merge-patch+json`).
+    Strategic,
+    /// Server-side apply (`application/apply-patch+yaml`).
+    Apply,
 }
 
 /// What happens to the dependents of a deleted object.
@@ -88,6 +131,17 @@ pub enum EventKind {
     Deleted,
 }
 
+impl EventKind {
+    /// Returns the word that watches use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Added => "ADDED",
+            Self::Modified => "MODIFIED",
+            Self::Deleted => "DELETED",
+        }
+    }
+}
+
 /// One change of one object, in the order of the store.
 #[derive(Debug, Clone)]
 pub struct Event {
@@ -103,18 +157,164 @@ pub struct Event {
     pub revision: u64,
 }
 
+/// The changes of all objects after the subscription, in order.
+#[derive(Debug)]
+pub struct Subscription {
+    receiver: Receiver<Event>,
+}
+
+impl Subscription {
+    /// Returns the next change if there is one already.
+    pub fn try_next(&self) -> Option<Event> {
+        self.receiver.try_recv().ok()
+    }
+
+    /// Waits for the next change, at most for a time.
+    ///
+    /// # Errors
+    /// The time is over, or the cluster is gone.
+    pub fn next_within(&self, time: Duration) -> Result<Event, RecvTimeoutError> {
+        self.receiver.recv_timeout(time)
+    }
+}
+
 /// A handle to the cluster; cheap to clone.
-#[derive(Debug, Clone, Default)]
-pub struct Api {}
+#[derive(Debug, Clone)]
+pub struct Api {
+    cluster: Arc<Cluster>,
+}
+
+impl Default for Api {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Api {
+    /// Makes an empty cluster: no namespaces, no nodes, no reconcilers.
+    pub fn new() -> Self {
+        Self { cluster: Arc::new(Cluster::new()) }
+    }
+
+    /// Returns the cluster behind the handle.
+    pub(crate) fn cluster(&self) -> &Arc<Cluster> {
+        &self.cluster
+    }
+
     /// Reads an object. `namespace` is empty for cluster-scoped resources, here and below.
     pub fn get(
         &self,
-        _resource: &Resource,
-        _namespace: &str,
-        _name: &str,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
     ) -> Result<Arc<Value>, Status> {
-        Err(Status { code: 404, reason: "NotFound", message: String::new(), details: Value::Null })
+        let served = self.cluster.served(resource)?;
+        let stored = self.cluster.get(&served, namespace, name)?;
+        self.cluster.view(&served, &stored)
+    }
+
+    /// Reads the selected objects in the order of namespace and name, and the revision at which
+    /// they were seen.
+    pub fn list(
+        &self,
+        resource: &Resource,
+        scope: Scope<'_>,
+        selection: Selection<'_>,
+    ) -> Result<(Vec<Arc<Value>>, u64), Status> {
+        let served = self.cluster.served(resource)?;
+        let (stored, revision) = self.cluster.list(&served, scope, selection)?;
+        let values: Result<Vec<_>, _> =
+            stored.iter().map(|stored| self.cluster.view(&served, stored)).collect();
+        Ok((values?, revision))
+    }
+
+    /// Creates an object.
+    pub fn create(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        object: Value,
+        write: &Write<'_>,
+    ) -> Result<Arc<Value>, Status> {
+        let served = self.cluster.served(resource)?;
+        self.cluster.create(&served, namespace, object, write).map(|outcome| outcome.value)
+    }
+
+    /// Replaces an object, or a part of it (`write.subresource`). An object with a
+    /// `resourceVersion` that is not the present one is a conflict.
+    pub fn update(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        object: Value,
+        write: &Write<'_>,
+    ) -> Result<Arc<Value>, Status> {
+        let served = self.cluster.served(resource)?;
+        self.cluster.update(&served, namespace, name, object, write).map(|outcome| outcome.value)
+    }
+
+    /// Changes an object by a patch; server-side apply makes it when it is missing.
+    pub fn patch(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        kind: PatchKind,
+        patch: &Value,
+        write: &Write<'_>,
+    ) -> Result<Arc<Value>, Status> {
+        let served = self.cluster.served(resource)?;
+        self.cluster
+            .patch(&served, namespace, name, kind, patch, write)
+            .map(|outcome| outcome.value)
+    }
+
+    /// Deletes an object, or marks it when finalizers or a grace period keep it.
+    pub fn delete(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        deletion: &Deletion,
+    ) -> Result<Arc<Value>, Status> {
+        let served = self.cluster.served(resource)?;
+        self.cluster.delete(&served, namespace, name, deletion).map(|outcome| outcome.value)
+    }
+
+    /// Returns all resources that hold objects, each once, in its storage version.
+    pub fn resources(&self) -> Vec<ResourceFacts> {
+        let mut facts = Vec::new();
+        for served in self.cluster.registry.all() {
+            if served.table.is_some() && served.is_storage() {
+                facts.push(ResourceFacts {
+                    resource: served.resource.clone(),
+                    kind: Arc::clone(&served.kind),
+                    namespaced: served.namespaced,
+                });
+            }
+        }
+        facts
+    }
+
+    /// Finds the resource of a kind (`apps/v1`, `Deployment`), as owner references name it.
+    pub fn resource_of(&self, api_version: &str, kind: &str) -> Option<ResourceFacts> {
+        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+        let served = self.cluster.registry.by_kind(group, version, kind)?;
+        Some(ResourceFacts {
+            resource: served.storage.clone(),
+            kind: Arc::clone(&served.kind),
+            namespaced: served.namespaced,
+        })
+    }
+
+    /// Returns the revision of the last change.
+    pub fn revision(&self) -> u64 {
+        self.cluster.store.revision()
+    }
+
+    /// Returns all later changes, in order.
+    pub fn subscribe(&self) -> Subscription {
+        Subscription { receiver: self.cluster.store.subscribe() }
     }
 }

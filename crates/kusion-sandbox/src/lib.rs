@@ -6,8 +6,21 @@
 //! [`Api`] as any client would.
 
 mod api;
+pub mod clock;
+mod cluster;
+mod convert;
+mod fields;
 mod lifecycle;
+pub mod object;
+mod registry;
+mod selector;
 mod status;
+mod store;
+mod write;
 
-pub use api::{Api, Deletion, Event, EventKind, Propagation, Resource, Scope, Selection, Write};
-pub use status::Status;
+pub use api::{
+    Api, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts, Scope,
+    Selection, Subscription, Write,
+};
+pub use selector::{FieldSelector, LabelSelector};
+pub use status::{Cause, Status};

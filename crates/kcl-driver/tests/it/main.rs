@@ -1,6 +1,7 @@
 //! Programs from text to output, by the driver's public interface.
 
 mod corpus;
+mod konfig;
 mod layers;
 mod partial;
 mod provenance;

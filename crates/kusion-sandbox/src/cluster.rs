@@ -1,0 +1,126 @@
+//! The state of a cluster and how it is read; how it is written is in `write`.
+
+use crate::Status;
+use crate::api::{Resource, Scope, Selection};
+use crate::object;
+use crate::registry::{Registry, Served};
+use crate::selector::{FieldSelector, LabelSelector};
+use crate::store::{Store, Stored};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Everything a cluster is.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    pub(crate) store: Store,
+    pub(crate) registry: Registry,
+}
+
+impl Cluster {
+    /// Makes a cluster without objects.
+    pub(crate) fn new() -> Self {
+        let store = Store::default();
+        let registry = Registry::new(&store);
+        Self { store, registry }
+    }
+
+    /// Finds a served resource.
+    pub(crate) fn served(&self, resource: &Resource) -> Result<Arc<Served>, Status> {
+        self.registry
+            .find(&resource.group, &resource.version, &resource.plural)
+            .ok_or_else(Status::no_route)
+    }
+
+    /// Reads an object.
+    pub(crate) fn get(
+        &self,
+        served: &Served,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Arc<Stored>, Status> {
+        let table = served.table()?;
+        self.store.get(table, &served.key(namespace, name)).ok_or_else(|| served.not_found(name))
+    }
+
+    /// Returns a stored object in the version in which it is served.
+    #[expect(clippy::unnecessary_wraps, reason = "conversion between versions can fail")]
+    pub(crate) fn view(&self, served: &Served, stored: &Stored) -> Result<Arc<Value>, Status> {
+        let value = stored.value();
+        if served.is_storage() {
+            return Ok(value);
+        }
+        Ok(Arc::new(self.to_served(served, (*value).clone())))
+    }
+
+    /// Converts from the storage version.
+    #[expect(clippy::unused_self, reason = "conversion of CRDs will look at the registry")]
+    pub(crate) fn to_served(&self, served: &Served, mut value: Value) -> Value {
+        crate::convert::from_storage(served, &mut value);
+        value
+    }
+
+    /// Reads the selected objects and the revision at which they were seen.
+    pub(crate) fn list(
+        &self,
+        served: &Served,
+        scope: Scope<'_>,
+        selection: Selection<'_>,
+    ) -> Result<(Vec<Arc<Stored>>, u64), Status> {
+        let filter = Filter::new(served, selection)?;
+        let prefix = prefix(served, scope);
+        let (mut stored, revision) = self.store.list(served.table()?, &prefix, "");
+        if !filter.is_empty() {
+            stored.retain(|stored| filter.takes(&stored.value()));
+        }
+        Ok((stored, revision))
+    }
+}
+
+/// Returns what the keys of a scope start with.
+pub(crate) fn prefix(served: &Served, scope: Scope<'_>) -> String {
+    match scope {
+        Scope::Namespace(namespace) if served.namespaced && !namespace.is_empty() => {
+            format!("{namespace}/")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Which objects a list or watch takes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Filter {
+    labels: LabelSelector,
+    fields: FieldSelector,
+}
+
+impl Filter {
+    /// Parses the selectors of a request.
+    pub(crate) fn new(served: &Served, selection: Selection<'_>) -> Result<Self, Status> {
+        let labels = LabelSelector::parse(selection.labels)?;
+        let fields = FieldSelector::parse(selection.fields)?;
+        for path in fields.paths() {
+            crate::fields::check(served, path)?;
+        }
+        Ok(Self { labels, fields })
+    }
+
+    /// Returns whether it takes everything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.labels.is_empty() && self.fields.is_empty()
+    }
+
+    /// Returns whether it takes an object.
+    pub(crate) fn takes(&self, object: &Value) -> bool {
+        self.labels.takes(object) && self.fields.takes(object)
+    }
+
+    /// Returns the only name it can take, when there is one.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.fields.exact("metadata.name")
+    }
+}
+
+/// Returns the namespace and name of an object, for messages.
+pub(crate) fn place(value: &Value) -> (&str, &str) {
+    (object::namespace(value), object::name(value))
+}

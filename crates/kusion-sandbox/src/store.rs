@@ -1,0 +1,336 @@
+//! Objects in memory: one revision counter, one sorted table per resource, and the latest changes
+//! of each table for watchers.
+
+use crate::api::{Event, EventKind, Resource};
+use crate::object;
+use bytes::Bytes;
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use tokio::sync::watch;
+
+/// Changes kept per table. A watch that asks for an older revision gets 410 Gone.
+const RING: usize = 8192;
+
+/// Number of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct TableId(u32);
+
+/// One version of one object.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    /// `namespace/name`, or the name of a cluster-scoped object.
+    pub(crate) key: Box<str>,
+    /// The revision that wrote it.
+    pub(crate) revision: u64,
+    value: Arc<Value>,
+    json: OnceLock<Bytes>,
+}
+
+impl Stored {
+    fn new(key: &str, revision: u64, value: Value) -> Self {
+        Self { key: key.into(), revision, value: Arc::new(value), json: OnceLock::new() }
+    }
+
+    /// Returns the object, in its storage version.
+    pub(crate) fn value(&self) -> Arc<Value> {
+        Arc::clone(&self.value)
+    }
+
+    /// Returns the object as JSON text, made once.
+    pub(crate) fn json(&self) -> Bytes {
+        self.json
+            .get_or_init(|| Bytes::from(serde_json::to_vec(&*self.value).unwrap_or_default()))
+            .clone()
+    }
+}
+
+/// One change of one object.
+#[derive(Debug)]
+pub(crate) struct Change {
+    /// What happened.
+    pub(crate) kind: EventKind,
+    /// The object after the change; when deleted, its last state at the revision of the deletion.
+    pub(crate) object: Arc<Stored>,
+    /// The object before the change.
+    pub(crate) previous: Option<Arc<Stored>>,
+    frame: OnceLock<Bytes>,
+}
+
+impl Change {
+    /// Returns the line that watchers of the storage version get, made once.
+    pub(crate) fn frame(&self) -> Bytes {
+        self.frame.get_or_init(|| frame(self.kind, &self.object.json())).clone()
+    }
+}
+
+/// Returns one line of a watch.
+pub(crate) fn frame(kind: EventKind, json: &[u8]) -> Bytes {
+    let mut line = Vec::with_capacity(json.len() + 40);
+    line.extend_from_slice(b"{\"type\":\"");
+    line.extend_from_slice(kind.word().as_bytes());
+    line.extend_from_slice(b"\",\"object\":");
+    line.extend_from_slice(json);
+    line.extend_from_slice(b"}\n");
+    Bytes::from(line)
+}
+
+/// Why a write did not happen: the table is no longer as the writer saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Race;
+
+/// The revision that was asked for is no longer kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooOld;
+
+#[derive(Debug)]
+struct Table {
+    resource: Resource,
+    objects: BTreeMap<Box<str>, Arc<Stored>>,
+    ring: VecDeque<Arc<Change>>,
+    /// Changes up to this revision are forgotten.
+    forgotten: u64,
+    wake: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    revision: u64,
+    tables: Vec<Table>,
+    by_name: FxHashMap<(Arc<str>, Arc<str>), TableId>,
+}
+
+/// All objects of a cluster.
+#[derive(Debug, Default)]
+pub(crate) struct Store {
+    state: RwLock<State>,
+    subscribers: Mutex<Vec<Sender<Event>>>,
+}
+
+impl Store {
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the table of a resource in its storage version, made at the first call.
+    pub(crate) fn table(&self, resource: &Resource) -> TableId {
+        let mut state = self.write();
+        let name = (Arc::clone(&resource.group), Arc::clone(&resource.plural));
+        if let Some(id) = state.by_name.get(&name) {
+            let id = *id;
+            state.tables[id.0 as usize].resource = resource.clone();
+            return id;
+        }
+        let id = TableId(u32::try_from(state.tables.len()).unwrap_or(u32::MAX));
+        let revision = state.revision;
+        state.tables.push(Table {
+            resource: resource.clone(),
+            objects: BTreeMap::new(),
+            ring: VecDeque::new(),
+            forgotten: 0,
+            wake: watch::Sender::new(revision),
+        });
+        state.by_name.insert(name, id);
+        id
+    }
+
+    /// Returns the revision of the last change.
+    pub(crate) fn revision(&self) -> u64 {
+        self.read().revision
+    }
+
+    /// Returns an object.
+    pub(crate) fn get(&self, table: TableId, key: &str) -> Option<Arc<Stored>> {
+        self.read().tables[table.0 as usize].objects.get(key).cloned()
+    }
+
+    /// Returns how many objects a table holds.
+    pub(crate) fn len(&self, table: TableId) -> usize {
+        self.read().tables[table.0 as usize].objects.len()
+    }
+
+    /// Returns the objects whose keys start with a prefix and lie after a key, in the order of
+    /// their keys, and the revision at which they were seen.
+    pub(crate) fn list(
+        &self,
+        table: TableId,
+        prefix: &str,
+        after: &str,
+    ) -> (Vec<Arc<Stored>>, u64) {
+        let state = self.read();
+        (range(&state.tables[table.0 as usize].objects, prefix, after), state.revision)
+    }
+
+    /// Returns the same as [`Store::list`] as it was at an earlier revision.
+    pub(crate) fn list_at(
+        &self,
+        table: TableId,
+        prefix: &str,
+        after: &str,
+        revision: u64,
+    ) -> Result<Vec<Arc<Stored>>, TooOld> {
+        let state = self.read();
+        let table = &state.tables[table.0 as usize];
+        if table.forgotten > revision {
+            return Err(TooOld);
+        }
+        let newest = table.ring.back().map_or(0, |change| change.object.revision);
+        if newest <= revision {
+            return Ok(range(&table.objects, prefix, after));
+        }
+        let mut past: BTreeMap<Box<str>, Arc<Stored>> = range(&table.objects, prefix, after)
+            .into_iter()
+            .map(|stored| (stored.key.clone(), stored))
+            .collect();
+        for change in table.ring.iter().rev() {
+            if change.object.revision <= revision {
+                break;
+            }
+            let key = &change.object.key;
+            if !key.starts_with(prefix) || **key <= *after {
+                continue;
+            }
+            match &change.previous {
+                Some(previous) => past.insert(key.clone(), Arc::clone(previous)),
+                None => past.remove(key),
+            };
+        }
+        Ok(past.into_values().collect())
+    }
+
+    /// Returns the changes of a table after a revision, oldest first, and the present revision.
+    pub(crate) fn changes(
+        &self,
+        table: TableId,
+        after: u64,
+    ) -> Result<(Vec<Arc<Change>>, u64), TooOld> {
+        let state = self.read();
+        let table = &state.tables[table.0 as usize];
+        if table.forgotten > after {
+            return Err(TooOld);
+        }
+        let start = table.ring.partition_point(|change| change.object.revision <= after);
+        Ok((table.ring.range(start..).cloned().collect(), state.revision))
+    }
+
+    /// Returns a receiver that is told of each change of a table.
+    pub(crate) fn wake(&self, table: TableId) -> watch::Receiver<u64> {
+        self.read().tables[table.0 as usize].wake.subscribe()
+    }
+
+    /// Returns a receiver of all later changes.
+    pub(crate) fn subscribe(&self) -> Receiver<Event> {
+        let (sender, receiver) = channel();
+        self.subscribers.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
+        receiver
+    }
+
+    /// Adds an object, unless there is one of its key.
+    pub(crate) fn insert(
+        &self,
+        table: TableId,
+        key: &str,
+        value: Value,
+    ) -> Result<Arc<Stored>, Race> {
+        let mut state = self.write();
+        if state.tables[table.0 as usize].objects.contains_key(key) {
+            return Err(Race);
+        }
+        Ok(self.commit(&mut state, table, EventKind::Added, key, value))
+    }
+
+    /// Replaces an object, unless it changed after `seen`.
+    pub(crate) fn replace(
+        &self,
+        table: TableId,
+        seen: &Stored,
+        value: Value,
+    ) -> Result<Arc<Stored>, Race> {
+        let mut state = self.write();
+        check_seen(&state, table, seen)?;
+        Ok(self.commit(&mut state, table, EventKind::Modified, &seen.key, value))
+    }
+
+    /// Removes an object, unless it changed after `seen`; `last` is its last state.
+    pub(crate) fn remove(
+        &self,
+        table: TableId,
+        seen: &Stored,
+        last: Value,
+    ) -> Result<Arc<Stored>, Race> {
+        let mut state = self.write();
+        check_seen(&state, table, seen)?;
+        Ok(self.commit(&mut state, table, EventKind::Deleted, &seen.key, last))
+    }
+
+    fn commit(
+        &self,
+        state: &mut State,
+        table: TableId,
+        kind: EventKind,
+        key: &str,
+        mut value: Value,
+    ) -> Arc<Stored> {
+        state.revision += 1;
+        let revision = state.revision;
+        object::meta_mut(&mut value)
+            .insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
+        let stored = Arc::new(Stored::new(key, revision, value));
+        let table = &mut state.tables[table.0 as usize];
+        let previous = match kind {
+            EventKind::Deleted => table.objects.remove(key),
+            _ => table.objects.insert(key.into(), Arc::clone(&stored)),
+        };
+        self.tell(table, kind, &stored, previous.as_ref());
+        let change = Change { kind, object: Arc::clone(&stored), previous, frame: OnceLock::new() };
+        if table.ring.len() >= RING
+            && let Some(old) = table.ring.pop_front()
+        {
+            table.forgotten = old.object.revision;
+        }
+        table.ring.push_back(Arc::new(change));
+        table.wake.send_replace(revision);
+        stored
+    }
+
+    fn tell(
+        &self,
+        table: &Table,
+        kind: EventKind,
+        stored: &Arc<Stored>,
+        previous: Option<&Arc<Stored>>,
+    ) {
+        let mut subscribers = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
+        subscribers.retain(|sender| {
+            let event = Event {
+                kind,
+                resource: table.resource.clone(),
+                object: stored.value(),
+                previous: previous.map(|stored| stored.value()),
+                revision: stored.revision,
+            };
+            sender.send(event).is_ok()
+        });
+    }
+}
+
+fn check_seen(state: &State, table: TableId, seen: &Stored) -> Result<(), Race> {
+    let here = state.tables[table.0 as usize].objects.get(&seen.key).ok_or(Race)?;
+    if here.revision == seen.revision { Ok(()) } else { Err(Race) }
+}
+
+fn range(objects: &BTreeMap<Box<str>, Arc<Stored>>, prefix: &str, after: &str) -> Vec<Arc<Stored>> {
+    let start = if after > prefix { Bound::Excluded(after) } else { Bound::Included(prefix) };
+    objects
+        .range::<str, _>((start, Bound::Unbounded))
+        .take_while(|(key, _)| key.starts_with(prefix))
+        .map(|(_, stored)| Arc::clone(stored))
+        .collect()
+}

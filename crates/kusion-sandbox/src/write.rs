@@ -1,0 +1,26 @@
+//! How objects change: decode, default, prepare, admit, validate, own, store.
+
+mod create;
+mod delete;
+mod names;
+mod patch;
+mod prepare;
+mod subresource;
+mod update;
+
+use crate::store::Stored;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What a write made.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// The answer to the client, in the version of the request.
+    pub(crate) value: Arc<Value>,
+    /// The stored object, when the answer is that object in its storage version.
+    pub(crate) stored: Option<Arc<Stored>>,
+    /// Whether the object is new.
+    pub(crate) created: bool,
+    /// Whether the object is gone.
+    pub(crate) removed: bool,
+}

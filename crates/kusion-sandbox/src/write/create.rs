@@ -1,0 +1,176 @@
+//! Creating objects.
+
+use super::{Outcome, names, prepare};
+use crate::api::{Resource, Write};
+use crate::cluster::Cluster;
+use crate::registry::Served;
+use crate::store::{Race, Stored};
+use crate::{Status, convert, object};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Attempts to find a free name for `generateName`.
+const ATTEMPTS: usize = 8;
+
+impl Cluster {
+    /// Creates an object.
+    pub(crate) fn create(
+        &self,
+        served: &Served,
+        namespace: &str,
+        mut object: Value,
+        write: &Write<'_>,
+    ) -> Result<Outcome, Status> {
+        if !write.subresource.is_empty() {
+            return self.create_subresource(served, namespace, object, write);
+        }
+        check_type(served, &mut object)?;
+        check_namespace(served, namespace, &mut object)?;
+        let prefix = object::meta_text(&object, "generateName").to_owned();
+        if !object::name(&object).is_empty() || prefix.is_empty() {
+            return self.create_named(served, namespace, object, write);
+        }
+        for attempt in 1.. {
+            let mut named = object.clone();
+            object::meta_mut(&mut named).insert("name".to_owned(), names::generate(&prefix).into());
+            match self.create_named(served, namespace, named, write) {
+                Err(status) if status.is_already_exists() && attempt < ATTEMPTS => {}
+                result => return result,
+            }
+        }
+        Err(Status::internal("no free name"))
+    }
+
+    fn create_named(
+        &self,
+        served: &Served,
+        namespace: &str,
+        mut object: Value,
+        write: &Write<'_>,
+    ) -> Result<Outcome, Status> {
+        let table = served.table()?;
+        let name = object::name(&object).to_owned();
+        self.check_namespace_alive(served, namespace, &name)?;
+        convert::to_storage(served, &mut object);
+        prepare::for_create(served, &mut object);
+        if name.is_empty() {
+            let cause = crate::Cause::new(
+                "FieldValueRequired",
+                "metadata.name",
+                "Required value: name or generateName is required",
+            );
+            return Err(Status::invalid(&served.resource.group, &served.kind, "", &[cause]));
+        }
+        let key = served.key(namespace, &name);
+        let exists =
+            || Status::already_exists(&served.resource.group, &served.resource.plural, &name);
+        if write.dry_run {
+            if self.store.get(table, &key).is_some() {
+                return Err(exists());
+            }
+            return self.answer_dry(served, object, true);
+        }
+        let stored = self.store.insert(table, &key, object).map_err(|Race| exists())?;
+        self.answer(served, stored, true)
+    }
+
+    /// Makes the answer to a write that was stored.
+    pub(crate) fn answer(
+        &self,
+        served: &Served,
+        stored: Arc<Stored>,
+        created: bool,
+    ) -> Result<Outcome, Status> {
+        let value = self.view(served, &stored)?;
+        let stored = served.is_storage().then_some(stored);
+        Ok(Outcome { value, stored, created, removed: false })
+    }
+
+    /// Makes the answer to a write that was not stored.
+    #[expect(clippy::unnecessary_wraps, reason = "same shape as `answer`")]
+    pub(crate) fn answer_dry(
+        &self,
+        served: &Served,
+        object: Value,
+        created: bool,
+    ) -> Result<Outcome, Status> {
+        let value = Arc::new(self.to_served(served, object));
+        Ok(Outcome { value, stored: None, created, removed: false })
+    }
+
+    fn check_namespace_alive(
+        &self,
+        served: &Served,
+        namespace: &str,
+        name: &str,
+    ) -> Result<(), Status> {
+        if !served.namespaced {
+            return Ok(());
+        }
+        let namespaces = self.served(&Resource::new("", "v1", "namespaces"))?;
+        let stored = self.get(&namespaces, "", namespace)?;
+        if !object::is_terminating(&stored.value()) {
+            return Ok(());
+        }
+        let why = format!(
+            "unable to create new content in namespace {namespace} because it is being terminated"
+        );
+        let mut status =
+            Status::forbidden(&served.resource.group, &served.resource.plural, name, &why);
+        status.details["causes"] = serde_json::json!([{
+            "reason": "NamespaceTerminating",
+            "message": format!("namespace {namespace} is being terminated"),
+            "field": "metadata.namespace",
+        }]);
+        Err(status)
+    }
+}
+
+/// Checks that a body is of the served version and kind; sets them when they are missing.
+pub(crate) fn check_type(served: &Served, object: &mut Value) -> Result<(), Status> {
+    let wanted = served.api_version();
+    let Some(map) = object.as_object_mut() else {
+        return Err(Status::bad_request("the body of the request must be an object"));
+    };
+    let given = map.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    if given.is_empty() {
+        map.insert("apiVersion".to_owned(), wanted.into());
+    } else if given != wanted {
+        return Err(Status::bad_request(format!(
+            "the API version in the data ({given}) does not match the expected API version ({wanted})"
+        )));
+    }
+    let kind = map.get("kind").and_then(Value::as_str).unwrap_or_default();
+    if kind.is_empty() {
+        map.insert("kind".to_owned(), (*served.kind).into());
+    } else if kind != &*served.kind {
+        let version = &served.resource.version;
+        return Err(Status::bad_request(format!(
+            "{kind} in version \"{version}\" cannot be handled as a {}: converting (v1.{kind}) to (v1.{}): unknown conversion",
+            served.kind, served.kind
+        )));
+    }
+    Ok(())
+}
+
+/// Checks that a body lies in the namespace of the request; sets it when it is missing.
+pub(crate) fn check_namespace(
+    served: &Served,
+    namespace: &str,
+    object: &mut Value,
+) -> Result<(), Status> {
+    let meta = object::meta_mut(object);
+    if !served.namespaced {
+        meta.remove("namespace");
+        return Ok(());
+    }
+    let given = meta.get("namespace").and_then(Value::as_str).unwrap_or_default();
+    if given.is_empty() {
+        meta.insert("namespace".to_owned(), namespace.into());
+    } else if given != namespace {
+        return Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Parts of objects with ends of their own: status, scale and the like.
+
+use super::{Outcome, prepare};
+use crate::api::Write;
+use crate::cluster::Cluster;
+use crate::registry::Served;
+use crate::{Status, object};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Returns the object that a write to a subresource leads to.
+pub(crate) fn prepare(
+    served: &Served,
+    subresource: &str,
+    old: &Value,
+    new: Value,
+) -> Result<Value, Status> {
+    if !served.has(subresource) {
+        return Err(Status::no_route());
+    }
+    match subresource {
+        "status" => Ok(status(served, old, new)),
+        "finalize" => Ok(part(old, &new, &["spec", "finalizers"])),
+        "approval" => Ok(part(old, &new, &["status", "conditions"])),
+        "ephemeralcontainers" => {
+            let mut merged = part(old, &new, &["spec", "ephemeralContainers"]);
+            if merged != *old {
+                prepare::bump_generation(&mut merged);
+            }
+            Ok(merged)
+        }
+        "resize" => {
+            let mut merged = part(old, &new, &["spec", "containers"]);
+            if merged != *old {
+                prepare::bump_generation(&mut merged);
+            }
+            Ok(merged)
+        }
+        _ => Err(Status::method_not_allowed()),
+    }
+}
+
+/// Returns `old` with the status of `new`, and with those of its labels and annotations that a
+/// writer of the status may set.
+fn status(served: &Served, old: &Value, mut new: Value) -> Value {
+    if !served.is_builtin() {
+        let mut merged = old.clone();
+        prepare::keep(&new, &mut merged, "status");
+        return merged;
+    }
+    prepare::keep_meta(old, &mut new);
+    if served.is("apps", "deployments") || served.is("apps", "replicasets") {
+        let labels = object::at(old, &["metadata", "labels"]).clone();
+        let meta = object::meta_mut(&mut new);
+        if labels.is_null() {
+            meta.remove("labels");
+        } else {
+            meta.insert("labels".to_owned(), labels);
+        }
+    }
+    let keys: Vec<String> = old
+        .as_object()
+        .into_iter()
+        .chain(new.as_object())
+        .flat_map(|map| map.keys().cloned())
+        .collect();
+    for key in keys {
+        if !matches!(key.as_str(), "metadata" | "status") {
+            prepare::keep(old, &mut new, &key);
+        }
+    }
+    new
+}
+
+/// Returns `old` with one field of `new`.
+fn part(old: &Value, new: &Value, path: &[&str; 2]) -> Value {
+    let mut merged = old.clone();
+    let value = object::at(new, path).clone();
+    let parent = object::child_mut(&mut merged, path[0]);
+    if value.is_null() {
+        parent.remove(path[1]);
+    } else {
+        parent.insert(path[1].to_owned(), value);
+    }
+    merged
+}
+
+impl Cluster {
+    /// Answers a create below an object.
+    #[expect(clippy::unused_self, reason = "bindings and tokens come here")]
+    pub(crate) fn create_subresource(
+        &self,
+        _served: &Served,
+        _namespace: &str,
+        _object: Value,
+        _write: &Write<'_>,
+    ) -> Result<Outcome, Status> {
+        Err(Status::method_not_allowed())
+    }
+
+    /// Returns how many replicas an object wants and has, as a `Scale`.
+    pub(crate) fn scale(
+        &self,
+        served: &Served,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Value, Status> {
+        let stored = self.get(served, namespace, name)?;
+        Ok(scale_of(&stored.value()))
+    }
+
+    /// Sets how many replicas an object wants.
+    pub(crate) fn update_scale(
+        &self,
+        served: &Served,
+        namespace: &str,
+        name: &str,
+        scale: &Value,
+        write: &Write<'_>,
+    ) -> Result<Outcome, Status> {
+        if !served.has("scale") {
+            return Err(Status::no_route());
+        }
+        loop {
+            let old = self.get(served, namespace, name)?;
+            super::update::check_preconditions(served, &old, scale)?;
+            let mut new = (*self.view(served, &old)?).clone();
+            let replicas = object::at(scale, &["spec", "replicas"]).as_i64().unwrap_or(0);
+            object::child_mut(&mut new, "spec").insert("replicas".to_owned(), replicas.into());
+            let plain = Write { subresource: "", ..*write };
+            match self.replace(served, &old, new, &plain) {
+                Err(status)
+                    if status.is_conflict()
+                        && object::meta_text(scale, "resourceVersion").is_empty() => {}
+                Err(status) => return Err(status),
+                Ok(outcome) => {
+                    let value = Arc::new(scale_of(&outcome.value));
+                    return Ok(Outcome { value, stored: None, ..outcome });
+                }
+            }
+        }
+    }
+}
+
+fn scale_of(object: &Value) -> Value {
+    let mut meta = serde_json::Map::new();
+    for key in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
+        let value = object::at(object, &["metadata", key]);
+        if !value.is_null() {
+            meta.insert(key.to_owned(), value.clone());
+        }
+    }
+    let spec = match object::at(object, &["spec", "replicas"]) {
+        Value::Null => json!({}),
+        replicas => json!({"replicas": replicas}),
+    };
+    let mut status = json!({
+        "replicas": object::at(object, &["status", "replicas"]).as_i64().unwrap_or(0),
+    });
+    let selector = selector_text(object::at(object, &["spec", "selector"]));
+    if !selector.is_empty() {
+        status["selector"] = selector.into();
+    }
+    json!({
+        "apiVersion": "autoscaling/v1",
+        "kind": "Scale",
+        "metadata": meta,
+        "spec": spec,
+        "status": status,
+    })
+}
+
+/// Returns the text form of a selector object, or of a plain map of labels.
+pub(crate) fn selector_text(selector: &Value) -> String {
+    let mut parts = Vec::new();
+    let structured =
+        selector.get("matchLabels").is_some() || selector.get("matchExpressions").is_some();
+    let labels = if structured { selector.get("matchLabels") } else { Some(selector) };
+    for (key, value) in labels.and_then(Value::as_object).into_iter().flatten() {
+        parts.push(format!("{key}={}", value.as_str().unwrap_or_default()));
+    }
+    let expressions = selector.get("matchExpressions").and_then(Value::as_array);
+    for expression in expressions.into_iter().flatten() {
+        let key = object::text(expression, &["key"]);
+        let mut values: Vec<&str> = object::at(expression, &["values"])
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        values.sort_unstable();
+        let values = values.join(",");
+        parts.push(match object::text(expression, &["operator"]) {
+            "In" => format!("{key} in ({values})"),
+            "NotIn" => format!("{key} notin ({values})"),
+            "Exists" => key.to_owned(),
+            _ => format!("!{key}"),
+        });
+    }
+    parts.sort();
+    parts.join(",")
+}

@@ -1,0 +1,134 @@
+//! Replacing objects.
+
+use super::create::{check_namespace, check_type};
+use super::{Outcome, prepare};
+use crate::api::Write;
+use crate::cluster::Cluster;
+use crate::registry::Served;
+use crate::store::{Race, Stored};
+use crate::{Status, convert, object};
+use serde_json::Value;
+use std::sync::Arc;
+
+impl Cluster {
+    /// Replaces an object, or the part of it that a subresource names.
+    pub(crate) fn update(
+        &self,
+        served: &Served,
+        namespace: &str,
+        name: &str,
+        mut object: Value,
+        write: &Write<'_>,
+    ) -> Result<Outcome, Status> {
+        if write.subresource == "scale" {
+            return self.update_scale(served, namespace, name, &object, write);
+        }
+        check_type(served, &mut object)?;
+        check_namespace(served, namespace, &mut object)?;
+        check_name(name, &mut object)?;
+        loop {
+            let old = self.get(served, namespace, name)?;
+            check_preconditions(served, &old, &object)?;
+            match self.replace(served, &old, object.clone(), write) {
+                // The writer named no version, so it means whatever is there now.
+                Err(status)
+                    if status.is_conflict()
+                        && object::meta_text(&object, "resourceVersion").is_empty() => {}
+                result => return result,
+            }
+        }
+    }
+
+    /// Puts an object in the place of one that was read, in the version of the request.
+    pub(crate) fn replace(
+        &self,
+        served: &Served,
+        old: &Arc<Stored>,
+        mut new: Value,
+        write: &Write<'_>,
+    ) -> Result<Outcome, Status> {
+        convert::to_storage(served, &mut new);
+        let old_value = old.value();
+        match write.subresource {
+            "" => prepare::for_update(served, &old_value, &mut new),
+            _ => new = super::subresource::prepare(served, write.subresource, &old_value, new)?,
+        }
+        if new == *old_value {
+            return self.answer(served, Arc::clone(old), false);
+        }
+        if write.dry_run {
+            return self.answer_dry(served, new, false);
+        }
+        self.commit_update(served, old, new)
+    }
+
+    /// Stores a changed object, or removes it when nothing keeps it any more.
+    pub(crate) fn commit_update(
+        &self,
+        served: &Served,
+        old: &Arc<Stored>,
+        new: Value,
+    ) -> Result<Outcome, Status> {
+        let table = served.table()?;
+        let late = |Race| {
+            let name = object::name(&old.value()).to_owned();
+            Status::modified(&served.resource.group, &served.resource.plural, &name)
+        };
+        if is_finished(served, &new) {
+            let stored = self.store.remove(table, old, new).map_err(late)?;
+            let mut outcome = self.answer(served, stored, false)?;
+            outcome.removed = true;
+            return Ok(outcome);
+        }
+        let stored = self.store.replace(table, old, new).map_err(late)?;
+        self.answer(served, stored, false)
+    }
+}
+
+/// Returns whether an object that is being deleted has nothing left to wait for.
+fn is_finished(served: &Served, object: &Value) -> bool {
+    object::is_terminating(object)
+        && object::finalizers(object).next().is_none()
+        && object::at(object, &["metadata", "deletionGracePeriodSeconds"]).as_i64().unwrap_or(0)
+            == 0
+        && !(served.is("", "namespaces")
+            && object::at(object, &["spec", "finalizers"])
+                .as_array()
+                .is_some_and(|list| !list.is_empty()))
+}
+
+fn check_name(name: &str, object: &mut Value) -> Result<(), Status> {
+    let given = object::name(object);
+    if given.is_empty() {
+        object::meta_mut(object).insert("name".to_owned(), name.into());
+    } else if given != name {
+        return Err(Status::bad_request(format!(
+            "the name of the object ({given}) does not match the name on the URL ({name})"
+        )));
+    }
+    Ok(())
+}
+
+/// Checks the version and the uid that the writer believes the object to have.
+pub(crate) fn check_preconditions(
+    served: &Served,
+    old: &Stored,
+    object: &Value,
+) -> Result<(), Status> {
+    let old_value = old.value();
+    let name = object::name(&old_value);
+    let (group, plural) = (&served.resource.group, &served.resource.plural);
+    let version = object::meta_text(object, "resourceVersion");
+    if !version.is_empty() && version != old.revision.to_string() {
+        return Err(Status::modified(group, plural, name));
+    }
+    let (uid, old_uid) = (object::uid(object), object::uid(&old_value));
+    if !uid.is_empty() && uid != old_uid {
+        let why = format!(
+            "StorageError: invalid object, Code: 4, Key: /registry/{plural}/{}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {old_uid}",
+            old.key
+        );
+        return Err(Status::conflict(group, plural, name, &why));
+    }
+    Ok(())
+}

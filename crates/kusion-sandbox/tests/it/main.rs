@@ -1,0 +1,2 @@
+//! Tests of the sandbox through its public ends.
+mod api;

@@ -1,0 +1,3 @@
+[package]
+name = "konfig"
+version = "0.1.0"

@@ -1,0 +1,69 @@
+//! Makes the table of the built-in Kubernetes API from a real server.
+//!
+//! `cargo xtask k8s-schema --kubeconfig FILE` writes it, `--check` compares it with the
+//! committed one instead. `kubectl` (or what the variable `KUBECTL` names) does the requests.
+
+mod convert;
+mod fetch;
+
+use anyhow::{Context as _, ensure};
+use fetch::Server;
+use kusion_k8s_schema::table::{Table, write_descriptions, write_table};
+use kusion_k8s_schema::{described_table, table_file, version};
+use std::path::Path;
+
+const FILE: &str = "crates/kusion-k8s-schema/data/k8s-v1.36.bin.zst";
+const LEVEL: i32 = 19;
+
+/// Writes the table of a server into the repository and returns what it did, in a sentence.
+pub(crate) fn generate(kubeconfig: &Path) -> anyhow::Result<String> {
+    let (version, table) = read(kubeconfig)?;
+    let types = zstd::encode_all(&write_table(&table)[..], LEVEL)?;
+    let descriptions = zstd::encode_all(&write_descriptions(&table)[..], LEVEL)?;
+    let file = table_file(&version, &types, &descriptions);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    std::fs::write(root.join(FILE), &file).with_context(|| format!("writing {FILE}"))?;
+    Ok(format!(
+        "{FILE}: Kubernetes {version}, {} definitions, {} bytes ({} types, {} descriptions)",
+        table.definitions.len(),
+        file.len(),
+        types.len(),
+        descriptions.len()
+    ))
+}
+
+/// Compares the committed table with a server.
+pub(crate) fn check(kubeconfig: &Path) -> anyhow::Result<String> {
+    let (fresh_version, table) = read(kubeconfig)?;
+    ensure!(
+        fresh_version == version(),
+        "the table is of {}, the server {fresh_version}",
+        version()
+    );
+    ensure!(
+        described_table() == table,
+        "the table differs from the server: run `cargo xtask k8s-schema`"
+    );
+    Ok(format!("{FILE} is what Kubernetes {fresh_version} serves"))
+}
+
+fn read(kubeconfig: &Path) -> anyhow::Result<(String, Table)> {
+    let server = Server::new(kubeconfig);
+    let version = server.get("/version")?;
+    let version = version["gitVersion"].as_str().context("the server names no version")?.to_owned();
+    let groups = convert::groups(&server)?;
+    let definitions = convert::definitions(&server)?;
+    Ok((version, Table { groups, definitions }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Needs a real server: the variable `KUSION_REAL_KUBECONFIG` names its kubeconfig.
+    #[test]
+    fn the_committed_table_is_what_the_real_server_serves() {
+        let Some(kubeconfig) = std::env::var_os("KUSION_REAL_KUBECONFIG") else { return };
+        check(Path::new(&kubeconfig)).expect("the same table");
+    }
+}
