@@ -14,6 +14,8 @@ use std::sync::Arc;
 pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) registry: Registry,
+    /// The addresses and ports that services have.
+    pub(crate) services: crate::lifecycle::services::Allocator,
 }
 
 impl Cluster {
@@ -21,7 +23,7 @@ impl Cluster {
     pub(crate) fn new() -> Self {
         let store = Store::default();
         let registry = Registry::new(&store);
-        Self { store, registry }
+        Self { store, registry, services: crate::lifecycle::services::Allocator::default() }
     }
 
     /// Finds a served resource.

@@ -8,10 +8,13 @@
 mod api;
 pub mod clock;
 mod cluster;
+mod controllers;
 mod convert;
 mod fields;
 mod lifecycle;
 pub mod object;
+mod pods;
+mod quantity;
 mod registry;
 mod selector;
 mod status;
@@ -22,5 +25,7 @@ pub use api::{
     Api, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts, Scope,
     Selection, Subscription, Write,
 };
+pub use controllers::{Clock, ControllerOptions, Controllers, SystemClock};
+pub use lifecycle::bootstrap::ServerAddress;
 pub use selector::{FieldSelector, LabelSelector};
 pub use status::{Cause, Status};

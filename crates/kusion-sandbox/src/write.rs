@@ -8,6 +8,8 @@ mod prepare;
 mod subresource;
 mod update;
 
+pub(crate) use names::generate as generate_name;
+
 use crate::store::Stored;
 use serde_json::Value;
 use std::sync::Arc;

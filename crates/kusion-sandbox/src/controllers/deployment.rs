@@ -77,16 +77,7 @@ impl Rollout<'_> {
         int(&self.deployment["spec"]["replicas"], 1)
     }
 
-    /// Writes the Deployment's own fields (annotations) and keeps the answer.
-    fn store_deployment(&mut self, deployment: Value) -> Result<(), Status> {
-        let answer = self.world.update(Kind::Deployment, deployment)?;
-        let status = self.deployment["status"].take();
-        self.deployment = (*answer).clone();
-        self.deployment["status"] = status;
-        Ok(())
-    }
-
-    /// Writes the Deployment's status and keeps the answer.
+    /// Writes the Deployment's status (with its annotations) and keeps the answer.
     fn store_status(&mut self) -> Result<(), Status> {
         let write = self.deployment.clone();
         let answer =

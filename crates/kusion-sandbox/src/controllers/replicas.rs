@@ -213,10 +213,7 @@ fn status(
             }
         }
         None => {
-            meta::remove_condition(&mut status["conditions"], "ReplicaFailure");
-            if meta::items(&status["conditions"]).is_empty() {
-                meta::remove(&mut status, "conditions");
-            }
+            meta::remove_condition(&mut status, "ReplicaFailure");
         }
     }
     (status, recheck)

@@ -36,12 +36,14 @@ pub(crate) struct World {
     pub load: Load,
     /// The pods that run.
     pub kubelet: Kubelet,
+    /// The certificate that namespaces get.
+    pub root_ca: Arc<str>,
     clock: Arc<dyn Clock>,
 }
 
 impl World {
     /// Makes a world without objects.
-    pub(crate) fn new(api: Api, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(api: Api, clock: Arc<dyn Clock>, root_ca: Arc<str>) -> Self {
         Self {
             api,
             cache: Cache::new(),
@@ -49,6 +51,7 @@ impl World {
             recorder: Recorder::default(),
             load: Load::default(),
             kubelet: Kubelet::default(),
+            root_ca,
             clock,
         }
     }

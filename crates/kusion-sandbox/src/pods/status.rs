@@ -123,7 +123,7 @@ fn set_conditions(pod: &Value, status: &mut Value, containers: &Containers, phas
         set("ContainersReady", false, "ContainersNotReady", &message);
     }
     set("PodScheduled", true, "", "");
-    if let Some(list) = status["conditions"].as_array_mut() {
+    if let Some(list) = meta::list_mut(status, &["conditions"]) {
         list.sort_by_key(|it| ORDER.iter().position(|type_| it["type"] == *type_));
     }
 }

@@ -49,10 +49,8 @@ impl Rollout<'_> {
             return Ok((Some(set), old));
         }
         let revision = meta::annotation(&new, REVISION).unwrap_or_default().to_owned();
-        let mut deployment = self.deployment.clone();
-        let mut dirty = meta::annotation(&deployment, REVISION) != Some(&revision);
-        if dirty {
-            meta::set_annotation(&mut deployment, REVISION, revision);
+        if meta::annotation(&self.deployment, REVISION) != Some(&revision) {
+            meta::set_annotation(&mut self.deployment, REVISION, revision);
         }
         let conditions = &self.deployment["status"]["conditions"];
         let progressing = meta::items(conditions).iter().any(|it| it["type"] == "Progressing");
@@ -61,10 +59,6 @@ impl Rollout<'_> {
             let now = self.world.now_text();
             let condition = status::condition("Progressing", "True", "FoundNewReplicaSet", &message);
             status::set_condition(&mut self.deployment["status"]["conditions"], condition, &now);
-            dirty = true;
-        }
-        if dirty && meta::annotation(&self.deployment, REVISION) != meta::annotation(&deployment, REVISION) {
-            self.store_deployment(deployment)?;
         }
         Ok((Some(new), old))
     }
@@ -93,11 +87,7 @@ impl Rollout<'_> {
                 format!("Scaled up replica set {} from 0 to {size}", meta::name(&created));
             self.tell(Tone::Normal, "ScalingReplicaSet", &message);
         }
-        let mut deployment = self.deployment.clone();
-        if meta::annotation(&deployment, REVISION) != Some(new_revision) {
-            meta::set_annotation(&mut deployment, REVISION, new_revision);
-            self.store_deployment(deployment)?;
-        }
+        meta::set_annotation(&mut self.deployment, REVISION, new_revision);
         if status::deadline(&self.deployment).is_some() {
             let message = format!("Created new replica set \"{}\"", meta::name(&created));
             let now = self.world.now_text();

@@ -2,6 +2,7 @@
 
 use super::{Rollout, plan};
 use crate::Status;
+use crate::controllers::kind::Kind;
 use crate::controllers::meta::{self, int, items, set_count, text};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -119,7 +120,7 @@ impl Rollout<'_> {
         let now = self.world.now_text();
         let mut status = counted(&self.deployment, &self.sets, new.as_deref(), &now);
         if deadline(&self.deployment).is_none() {
-            meta::remove_condition(&mut status["conditions"], "Progressing");
+            meta::remove_condition(&mut status, "Progressing");
         }
         let current = items(&status["conditions"]).iter().find(|it| it["type"] == "Progressing");
         let was_complete = int(&status["replicas"], 0) == int(&status["updatedReplicas"], 0)
@@ -158,10 +159,9 @@ impl Rollout<'_> {
     /// The status that watchers know.
     fn stored_status(&self) -> Value {
         let key = self.key;
-        let kind = crate::controllers::kind::Kind::Deployment;
         self.world
             .cache
-            .get(kind, key.namespace(), key.name())
+            .get(Kind::Deployment, key.namespace(), key.name())
             .map_or(Value::Null, |it| it["status"].clone())
     }
 
@@ -206,11 +206,14 @@ impl Rollout<'_> {
     }
 
     fn write_status(&mut self, status: Value) -> Result<(), Status> {
-        if self.stored_status() == status {
-            return Ok(());
-        }
         self.deployment["status"] = status;
-        self.store_status()
+        let key = self.key;
+        let known = self.world.cache.get(Kind::Deployment, key.namespace(), key.name());
+        let same = known.is_some_and(|it| {
+            it["status"] == self.deployment["status"]
+                && it["metadata"]["annotations"] == self.deployment["metadata"]["annotations"]
+        });
+        if same { Ok(()) } else { self.store_status() }
     }
 }
 
@@ -229,7 +232,7 @@ fn copy_failure(status: &mut Value, sets: &[Arc<Value>], new: Option<&Value>, no
             );
             set_condition(&mut status["conditions"], new, now);
         }
-        None => meta::remove_condition(&mut status["conditions"], "ReplicaFailure"),
+        None => meta::remove_condition(status, "ReplicaFailure"),
     }
 }
 
