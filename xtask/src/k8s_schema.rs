@@ -2,9 +2,12 @@
 //!
 //! `cargo xtask k8s-schema --kubeconfig FILE` writes it, `--check` compares it with the
 //! committed one instead. `kubectl` (or what the variable `KUBECTL` names) does the requests.
+//! What the server's documents do not say, which fields it writes when nobody set them, is read
+//! from the published Go types in the module cache (`GOMODCACHE`).
 
 mod convert;
 mod fetch;
+mod sources;
 
 use anyhow::{Context as _, ensure};
 use fetch::Server;
@@ -51,8 +54,10 @@ fn read(kubeconfig: &Path) -> anyhow::Result<(String, Table)> {
     let server = Server::new(kubeconfig);
     let version = server.get("/version")?;
     let version = version["gitVersion"].as_str().context("the server names no version")?.to_owned();
-    let groups = convert::groups(&server)?;
-    let definitions = convert::definitions(&server)?;
+    let custom = convert::custom_groups(&server)?;
+    let groups = convert::groups(&server, &custom)?;
+    let mut definitions = convert::definitions(&server, &custom)?;
+    sources::mark_presence(&mut definitions, &version)?;
     Ok((version, Table { groups, definitions }))
 }
 

@@ -1,6 +1,6 @@
 //! Calls: lambdas, built-ins, string methods, schemas as functions.
 
-use crate::error::Eval;
+use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
 use crate::expr::load_attr;
 use crate::instance::Instance;
@@ -18,6 +18,9 @@ use std::rc::Rc;
 
 /// The types of parameters, made when they are needed first.
 pub(crate) type ParamTypes = OnceCell<Box<[Option<Rc<RuntimeType>>]>>;
+
+/// The type of a lambda's result, made when it is needed first.
+pub(crate) type ReturnType = OnceCell<Rc<RuntimeType>>;
 
 /// A lambda with what it captured.
 pub(crate) struct Closure {
@@ -67,12 +70,19 @@ pub(crate) fn instances_value(func: &Func) -> Value {
 }
 
 impl<'p> Evaluator<'p> {
+    #[inline(never)]
     pub(crate) fn eval_call(
         &mut self,
         func: ExprId,
         args: &'p [ExprId],
         kwargs: &'p [Keyword],
     ) -> Eval<Value> {
+        if kwargs.is_empty()
+            && let Some(func) = self.known_global(func)
+            && let Some(closure) = func.body.downcast_ref::<Closure>()
+        {
+            return self.call_closure_with(&func, closure, args);
+        }
         let callee = self.eval_callee(func)?;
         if let Callee::Value(Value::Func(func)) = &callee
             && kwargs.is_empty()
@@ -81,17 +91,39 @@ impl<'p> Evaluator<'p> {
             return self.call_closure_with(func, closure, args);
         }
         let args = self.eval_args(args, kwargs)?;
-        match callee {
-            Callee::Value(value) => self.call(&value, args),
+        let result = match callee {
+            Callee::Value(value) => return self.call(&value, args),
             Callee::Builtin(function) => {
                 self.call_at = self.origin(func);
                 self.call_builtin(function, &args)
             }
             Callee::Method(text, method) => {
-                let value = (method.run)(&text, &args)?;
-                self.charge_value(&value)?;
-                Ok(value)
+                (method.run)(&text, &args).map_err(Failure::from).and_then(|value| {
+                    self.charge_value(&value)?;
+                    Ok(value)
+                })
             }
+        };
+        self.spare_args(args);
+        result
+    }
+
+    /// The function that a global of the file's package holds, if it is final.
+    fn known_global(&mut self, func: ExprId) -> Option<Rc<Func>> {
+        let NameRef::Global(at) = self.name_ref(func) else { return None };
+        let Expr::Ident(path) = &self.frame.module[func].kind else { return None };
+        let target = self.targets.last().copied();
+        let state = self.global(self.frame.package, at);
+        if path.names.len() != 1 || target == Some(state.name) || state.setters.is_empty() {
+            return None;
+        }
+        match &state.progress.cache {
+            Some(Value::Func(found)) => {
+                let found = found.clone();
+                self.at = self.origin(func);
+                Some(found)
+            }
+            _ => None,
         }
     }
 
@@ -109,8 +141,7 @@ impl<'p> Evaluator<'p> {
         args: &'p [ExprId],
         kwargs: &'p [Keyword],
     ) -> Eval<CallArgs> {
-        let mut made = CallArgs::default();
-        made.positional.reserve_exact(args.len());
+        let mut made = std::mem::take(&mut self.args_buffer);
         for &arg in args {
             let value = self.eval(arg)?;
             made.positional.push(value);
@@ -126,6 +157,28 @@ impl<'p> Evaluator<'p> {
             }
         }
         Ok(made)
+    }
+
+    /// Gives the memory of arguments back for the next call.
+    fn spare_args(&mut self, mut args: CallArgs) {
+        args.positional.clear();
+        args.named.clear();
+        self.args_buffer = args;
+    }
+
+    /// The string method of a name.
+    fn string_method(&mut self, name: Name) -> Option<&'static kcl_std::Method> {
+        *self.methods.entry(name).or_insert_with(|| kcl_std::string_method(name.as_str()))
+    }
+
+    /// A method of a string, or the attribute of anything else.
+    fn method_or_attr(&mut self, value: &Value, name: Name) -> Eval<Callee> {
+        if let Value::Str(text) = value
+            && let Some(method) = self.string_method(name)
+        {
+            return Ok(Callee::Method(text.clone(), method));
+        }
+        load_attr(value, name).map(Callee::Value)
     }
 
     /// Evaluates what is called, without making a function value where none is needed.
@@ -147,16 +200,16 @@ impl<'p> Evaluator<'p> {
                 {
                     return Ok(Callee::Builtin(function));
                 }
-                if kcl_std::string_method(last.as_str()).is_some() {
+                if self.string_method(last).is_some() {
                     let rest = &path.names[1..path.names.len() - 1];
                     let value = self.load_path(self.name_ref(func), first, rest)?;
-                    return method_or_attr(&value, last);
+                    return self.method_or_attr(&value, last);
                 }
             }
             Expr::Selector { value, attr, has_question: false } if attr.names.len() == 1 => {
                 self.at = self.origin(func);
                 let value = self.eval(*value)?;
-                return method_or_attr(&value, attr.names[0].name);
+                return self.method_or_attr(&value, attr.names[0].name);
             }
             _ => {}
         }
@@ -261,74 +314,106 @@ impl<'p> Evaluator<'p> {
         closure: &Closure,
         args: &'p [ExprId],
     ) -> Eval<Value> {
-        let Some(lambda) = self.lambda_of(closure) else { return Ok(Value::Undefined) };
-        let n_params = lambda.params.as_ref().map_or(0, |params| params.list.len());
-        let mut values: [Value; 4] = Default::default();
-        if args.len() > n_params || args.len() > values.len() {
+        if args.len() > closure.info.n_params as usize {
             let args = self.eval_args(args, &[])?;
             return self.call_closure(func, closure, &args);
         }
-        for (value, &arg) in values.iter_mut().zip(args) {
-            *value = self.eval(arg)?;
+        let base = self.stack.len();
+        for &arg in args {
+            let value = self.eval(arg)?;
+            self.stack.push(value);
         }
-        let n_args = args.len();
-        self.run_closure(func, closure, lambda, |this, base| {
-            for (at, value) in values.into_iter().take(n_args).enumerate() {
-                this.stack[base + at] = value;
-            }
-            this.bind_params(lambda.params.as_ref(), n_args, &[], &closure.info.param_types)
-        })
+        self.run_closure(func, closure, base, args.len(), &[])
     }
 
     fn call_closure(&mut self, func: &Rc<Func>, closure: &Closure, args: &CallArgs) -> Eval<Value> {
-        let Some(lambda) = self.lambda_of(closure) else { return Ok(Value::Undefined) };
-        self.run_closure(func, closure, lambda, |this, base| {
-            let n_params = lambda.params.as_ref().map_or(0, |params| params.list.len());
-            let n_args = args.positional.len().min(n_params);
-            this.stack[base..base + n_args].clone_from_slice(&args.positional[..n_args]);
-            this.bind_params(lambda.params.as_ref(), n_args, &args.named, &closure.info.param_types)
-        })
+        let base = self.stack.len();
+        let n_args = args.positional.len().min(closure.info.n_params as usize);
+        self.stack.extend_from_slice(&args.positional[..n_args]);
+        self.run_closure(func, closure, base, n_args, &args.named)
     }
 
+    /// Runs a closure whose first `n_args` arguments are on the stack from `base` on.
     fn run_closure(
         &mut self,
         func: &Rc<Func>,
         closure: &Closure,
-        lambda: &'p Lambda,
-        bind: impl FnOnce(&mut Self, usize) -> Eval<()>,
+        base: usize,
+        n_args: usize,
+        named: &[(Str, Value)],
     ) -> Eval<Value> {
         self.enter()?;
-        let mut frame = self.file_frame(closure.file);
-        frame.this.clone_from(&closure.this);
-        frame.in_lambda = true;
+        let info = &*closure.info;
+        for _ in n_args..info.n_slots as usize {
+            self.stack.push(Value::Undefined);
+        }
+        for ((_, inner), value) in info.captures.iter().zip(&closure.captured) {
+            self.stack[base + *inner as usize] = value.clone();
+        }
+        if let Some(slot) = closure.own_slot.get() {
+            self.stack[base + slot as usize] = Value::Func(func.clone());
+        }
         let caller = std::mem::replace(&mut self.caller_package, self.frame.package);
+        let other_file = (closure.file != self.frame.file).then(|| {
+            let frame = self.file_frame(closure.file);
+            std::mem::replace(&mut self.frame, frame)
+        });
+        let base_before = std::mem::replace(&mut self.frame.base, base);
+        let this_before = std::mem::replace(&mut self.frame.this, closure.this.clone());
+        let was_in_lambda = std::mem::replace(&mut self.frame.in_lambda, true);
         let loops = std::mem::take(&mut self.loop_depth);
         let backtrack = self.backtrack.take();
         self.schema_depth += u32::from(closure.this.is_some());
-        let result = self.in_frame(frame, closure.info.n_slots as usize, |this| {
-            let base = this.frame.base;
-            for ((_, inner), value) in closure.info.captures.iter().zip(&closure.captured) {
-                this.stack[base + *inner as usize] = value.clone();
-            }
-            if let Some(slot) = closure.own_slot.get() {
-                this.stack[base + slot as usize] = Value::Func(func.clone());
-            }
-            bind(this, base)?;
-            let value = this.run_stmts(&lambda.body)?;
-            match lambda.return_ty {
-                Some(ty) => {
-                    let ty = this.runtime_type(ty);
-                    this.cast(value, &ty, false)
-                }
-                None => Ok(value),
-            }
-        });
+        let result = self.run_lambda(closure, n_args, named);
         self.schema_depth -= u32::from(closure.this.is_some());
         self.backtrack = backtrack;
         self.loop_depth = loops;
+        match other_file {
+            Some(frame) => self.frame = frame,
+            None => {
+                self.frame.base = base_before;
+                self.frame.this = this_before;
+                self.frame.in_lambda = was_in_lambda;
+            }
+        }
         self.caller_package = caller;
+        self.stack.truncate(base);
         self.leave();
         result
+    }
+
+    /// Runs a lambda in its frame.
+    fn run_lambda(
+        &mut self,
+        closure: &Closure,
+        n_args: usize,
+        named: &[(Str, Value)],
+    ) -> Eval<Value> {
+        let info = &*closure.info;
+        let is_bound = n_args == info.n_params as usize && named.is_empty() && !info.has_defaults;
+        if !(is_bound && self.args_fit(info)) {
+            let Some(lambda) = self.lambda_of(closure) else { return Ok(Value::Undefined) };
+            self.bind_params(lambda.params.as_ref(), n_args, named, &info.param_types)?;
+        }
+        let value = match info.only_expr {
+            Some(expr) => self.eval(expr)?,
+            None => {
+                let Some(lambda) = self.lambda_of(closure) else { return Ok(Value::Undefined) };
+                self.run_stmts(&lambda.body)?
+            }
+        };
+        let Some(annotation) = info.return_ty else { return Ok(value) };
+        let ty = info.return_type.get_or_init(|| self.runtime_type(annotation));
+        if is_plainly(&value, &ty.kind) { Ok(value) } else { self.cast(value, ty, false) }
+    }
+
+    /// Whether the arguments in the frame of a lambda fit its parameters as they are.
+    fn args_fit(&self, info: &LambdaInfo) -> bool {
+        let args = &self.stack[self.frame.base..];
+        info.param_types.get().is_some_and(|types| {
+            let mut pairs = types.iter().zip(args);
+            pairs.all(|(ty, arg)| ty.as_ref().is_none_or(|ty| is_plainly(arg, &ty.kind)))
+        })
     }
 
     /// Fills the parameter slots of the current frame: the first `n_args` hold positional
@@ -391,14 +476,4 @@ impl<'p> Evaluator<'p> {
         let source = self.program.file(closure.file);
         Some(source.module[param.ty?].span.slice(&source.text).to_owned())
     }
-}
-
-/// A method of a string, or the attribute of anything else.
-fn method_or_attr(value: &Value, name: Name) -> Eval<Callee> {
-    if let Value::Str(text) = value
-        && let Some(method) = kcl_std::string_method(name.as_str())
-    {
-        return Ok(Callee::Method(text.clone(), method));
-    }
-    load_attr(value, name).map(Callee::Value)
 }

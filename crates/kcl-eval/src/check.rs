@@ -34,11 +34,11 @@ impl<'p> Evaluator<'p> {
     /// Runs one line of a `check` block.
     pub(crate) fn run_check(&mut self, check: &'p Check, instance: Origin) -> Eval<()> {
         if let Some(cond) = check.if_cond
-            && !self.eval(cond)?.is_truthy()
+            && !self.truth(cond)?
         {
             return Ok(());
         }
-        if self.eval(check.test)?.is_truthy() {
+        if self.truth(check.test)? {
             return Ok(());
         }
         let message = match check.msg {

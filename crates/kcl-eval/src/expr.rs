@@ -13,57 +13,59 @@ use kcl_syntax::ast::{
 use kcl_value::{List, Str, UnitNumber, Value, ops};
 use std::rc::Rc;
 
+/// How deep the quick way for integers looks into an expression.
+const QUICK_DEPTH: u32 = 4;
+
 impl<'p> Evaluator<'p> {
     /// Evaluates an expression of the current file.
     pub(crate) fn eval(&mut self, id: ExprId) -> Eval<Value> {
         self.at = self.origin(id);
         let module = self.frame.module;
         match &module[id].kind {
-            Expr::Ident(path) => {
-                if let NameRef::Local(slot) = self.name_ref(id)
-                    && path.names.len() == 1
-                {
-                    return Ok(self.stack[self.frame.base + slot as usize].clone());
+            Expr::Ident(path) => match self.name_ref(id) {
+                NameRef::Local(slot) if path.names.len() == 1 => {
+                    Ok(self.stack[self.frame.base + slot as usize].clone())
                 }
-                self.eval_path(id, path)
-            }
+                NameRef::Last(slot) => {
+                    Ok(std::mem::take(&mut self.stack[self.frame.base + slot as usize]))
+                }
+                name_ref => self.eval_path(name_ref, path),
+            },
+            Expr::Number(Number::Int(number)) => Ok(Value::Int(*number)),
             Expr::Number(number) => Ok(number_value(*number)),
             Expr::Constant(constant) => Ok(constant_value(*constant)),
             Expr::String(text) => Ok(self.string_constant(id, &text.value)),
             Expr::Paren(inner) => self.eval(*inner),
             Expr::Binary { op, left, right } => self.eval_binary(*op, *left, *right),
-            Expr::Compare { left, rest } => self.eval_compare(*left, rest),
+            Expr::Compare { left, rest } => self.compare_all(*left, rest).map(Value::Bool),
             Expr::Type(_) | Expr::Missing => Ok(Value::None),
-            kind => {
-                self.enter()?;
-                let value = self.eval_compound(id, kind)?;
-                self.leave();
-                Ok(value)
-            }
+            kind => self.eval_nested(id, kind),
         }
+    }
+
+    #[inline(never)]
+    fn eval_nested(&mut self, id: ExprId, kind: &'p Expr) -> Eval<Value> {
+        self.enter()?;
+        let value = match kind {
+            Expr::Call { func, args, kwargs } => self.eval_call(*func, args, kwargs)?,
+            Expr::If { body, cond, orelse } => {
+                let holds = self.truth(*cond)?;
+                self.eval(if holds { *body } else { *orelse })?
+            }
+            _ => self.eval_compound(id, kind)?,
+        };
+        self.leave();
+        Ok(value)
     }
 
     #[inline(never)]
     fn eval_compound(&mut self, id: ExprId, kind: &'p Expr) -> Eval<Value> {
         match kind {
             Expr::Starred(inner) => self.eval(*inner),
-            Expr::Unary { op, operand } => {
-                let value = self.eval(*operand)?;
-                Ok(match op {
-                    UnaryOp::Plus => ops::plus(&value)?,
-                    UnaryOp::Minus => ops::minus(&value)?,
-                    UnaryOp::Invert => ops::invert(&value)?,
-                    UnaryOp::Not => Value::Bool(!value.is_truthy()),
-                })
-            }
-            Expr::If { body, cond, orelse } => {
-                let cond = self.eval(*cond)?;
-                self.eval(if cond.is_truthy() { *body } else { *orelse })
-            }
+            Expr::Unary { op, operand } => self.eval_unary(*op, *operand),
             Expr::Selector { value, attr, has_question } => {
                 self.eval_selector(*value, attr, *has_question)
             }
-            Expr::Call { func, args, kwargs } => self.eval_call(*func, args, kwargs),
             Expr::Quant(quant) => self.eval_quant(id, quant),
             Expr::List(items) => self.eval_list(items),
             Expr::ListIf { cond, items, orelse } => self.eval_list_if(*cond, items, *orelse),
@@ -82,8 +84,28 @@ impl<'p> Evaluator<'p> {
             | Expr::Paren(_)
             | Expr::Binary { .. }
             | Expr::Compare { .. }
+            | Expr::If { .. }
+            | Expr::Call { .. }
             | Expr::Type(_)
             | Expr::Missing => Ok(Value::Undefined),
+        }
+    }
+
+    fn eval_unary(&mut self, op: UnaryOp, operand: ExprId) -> Eval<Value> {
+        let value = self.eval(operand)?;
+        Ok(match op {
+            UnaryOp::Plus => ops::plus(&value)?,
+            UnaryOp::Minus => ops::minus(&value)?,
+            UnaryOp::Invert => ops::invert(&value)?,
+            UnaryOp::Not => Value::Bool(!value.is_truthy()),
+        })
+    }
+
+    /// Whether the value of an expression counts as true.
+    pub(crate) fn truth(&mut self, id: ExprId) -> Eval<bool> {
+        match &self.frame.module[id].kind {
+            Expr::Compare { left, rest } => self.compare_all(*left, rest),
+            _ => Ok(self.eval(id)?.is_truthy()),
         }
     }
 
@@ -97,9 +119,9 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Evaluates `a.b.c`.
-    fn eval_path(&mut self, id: ExprId, path: &'p Path) -> Eval<Value> {
+    #[inline(never)]
+    fn eval_path(&mut self, name_ref: NameRef, path: &'p Path) -> Eval<Value> {
         let Some(first) = path.names.first() else { return Ok(Value::Undefined) };
-        let name_ref = self.name_ref(id);
         self.load_path(name_ref, first.name, &path.names[1..])
     }
 
@@ -137,7 +159,9 @@ impl<'p> Evaluator<'p> {
     /// Loads a single name.
     pub(crate) fn load(&mut self, name_ref: NameRef, name: Name) -> Eval<Value> {
         match name_ref {
-            NameRef::Local(slot) => Ok(self.stack[self.frame.base + slot as usize].clone()),
+            NameRef::Local(slot) | NameRef::Last(slot) => {
+                Ok(self.stack[self.frame.base + slot as usize].clone())
+            }
             NameRef::LocalOr(slot, next) => match &self.stack[self.frame.base + slot as usize] {
                 Value::Undefined => {
                     let next = self.chained(next);
@@ -198,6 +222,7 @@ impl<'p> Evaluator<'p> {
         Ok(value)
     }
 
+    #[inline(never)]
     fn eval_binary(&mut self, op: BinOp, left: ExprId, right: ExprId) -> Eval<Value> {
         if matches!(op, BinOp::And | BinOp::Or | BinOp::As) {
             self.enter()?;
@@ -205,8 +230,17 @@ impl<'p> Evaluator<'p> {
             self.leave();
             return Ok(value);
         }
+        if let Some(a) = self.quick_int(left, QUICK_DEPTH) {
+            match self.quick_int(right, QUICK_DEPTH) {
+                Some(b) => return self.binary(op, Value::Int(a), Value::Int(b)),
+                None => {
+                    let b = self.eval(right)?;
+                    return self.operate(op, (Value::Int(a), left), (b, right));
+                }
+            }
+        }
         let module = self.frame.module;
-        let mut a = match &module[left].kind {
+        let a = match &module[left].kind {
             // Two operators in a row; more of them are a chain.
             Expr::Binary { op: first_op, left: first, right: second }
                 if !matches!(first_op, BinOp::And | BinOp::Or | BinOp::As) =>
@@ -220,12 +254,49 @@ impl<'p> Evaluator<'p> {
             }
             _ => self.eval(left)?,
         };
-        let mut b = self.eval(right)?;
+        let b = self.eval(right)?;
+        self.operate(op, (a, left), (b, right))
+    }
+
+    /// Applies an operator to the values of two expressions.
+    fn operate(&mut self, op: BinOp, a: (Value, ExprId), b: (Value, ExprId)) -> Eval<Value> {
+        let ((mut a, left), (mut b, right)) = (a, b);
         if self.options.provenance {
             a = self.stamped(a, self.origin(left));
             b = self.stamped(b, self.origin(right));
         }
         self.binary(op, a, b)
+    }
+
+    /// The integer that an expression of local variables and literals stands for. None if it
+    /// has other parts or operators that fail; then nothing has happened.
+    fn quick_int(&mut self, id: ExprId, depth: u32) -> Option<i64> {
+        match &self.frame.module[id].kind {
+            Expr::Number(Number::Int(number)) => {
+                self.at = self.origin(id);
+                Some(*number)
+            }
+            Expr::Ident(path) => {
+                let (NameRef::Local(slot) | NameRef::Last(slot)) = self.name_ref(id) else {
+                    return None;
+                };
+                if path.names.len() != 1 {
+                    return None;
+                }
+                let Value::Int(number) = self.stack[self.frame.base + slot as usize] else {
+                    return None;
+                };
+                self.at = self.origin(id);
+                Some(number)
+            }
+            Expr::Paren(inner) if depth > 0 => self.quick_int(*inner, depth - 1),
+            Expr::Binary { op, left, right } if depth > 0 && !self.options.strict_range_check => {
+                let a = self.quick_int(*left, depth - 1)?;
+                let b = self.quick_int(*right, depth - 1)?;
+                quick_op(*op, a, b)
+            }
+            _ => None,
+        }
     }
 
     #[inline(never)]
@@ -300,17 +371,10 @@ impl<'p> Evaluator<'p> {
 
     /// Applies an operator to two values.
     pub(crate) fn binary(&mut self, op: BinOp, a: Value, b: Value) -> Eval<Value> {
-        if let (Value::Int(a), Value::Int(b), false) = (&a, &b, self.options.strict_range_check) {
-            let quick = match op {
-                BinOp::Add => a.checked_add(*b),
-                BinOp::Sub => a.checked_sub(*b),
-                BinOp::Mul => a.checked_mul(*b),
-                BinOp::Mod if *b > 0 => Some(a.rem_euclid(*b)),
-                _ => None,
-            };
-            if let Some(number) = quick {
-                return Ok(Value::Int(number));
-            }
+        if let (Value::Int(a), Value::Int(b), false) = (&a, &b, self.options.strict_range_check)
+            && let Some(number) = quick_op(op, *a, *b)
+        {
+            return Ok(Value::Int(number));
         }
         self.binary_slow(op, a, b)
     }
@@ -350,20 +414,28 @@ impl<'p> Evaluator<'p> {
         Ok(value)
     }
 
-    fn eval_compare(&mut self, left: ExprId, rest: &'p [(CmpOp, ExprId)]) -> Eval<Value> {
+    /// Whether `a < b <= c` holds.
+    #[inline(never)]
+    fn compare_all(&mut self, left: ExprId, rest: &'p [(CmpOp, ExprId)]) -> Eval<bool> {
+        if let [(op, right)] = rest
+            && let Some(a) = self.quick_int(left, QUICK_DEPTH)
+            && let Some(b) = self.quick_int(*right, QUICK_DEPTH)
+            && let Some(holds) = quick_compare(*op, a, b)
+        {
+            return Ok(holds);
+        }
         self.enter()?;
         let mut a = self.eval(left)?;
         let mut holds = true;
         for (op, right) in rest {
             let b = self.eval(*right)?;
-            holds = match (op, &a, &b) {
-                (CmpOp::Eq, Value::Int(a), Value::Int(b)) => a == b,
-                (CmpOp::NotEq, Value::Int(a), Value::Int(b)) => a != b,
-                (CmpOp::Lt, Value::Int(a), Value::Int(b)) => a < b,
-                (CmpOp::LtE, Value::Int(a), Value::Int(b)) => a <= b,
-                (CmpOp::Gt, Value::Int(a), Value::Int(b)) => a > b,
-                (CmpOp::GtE, Value::Int(a), Value::Int(b)) => a >= b,
-                _ => compare(*op, &a, &b)?,
+            let quick = match (&a, &b) {
+                (Value::Int(a), Value::Int(b)) => quick_compare(*op, *a, *b),
+                _ => None,
+            };
+            holds = match quick {
+                Some(holds) => holds,
+                None => compare(*op, &a, &b)?,
             };
             if !holds {
                 break;
@@ -371,7 +443,7 @@ impl<'p> Evaluator<'p> {
             a = b;
         }
         self.leave();
-        Ok(Value::Bool(holds))
+        Ok(holds)
     }
 
     fn eval_subscript(&mut self, subscript: &'p Subscript) -> Eval<Value> {
@@ -457,7 +529,7 @@ impl<'p> Evaluator<'p> {
         items: &'p [ExprId],
         orelse: Option<ExprId>,
     ) -> Eval<Value> {
-        if self.eval(cond)?.is_truthy() {
+        if self.truth(cond)? {
             return self.eval_list(items);
         }
         match orelse {
@@ -467,7 +539,8 @@ impl<'p> Evaluator<'p> {
     }
 
     fn eval_joined(&mut self, joined: &'p JoinedString) -> Eval<Value> {
-        let mut text = String::new();
+        let mut text = std::mem::take(&mut self.text_buffer);
+        text.clear();
         for part in &joined.parts {
             match part {
                 StringPart::Text(part) => text.push_str(part),
@@ -491,7 +564,9 @@ impl<'p> Evaluator<'p> {
             }
         }
         self.charge(text.len())?;
-        Ok(Value::Str(Str::from(text)))
+        let value = Value::Str(Str::from(text.as_str()));
+        self.text_buffer = text;
+        Ok(value)
     }
 }
 
@@ -515,6 +590,32 @@ fn system_member(module: &'static kcl_std::Module, name: Name) -> Value {
     match module.function(name.as_str()) {
         Some(function) => crate::call::builtin_value(function),
         None => Value::Undefined,
+    }
+}
+
+/// Applies an operator to integers, if that is simple and does not fail.
+#[inline]
+fn quick_op(op: BinOp, a: i64, b: i64) -> Option<i64> {
+    match op {
+        BinOp::Add => a.checked_add(b),
+        BinOp::Sub => a.checked_sub(b),
+        BinOp::Mul => a.checked_mul(b),
+        BinOp::Mod if b > 0 => Some(a.rem_euclid(b)),
+        _ => None,
+    }
+}
+
+/// Compares integers.
+#[inline]
+fn quick_compare(op: CmpOp, a: i64, b: i64) -> Option<bool> {
+    match op {
+        CmpOp::Eq => Some(a == b),
+        CmpOp::NotEq => Some(a != b),
+        CmpOp::Lt => Some(a < b),
+        CmpOp::LtE => Some(a <= b),
+        CmpOp::Gt => Some(a > b),
+        CmpOp::GtE => Some(a >= b),
+        _ => None,
     }
 }
 

@@ -227,6 +227,12 @@ impl<'p> Evaluator<'p> {
             return Ok(value.clone());
         }
         let setters = state.setters.clone();
+        if level == 0 && self.have_passed(package, &setters) {
+            let state = self.global(package, at);
+            state.progress.cache = Some(state.value.clone());
+            return Ok(state.value.clone());
+        }
+        let state = self.global(package, at);
         let mut next = level as usize + 1;
         state.progress.level = level + 1;
         if next > setters.len() {
@@ -245,6 +251,21 @@ impl<'p> Evaluator<'p> {
         state.progress.level = level;
         state.progress.cache = Some(state.value.clone());
         Ok(state.value.clone())
+    }
+
+    /// Whether all of a global's setters ran in their turn: then its value is final.
+    fn have_passed(&self, package: PackageId, setters: &[Setter]) -> bool {
+        let (Some(last), Some((file, stmt))) =
+            (setters.last(), self.packages[package.0 as usize].passed)
+        else {
+            return false;
+        };
+        if last.file == file {
+            return last.stmt <= stmt;
+        }
+        let files = &self.program.package(package).files;
+        let position = |file| files.iter().position(|it| *it == file);
+        position(last.file) < position(file)
     }
 
     fn run_global_setter(&mut self, setter: &Setter) -> Eval<()> {

@@ -146,7 +146,7 @@ impl<'p> Evaluator<'p> {
         while walk.step(&mut self.stack[slot..slot + n_vars])? {
             let mut skip = false;
             for &cond in &generator.ifs {
-                skip |= !self.eval(cond)?.is_truthy();
+                skip |= !self.truth(cond)?;
             }
             if !skip {
                 self.generate(inner, slot + n_vars, body, collected)?;
@@ -200,20 +200,20 @@ impl<'p> Evaluator<'p> {
         let n_vars = quant.vars.len();
         while walk.step(&mut self.stack[slot..slot + n_vars])? {
             if let Some(cond) = quant.if_cond
-                && !self.eval(cond)?.is_truthy()
+                && !self.truth(cond)?
             {
                 continue;
             }
-            let result = self.eval(quant.test)?;
-            match quant.op {
-                QuantOp::All if !result.is_truthy() => return Ok(Value::Bool(false)),
-                QuantOp::Any if result.is_truthy() => return Ok(Value::Bool(true)),
-                QuantOp::Filter if !result.is_truthy() => dropped.push(walk.at - 1),
-                QuantOp::Map => {
-                    mapped.push(result);
-                    self.charge(size_of::<Value>())?;
-                }
-                QuantOp::All | QuantOp::Any | QuantOp::Filter => {}
+            if quant.op == QuantOp::Map {
+                mapped.push(self.eval(quant.test)?);
+                self.charge(size_of::<Value>())?;
+                continue;
+            }
+            match (quant.op, self.truth(quant.test)?) {
+                (QuantOp::All, false) => return Ok(Value::Bool(false)),
+                (QuantOp::Any, true) => return Ok(Value::Bool(true)),
+                (QuantOp::Filter, false) => dropped.push(walk.at - 1),
+                _ => {}
             }
         }
         match quant.op {

@@ -198,9 +198,11 @@ impl<'p> Evaluator<'p> {
 
     fn assign(&mut self, id: StmtId, assign: &'p Assign) -> Eval<Value> {
         let file = self.frame.file;
-        let mut value = match self.merges.blocks.get(&(file, id)).cloned() {
-            Some(blocks) if self.frame.this.is_none() => self.eval_merged(assign.value, &blocks)?,
-            _ => self.eval(assign.value)?,
+        let is_global = !self.frame.in_lambda && self.frame.this.is_none();
+        let blocks = if is_global { self.merges.blocks.get(&(file, id)).cloned() } else { None };
+        let mut value = match blocks {
+            Some(blocks) => self.eval_merged(assign.value, &blocks)?,
+            None => self.eval(assign.value)?,
         };
         if let Some(ty) = assign.ty {
             let ty = self.runtime_type(ty);
@@ -459,7 +461,7 @@ impl<'p> Evaluator<'p> {
     }
 
     fn run_if(&mut self, id: StmtId, if_stmt: &'p If) -> Eval<()> {
-        let holds = self.eval(if_stmt.cond)?.is_truthy();
+        let holds = self.truth(if_stmt.cond)?;
         let part = self.backtrack.filter(|backtrack| backtrack.stmt == id);
         let part = part.map_or(Part::Whole, |backtrack| backtrack.part);
         if holds && part != Part::Else {

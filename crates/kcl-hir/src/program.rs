@@ -121,6 +121,16 @@ pub enum GlobalKind {
     TypeAlias,
 }
 
+impl ImportTarget {
+    /// The package, if it is one.
+    pub fn package(self) -> Option<PackageId> {
+        match self {
+            Self::Package(package) => Some(package),
+            Self::System | Self::Plugin | Self::Missing => None,
+        }
+    }
+}
+
 impl SourceFile {
     /// The line and column of a byte of the text.
     pub fn line_col(&self, offset: u32) -> LineCol {

@@ -56,8 +56,10 @@ pub enum Scalar {
     String,
     /// A string that holds bytes in base64.
     Bytes,
-    /// A string that holds a time (RFC 3339).
+    /// A string that holds a time (RFC 3339), in seconds.
     Time,
+    /// A string that holds a time, in microseconds.
+    MicroTime,
     /// A whole number of 64 bits.
     Integer,
     /// A whole number of 32 bits.
@@ -121,6 +123,27 @@ pub struct Field {
     pub patch_merge_key: Box<str>,
     /// What it is, in a sentence; may be empty.
     pub description: Box<str>,
+    /// When a server writes it.
+    pub presence: Presence,
+    /// Its type in the server's own language, as messages name it; may be empty.
+    pub go_type: Box<str>,
+}
+
+/// When a field of a built-in kind is part of what a server stores and sends.
+///
+/// A server holds objects as structs of its own language: a zero value may be the same as a
+/// missing one, or may be written even though nobody set it (`status: {}`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Presence {
+    /// Whenever somebody set it.
+    #[default]
+    WhenSet,
+    /// When it is not zero: no `false`, `0`, `""`, `[]`, `{}`.
+    UnlessZero,
+    /// Always, zero or not.
+    Always,
+    /// Always; `null` when nobody set it.
+    OrNull,
 }
 
 impl Default for TypeId {

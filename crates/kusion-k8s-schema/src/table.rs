@@ -7,6 +7,8 @@
 mod read;
 mod write;
 
+use crate::model::Presence;
+
 pub use read::{FormatError, read_descriptions, read_table};
 pub use write::{write_descriptions, write_table};
 
@@ -137,6 +139,10 @@ pub struct FieldRecord {
     pub name: String,
     /// Whether it must be there.
     pub required: bool,
+    /// When a server writes it.
+    pub presence: Presence,
+    /// Its type in the server's own language, as messages name it; may be empty.
+    pub go_type: String,
     /// Its schema.
     pub node: Node,
 }
@@ -176,8 +182,14 @@ mod tests {
             ..Node::default()
         };
         let fields = vec![
-            FieldRecord { name: "items".into(), required: false, node: list },
-            FieldRecord { name: "name".into(), required: true, node: string },
+            FieldRecord { name: "items".into(), node: list, ..FieldRecord::default() },
+            FieldRecord {
+                name: "name".into(),
+                required: true,
+                presence: Presence::Always,
+                go_type: "string".into(),
+                node: string,
+            },
         ];
         let node =
             Node { shape: Shape::Struct(fields), map_type: "atomic".into(), ..Node::default() };

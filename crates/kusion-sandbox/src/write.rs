@@ -9,6 +9,7 @@ mod subresource;
 mod update;
 
 pub(crate) use names::generate as generate_name;
+pub(crate) use create::check_type;
 
 use crate::store::Stored;
 use serde_json::Value;
@@ -25,4 +26,6 @@ pub(crate) struct Outcome {
     pub(crate) created: bool,
     /// Whether the object is gone.
     pub(crate) removed: bool,
+    /// What the client ought to know.
+    pub(crate) warnings: Vec<String>,
 }

@@ -11,12 +11,21 @@ use std::collections::BTreeMap;
 
 const REF: &str = "#/components/schemas/";
 
+/// Returns the groups that CRDs of the server define; they are not built in.
+pub(super) fn custom_groups(server: &Server) -> anyhow::Result<Vec<String>> {
+    let list = server.get("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")?;
+    Ok(items(&list, "items").iter().map(|item| text(&item["spec"], "group")).collect())
+}
+
 /// Reads the groups with all that they serve.
-pub(super) fn groups(server: &Server) -> anyhow::Result<Vec<GroupRecord>> {
+pub(super) fn groups(server: &Server, custom: &[String]) -> anyhow::Result<Vec<GroupRecord>> {
     let core = VersionRecord { name: "v1".to_owned(), resources: resources(server, "/api/v1")? };
     let mut groups = vec![GroupRecord { name: String::new(), versions: vec![core] }];
     for group in items(&server.get("/apis")?, "groups") {
         let name = text(group, "name");
+        if custom.contains(&name) {
+            continue;
+        }
         let mut versions = Vec::new();
         for version in items(group, "versions") {
             let version = text(version, "version");
@@ -83,11 +92,14 @@ fn storage_hash(group: &str, version: &str, kind: &str) -> String {
 }
 
 /// Reads the definitions of all OpenAPI documents.
-pub(super) fn definitions(server: &Server) -> anyhow::Result<Vec<Definition>> {
+pub(super) fn definitions(server: &Server, custom: &[String]) -> anyhow::Result<Vec<Definition>> {
     let index = server.get("/openapi/v3")?;
     let mut schemas = BTreeMap::new();
     let mut kinds: BTreeMap<String, Vec<[String; 3]>> = BTreeMap::new();
-    for entry in index["paths"].as_object().context("the index has no paths")?.values() {
+    for (path, entry) in index["paths"].as_object().context("the index has no paths")? {
+        if path.split('/').nth(1).is_some_and(|group| custom.iter().any(|own| own == group)) {
+            continue;
+        }
         let mut document = server.get(&text(entry, "serverRelativeURL"))?;
         let Value::Object(found) = document["components"]["schemas"].take() else { continue };
         for (name, mut schema) in found {
@@ -182,7 +194,8 @@ fn shape(rest: &mut Map<String, Value>, numbers: &BTreeMap<&str, u32>) -> anyhow
             };
             let fields = properties.iter().map(|(name, schema)| {
                 let required = is_required(name);
-                Ok(FieldRecord { name: name.clone(), required, node: node(schema, numbers)? })
+                let node = node(schema, numbers)?;
+                Ok(FieldRecord { name: name.clone(), required, node, ..FieldRecord::default() })
             });
             Shape::Struct(fields.collect::<anyhow::Result<_>>()?)
         }

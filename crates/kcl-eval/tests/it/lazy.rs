@@ -1,6 +1,6 @@
 //! What readers of a re-assigned name see.
 
-use crate::support::evaluates;
+use crate::support::{evaluates, fails};
 
 #[test]
 fn readers_before_an_update_see_the_final_value() {
@@ -21,4 +21,13 @@ fn an_instance_sees_globals_as_they_are() {
     evaluates(&format!("{schema}_a = 1\ns = S {{}}\n_a += 1\n"), "s:\n  x: 1");
     evaluates(&format!("{schema}_a = 1\n_a += 1\ns = S {{}}\n"), "s:\n  x: 2");
     evaluates(&format!("{schema}s = S {{}}\n_a = 1\n_a += 1\n"), "s:\n  x: 2");
+}
+
+#[test]
+fn a_name_that_is_final_is_read_without_a_look_back() {
+    for other in ["else:\n    _i = 7\n", "if not l:\n    _i = 7\n"] {
+        let text = format!("l = [\"a\"]\nif l:\n    _i = 5\n{other}g = l[_i]\n");
+        fails(&text, 6, "list index out of range: 5");
+    }
+    fails("l = [\"a\"]\ng = l[_i]\n\n_i = 5\n", 4, "list index out of range: 5");
 }

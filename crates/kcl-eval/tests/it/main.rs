@@ -2,6 +2,7 @@
 
 mod config;
 mod imports;
+mod lambdas;
 mod lazy;
 mod schema;
 mod support;

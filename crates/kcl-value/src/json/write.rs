@@ -24,7 +24,7 @@ pub fn write(value: &Value) -> String {
 
 /// Writes a value.
 ///
-/// `Undefined` and functions are left out, or `null` at the root; floats that JSON cannot
+/// `Undefined` and functions are left out, or `null` and `0` at the root; floats that JSON cannot
 /// hold are `null`.
 pub fn write_with(value: &Value, options: &WriteOptions) -> String {
     let filter = Filter {
@@ -57,7 +57,8 @@ struct Writer<'o> {
 impl Writer<'_> {
     fn value(&mut self, value: &Value) {
         match value {
-            Value::Undefined | Value::None | Value::Func(_) => self.out.push_str("null"),
+            Value::Undefined | Value::None => self.out.push_str("null"),
+            Value::Func(_) => self.out.push('0'),
             Value::Bool(flag) => self.out.push_str(if *flag { "true" } else { "false" }),
             Value::Int(number) => push_int(self.out, *number),
             Value::Float(number) => self.float(*number),

@@ -35,7 +35,7 @@ pub fn write(value: &Value) -> String {
 
 /// Writes a value with a line break at the end.
 ///
-/// `Undefined` and functions are left out, or `null` at the root; floats that JSON cannot
+/// `Undefined` and functions are left out, or `null` and `0` at the root; floats that JSON cannot
 /// hold are `null`.
 pub fn write_with(value: &Value, options: &WriteOptions) -> String {
     let mut out = String::new();
@@ -186,6 +186,7 @@ impl Writer<'_> {
             Value::Float(number) => self.float(*number),
             Value::Unit(number) => self.float(number.value),
             Value::Str(text) => self.text(text, analyze(text).style, place.parent),
+            Value::Func(_) => self.out.push('0'),
             _ => self.out.push_str("null"),
         }
         self.end_line();

@@ -31,6 +31,7 @@ fn special(name: &str) -> Option<Type> {
     Some(match name {
         "io.k8s.apimachinery.pkg.api.resource.Quantity" => Type::Scalar(Scalar::Quantity),
         "io.k8s.apimachinery.pkg.util.intstr.IntOrString" => Type::Scalar(Scalar::IntOrString),
+        "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime" => Type::Scalar(Scalar::MicroTime),
         "io.k8s.apimachinery.pkg.runtime.RawExtension"
         | "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1"
         | "io.k8s.apimachinery.pkg.apis.meta.v1.Patch" => Type::Any,
@@ -99,6 +100,8 @@ impl Builder {
             patch_strategy: node.patch_strategy.as_str().into(),
             patch_merge_key: node.patch_merge_key.as_str().into(),
             description: Box::default(),
+            presence: record.presence,
+            go_type: record.go_type.as_str().into(),
         }
     }
 }

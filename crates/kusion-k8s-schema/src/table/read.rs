@@ -3,6 +3,7 @@
 use super::{
     Definition, FieldRecord, GroupRecord, Node, ResourceRecord, Shape, Table, VersionRecord,
 };
+use crate::model::Presence;
 use thiserror::Error;
 
 /// How deep schemas may lie in each other within one definition.
@@ -99,6 +100,16 @@ impl<'a> Reader<'a> {
         self.many(Self::owned)
     }
 
+    fn presence(&mut self) -> Result<Presence, FormatError> {
+        Ok(match self.number()? {
+            0 => Presence::WhenSet,
+            1 => Presence::UnlessZero,
+            2 => Presence::Always,
+            3 => Presence::OrNull,
+            _ => return Err(FormatError),
+        })
+    }
+
     fn group(&mut self) -> Result<GroupRecord, FormatError> {
         Ok(GroupRecord {
             name: self.owned()?,
@@ -176,6 +187,8 @@ impl<'a> Reader<'a> {
                 Ok(FieldRecord {
                     name: reader.owned()?,
                     required: reader.flag()?,
+                    presence: reader.presence()?,
+                    go_type: reader.owned()?,
                     node: reader.node()?,
                 })
             })?),

@@ -1,6 +1,7 @@
 //! From records to bytes: strings first, each once, then numbers that point at them.
 
 use super::{Definition, GroupRecord, Node, ResourceRecord, Shape, Table, VersionRecord};
+use crate::model::Presence;
 use rustc_hash::FxHashMap;
 
 /// Returns the bytes of a table, without descriptions.
@@ -158,6 +159,13 @@ impl Writer {
                 for field in fields {
                     self.text(&field.name);
                     self.number(usize::from(field.required));
+                    self.number(match field.presence {
+                        Presence::WhenSet => 0,
+                        Presence::UnlessZero => 1,
+                        Presence::Always => 2,
+                        Presence::OrNull => 3,
+                    });
+                    self.text(&field.go_type);
                     self.node(&field.node);
                 }
             }

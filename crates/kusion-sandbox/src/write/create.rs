@@ -21,9 +21,6 @@ impl Cluster {
         mut object: Value,
         write: &Write<'_>,
     ) -> Result<Outcome, Status> {
-        if !write.subresource.is_empty() {
-            return self.create_subresource(served, namespace, object, write);
-        }
         check_type(served, &mut object)?;
         check_namespace(served, namespace, &mut object)?;
         let prefix = object::meta_text(&object, "generateName").to_owned();
@@ -83,7 +80,7 @@ impl Cluster {
     ) -> Result<Outcome, Status> {
         let value = self.view(served, &stored)?;
         let stored = served.is_storage().then_some(stored);
-        Ok(Outcome { value, stored, created, removed: false })
+        Ok(Outcome { value, stored, created, removed: false, warnings: Vec::new() })
     }
 
     /// Makes the answer to a write that was not stored.
@@ -95,7 +92,7 @@ impl Cluster {
         created: bool,
     ) -> Result<Outcome, Status> {
         let value = Arc::new(self.to_served(served, object));
-        Ok(Outcome { value, stored: None, created, removed: false })
+        Ok(Outcome { value, stored: None, created, removed: false, warnings: Vec::new() })
     }
 
     fn check_namespace_alive(

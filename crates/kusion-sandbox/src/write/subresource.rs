@@ -90,18 +90,6 @@ fn part(old: &Value, new: &Value, path: &[&str; 2]) -> Value {
 }
 
 impl Cluster {
-    /// Answers a create below an object.
-    #[expect(clippy::unused_self, reason = "bindings and tokens come here")]
-    pub(crate) fn create_subresource(
-        &self,
-        _served: &Served,
-        _namespace: &str,
-        _object: Value,
-        _write: &Write<'_>,
-    ) -> Result<Outcome, Status> {
-        Err(Status::method_not_allowed())
-    }
-
     /// Returns how many replicas an object wants and has, as a `Scale`.
     pub(crate) fn scale(
         &self,

@@ -1,0 +1,377 @@
+//! The walk over statements and expressions that resolves their names.
+
+use super::last_use::mark_last_uses;
+use super::scope::{Binding, BindingKind, Function, Kind, Resolver};
+use super::{LambdaInfo, NameRef};
+use base_text::Name;
+use kcl_syntax::ast::{
+    Check, CompClause, ConfigEntry, Expr, ExprId, Keyword, Lambda, MemberOrIndex, Params, Stmt,
+    StmtId, StringPart,
+};
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+impl Resolver<'_> {
+    fn stmts(&mut self, stmts: &[StmtId]) {
+        for &stmt in stmts {
+            self.stmt(stmt);
+        }
+    }
+
+    pub(super) fn stmt(&mut self, id: StmtId) {
+        let module = self.module;
+        match &module[id].kind {
+            Stmt::Expr(exprs) => self.exprs(exprs),
+            Stmt::Unification(unification) => self.expr(unification.value),
+            Stmt::Assign(assign) => {
+                let is_lambda = matches!(module[assign.value].kind, Expr::Lambda(_));
+                if is_lambda {
+                    self.assign_targets(id, &assign.targets);
+                }
+                self.expr(assign.value);
+                if !is_lambda {
+                    self.assign_targets(id, &assign.targets);
+                }
+            }
+            Stmt::AugAssign(assign) => {
+                self.expr(assign.value);
+                let name_ref = self.lookup(assign.target.name.name);
+                self.names.target_refs.insert((id, 0), name_ref);
+                self.assign_targets(id, std::slice::from_ref(&assign.target));
+            }
+            Stmt::Assert(assert) => {
+                self.expr(assert.test);
+                self.optional(assert.if_cond);
+                self.optional(assert.msg);
+            }
+            Stmt::If(if_stmt) => {
+                self.expr(if_stmt.cond);
+                self.function().conditions += 1;
+                self.stmts(&if_stmt.body);
+                self.stmts(&if_stmt.orelse);
+                self.function().conditions -= 1;
+            }
+            Stmt::SchemaAttr(attr) => {
+                self.exprs(&attr.decorators);
+                self.optional(attr.value);
+            }
+            Stmt::TypeAlias(_) | Stmt::Import(_) | Stmt::Schema(_) | Stmt::Rule(_) => {}
+        }
+    }
+
+    fn assign_targets(&mut self, stmt: StmtId, targets: &[kcl_syntax::ast::Target]) {
+        for (at, target) in targets.iter().enumerate() {
+            let key = (stmt, at as u32);
+            for path in &target.paths {
+                if let MemberOrIndex::Index(index) = path {
+                    self.expr(*index);
+                }
+            }
+            if !target.paths.is_empty() {
+                let name_ref = self.lookup(target.name.name);
+                self.names.target_refs.insert(key, name_ref);
+            } else if self.function().kind == Kind::Lambda {
+                let name = target.name.name;
+                let function = self.function();
+                let known = function.outermost(name);
+                let known = known.filter(|binding| binding.kind == BindingKind::Local);
+                let slot = match known.and_then(|binding| binding.slot) {
+                    Some(slot) => Some(slot),
+                    None => self.bind(name, BindingKind::Local, None),
+                };
+                if let Some(slot) = slot {
+                    self.names.targets.insert(key, slot);
+                }
+            }
+        }
+    }
+
+    /// Resolves a schema or rule: parameters, body, checks, decorators, index signature.
+    pub(super) fn schema(&mut self, stmt: StmtId) {
+        self.functions[0].kind = Kind::Schema;
+        self.functions[0].in_schema = true;
+        match &self.module[stmt].kind {
+            Stmt::Schema(schema) => {
+                self.params(schema.params.as_ref());
+                self.exprs(&schema.decorators);
+                self.stmts(&schema.body);
+                self.checks(&schema.checks);
+                if let Some(signature) = &schema.index_signature {
+                    self.optional(signature.value);
+                }
+            }
+            Stmt::Rule(rule) => {
+                self.params(rule.params.as_ref());
+                self.exprs(&rule.decorators);
+                self.checks(&rule.checks);
+            }
+            _ => {}
+        }
+    }
+
+    fn checks(&mut self, checks: &[Check]) {
+        for check in checks {
+            self.expr(check.test);
+            self.optional(check.if_cond);
+            self.optional(check.msg);
+        }
+    }
+
+    fn params(&mut self, params: Option<&Params>) {
+        for param in params.iter().flat_map(|params| &params.list) {
+            self.bind(param.name.name, BindingKind::Local, None);
+        }
+        for param in params.iter().flat_map(|params| &params.list) {
+            self.optional(param.default);
+        }
+    }
+
+    fn optional(&mut self, expr: Option<ExprId>) {
+        if let Some(expr) = expr {
+            self.expr(expr);
+        }
+    }
+
+    fn exprs(&mut self, exprs: &[ExprId]) {
+        for &expr in exprs {
+            self.expr(expr);
+        }
+    }
+
+    fn keywords(&mut self, kwargs: &[Keyword]) {
+        for keyword in kwargs {
+            self.optional(keyword.value);
+        }
+    }
+
+    fn expr(&mut self, id: ExprId) {
+        let module = self.module;
+        match &module[id].kind {
+            Expr::Ident(path) => {
+                if let Some(first) = path.names.first() {
+                    let name_ref = self.lookup_first(first.name, path.names.len() > 1);
+                    self.set(id, name_ref);
+                }
+            }
+            Expr::Unary { operand: inner, .. }
+            | Expr::Selector { value: inner, .. }
+            | Expr::Paren(inner)
+            | Expr::Starred(inner) => self.expr(*inner),
+            Expr::Binary { left, right, .. } => {
+                self.expr(*left);
+                self.expr(*right);
+            }
+            Expr::Compare { left, rest } => {
+                self.expr(*left);
+                for (_, right) in rest {
+                    self.expr(*right);
+                }
+            }
+            Expr::If { body, cond, orelse } => {
+                self.expr(*cond);
+                self.expr(*body);
+                self.expr(*orelse);
+            }
+            Expr::Call { func, args, kwargs } => {
+                self.expr(*func);
+                self.exprs(args);
+                self.keywords(kwargs);
+            }
+            Expr::Quant(quant) => {
+                self.expr(quant.target);
+                self.enter();
+                self.loop_vars(id, quant.vars.iter().map(|var| var.name));
+                self.optional(quant.if_cond);
+                self.expr(quant.test);
+                self.leave();
+            }
+            Expr::List(items) => self.exprs(items),
+            Expr::ListIf { cond, items, orelse } => {
+                self.expr(*cond);
+                self.exprs(items);
+                self.optional(*orelse);
+            }
+            Expr::ListComp { elt, generators } => {
+                self.enter();
+                self.generators(id, generators);
+                self.expr(*elt);
+                self.leave();
+            }
+            Expr::DictComp { entry, generators } => {
+                self.enter();
+                self.generators(id, generators);
+                self.optional(entry.key);
+                self.expr(entry.value);
+                self.leave();
+            }
+            Expr::ConfigIf { cond, items, orelse } => self.config_if(id, *cond, items, *orelse),
+            Expr::Schema(schema) => {
+                self.expr(schema.config);
+                if let Some(first) = schema.name.names.first() {
+                    let name_ref = self.lookup_first(first.name, schema.name.names.len() > 1);
+                    self.set(id, name_ref);
+                }
+                self.exprs(&schema.args);
+                self.keywords(&schema.kwargs);
+            }
+            Expr::Config(items) => {
+                self.enter();
+                self.entries(id, items);
+                self.leave();
+            }
+            Expr::Lambda(lambda) => self.lambda(id, lambda),
+            Expr::Subscript(subscript) => {
+                self.expr(subscript.value);
+                self.optional(subscript.index);
+                self.optional(subscript.lower);
+                self.optional(subscript.upper);
+                self.optional(subscript.step);
+            }
+            Expr::Joined(joined) => {
+                for part in &joined.parts {
+                    if let StringPart::Formatted { value, .. } = part {
+                        self.expr(*value);
+                    }
+                }
+            }
+            Expr::Number(_)
+            | Expr::String(_)
+            | Expr::Constant(_)
+            | Expr::Type(_)
+            | Expr::Missing => {}
+        }
+    }
+
+    fn lambda(&mut self, id: ExprId, lambda: &Lambda) {
+        let mut function = Function::new(Kind::Lambda);
+        function.in_schema = self.function().in_schema;
+        self.functions.push(function);
+        self.params(lambda.params.as_ref());
+        self.stmts(&lambda.body);
+        let function = self.functions.pop().expect("pushed above");
+        mark_last_uses(self.module, &self.names, lambda);
+        let params = lambda.params.as_ref().map_or(&[][..], |params| &params.list);
+        let only_expr = match lambda.body.as_slice() {
+            [stmt] => match &self.module[*stmt].kind {
+                Stmt::Expr(exprs) if exprs.len() == 1 => Some(exprs[0]),
+                _ => None,
+            },
+            _ => None,
+        };
+        let info = LambdaInfo {
+            n_slots: function.n_slots,
+            n_params: params.len() as u32,
+            has_defaults: params.iter().any(|param| param.default.is_some()),
+            only_expr,
+            return_ty: lambda.return_ty,
+            captures: function.captures,
+            param_types: OnceCell::new(),
+            return_type: OnceCell::new(),
+        };
+        self.names.lambdas.insert(id, Rc::new(info));
+    }
+
+    /// Binds loop variables to slots that follow each other.
+    fn loop_vars(&mut self, id: ExprId, vars: impl Iterator<Item = Name>) {
+        let first = self.function().n_slots;
+        for var in vars {
+            self.bind_loop(var);
+        }
+        self.set(id, NameRef::Local(first));
+    }
+
+    fn bind_loop(&mut self, name: Name) {
+        let conditions = std::mem::take(&mut self.function().conditions);
+        self.bind(name, BindingKind::Loop, None);
+        self.function().conditions = conditions;
+    }
+
+    fn generators(&mut self, id: ExprId, generators: &[CompClause]) {
+        // The variables of all generators come first, in one row.
+        let first = self.function().n_slots;
+        self.set(id, NameRef::Local(first));
+        let n_vars: usize = generators.iter().map(|generator| generator.targets.len()).sum();
+        self.function().n_slots += n_vars as u32;
+        let mut next = first;
+        for generator in generators {
+            self.expr(generator.iter);
+            for target in &generator.targets {
+                let binding = Binding::new(target.name, BindingKind::Loop, Some(next));
+                next += 1;
+                self.function().push(binding);
+            }
+            self.exprs(&generator.ifs);
+        }
+    }
+
+    fn entries(&mut self, config: ExprId, items: &[ConfigEntry]) {
+        for item in items {
+            if let Expr::ConfigIf { cond, items, orelse } = &self.module[item.value].kind
+                && item.key.is_none()
+            {
+                self.config_if(config, *cond, items, *orelse);
+                continue;
+            }
+            self.expr(item.value);
+            if let Some(key) = item.key {
+                self.key(config, key);
+            }
+        }
+    }
+
+    fn config_if(
+        &mut self,
+        config: ExprId,
+        cond: ExprId,
+        items: &[ConfigEntry],
+        orelse: Option<ExprId>,
+    ) {
+        self.expr(cond);
+        self.function().conditions += 1;
+        self.entries(config, items);
+        if let Some(orelse) = orelse {
+            match &self.module[orelse].kind {
+                Expr::Config(items) => self.entries(config, items),
+                Expr::ConfigIf { cond, items, orelse } => {
+                    self.config_if(config, *cond, items, *orelse);
+                }
+                _ => self.expr(orelse),
+            }
+        }
+        self.function().conditions -= 1;
+    }
+
+    /// Resolves a config key: a loop variable stands for its value, other names for
+    /// themselves.
+    fn key(&mut self, config: ExprId, key: ExprId) {
+        let module = self.module;
+        let name = match &module[key].kind {
+            Expr::Ident(path) => path.names.first().map(|first| first.name),
+            Expr::String(text) => Some(Name::new(&text.value)),
+            Expr::Subscript(subscript)
+                if subscript
+                    .index
+                    .is_some_and(|index| crate::config::literal_index(module, index).is_some()) =>
+            {
+                match &module[subscript.value].kind {
+                    Expr::Ident(path) => path.names.first().map(|first| first.name),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        let Some(name) = name else {
+            self.expr(key);
+            return;
+        };
+        let depth = self.functions.len() - 1;
+        match self.local(depth, name, true, NameRef::Missing) {
+            Some(NameRef::Local(slot)) if !matches!(module[key].kind, Expr::String(_)) => {
+                self.set(key, NameRef::LocalOr(slot, u32::MAX));
+            }
+            _ => {
+                self.bind(name, BindingKind::Key(key), Some(config));
+            }
+        }
+    }
+}

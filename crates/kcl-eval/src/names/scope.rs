@@ -1,0 +1,337 @@
+//! Scopes: which binding a name stands for.
+
+use super::{FileNames, NameRef};
+use base_text::{FileId, Name};
+use kcl_hir::{ImportTarget, Program};
+use kcl_syntax::ast::{ExprId, Module};
+use rustc_hash::FxHashMap;
+
+/// What kind of code names stand in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Global,
+    Schema,
+    Lambda,
+}
+
+/// What binds a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BindingKind {
+    Loop,
+    Local,
+    Key(ExprId),
+}
+
+/// A name that is bound to a slot, or will be when something refers to it.
+#[derive(Clone, Copy)]
+pub(super) struct Binding {
+    pub(super) name: Name,
+    pub(super) kind: BindingKind,
+    pub(super) slot: Option<u32>,
+    pub(super) conditional: bool,
+    /// The config literal, for keys.
+    pub(super) config: Option<ExprId>,
+    /// The binding of the same name that this one hides.
+    previous: u32,
+}
+
+impl Binding {
+    pub(super) fn new(name: Name, kind: BindingKind, slot: Option<u32>) -> Self {
+        Self { name, kind, slot, conditional: false, config: None, previous: NOTHING }
+    }
+}
+
+const NOTHING: u32 = u32::MAX;
+
+/// The scopes of a unit or lambda.
+pub(super) struct Function {
+    pub(super) kind: Kind,
+    pub(super) in_schema: bool,
+    pub(super) n_slots: u32,
+    pub(super) bindings: Vec<Binding>,
+    /// Where scopes start in `bindings`.
+    pub(super) scopes: Vec<usize>,
+    /// The innermost position in `bindings` by name, for the first `n_indexed` bindings.
+    by_name: FxHashMap<Name, u32>,
+    n_indexed: usize,
+    /// How many of the bindings are loop variables.
+    n_loops: usize,
+    captured: FxHashMap<Name, u32>,
+    pub(super) captures: Vec<(u32, u32)>,
+    /// How many `if`s are open around the place being resolved.
+    pub(super) conditions: u32,
+}
+
+impl Function {
+    pub(super) fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            in_schema: kind == Kind::Schema,
+            n_slots: 0,
+            bindings: Vec::new(),
+            scopes: Vec::new(),
+            by_name: FxHashMap::default(),
+            n_indexed: 0,
+            n_loops: 0,
+            captured: FxHashMap::default(),
+            captures: Vec::new(),
+            conditions: 0,
+        }
+    }
+
+    pub(super) fn slot(&mut self) -> u32 {
+        self.n_slots += 1;
+        self.n_slots - 1
+    }
+
+    pub(super) fn push(&mut self, binding: Binding) {
+        self.n_loops += usize::from(binding.kind == BindingKind::Loop);
+        self.bindings.push(binding);
+    }
+
+    pub(super) fn leave(&mut self) {
+        let start = self.scopes.pop().unwrap_or(0);
+        while self.bindings.len() > start {
+            let Some(binding) = self.bindings.pop() else { break };
+            self.n_loops -= usize::from(binding.kind == BindingKind::Loop);
+            if self.bindings.len() < self.n_indexed {
+                self.n_indexed = self.bindings.len();
+                self.by_name.insert(binding.name, binding.previous);
+            }
+        }
+    }
+
+    /// The position of the innermost binding of a name. Bindings enter the index only when
+    /// a name is looked up: most keys of configs are never referred to.
+    fn innermost(&mut self, name: Name) -> Option<usize> {
+        for at in self.n_indexed..self.bindings.len() {
+            let binding = &mut self.bindings[at];
+            let previous = self.by_name.insert(binding.name, at as u32);
+            binding.previous = previous.unwrap_or(NOTHING);
+        }
+        self.n_indexed = self.bindings.len();
+        self.by_name.get(&name).filter(|at| **at != NOTHING).map(|at| *at as usize)
+    }
+
+    /// The next binding of the same name further out.
+    fn outer(&self, at: usize) -> Option<usize> {
+        let previous = self.bindings[at].previous;
+        (previous != NOTHING).then_some(previous as usize)
+    }
+
+    /// The outermost binding of a name.
+    pub(super) fn outermost(&mut self, name: Name) -> Option<Binding> {
+        let mut at = self.innermost(name)?;
+        while let Some(outer) = self.outer(at) {
+            at = outer;
+        }
+        Some(self.bindings[at])
+    }
+
+    /// Whether anything but a config key has that name.
+    fn has_variable(&mut self, name: Name) -> bool {
+        let mut next = self.innermost(name);
+        while let Some(at) = next {
+            if !matches!(self.bindings[at].kind, BindingKind::Key(_)) {
+                return true;
+            }
+            next = self.outer(at);
+        }
+        false
+    }
+}
+
+/// Resolves the names of one unit.
+pub(super) struct Resolver<'p> {
+    pub(super) program: &'p Program,
+    pub(super) file: FileId,
+    pub(super) module: &'p Module,
+    pub(super) names: FileNames,
+    pub(super) functions: Vec<Function>,
+}
+
+impl Resolver<'_> {
+    pub(super) fn function(&mut self) -> &mut Function {
+        self.functions.last_mut().expect("a unit is a function")
+    }
+
+    pub(super) fn bind(
+        &mut self,
+        name: Name,
+        kind: BindingKind,
+        config: Option<ExprId>,
+    ) -> Option<u32> {
+        let function = self.function();
+        let slot = (!matches!(kind, BindingKind::Key(_))).then(|| function.slot());
+        let conditional = function.conditions > 0;
+        function.push(Binding { conditional, config, ..Binding::new(name, kind, slot) });
+        slot
+    }
+
+    pub(super) fn enter(&mut self) {
+        let function = self.function();
+        function.scopes.push(function.bindings.len());
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.function().leave();
+    }
+
+    pub(super) fn set(&mut self, expr: ExprId, name_ref: NameRef) {
+        self.names.refs[expr.index()].set(name_ref);
+    }
+
+    pub(super) fn chain(&mut self, name_ref: NameRef) -> u32 {
+        self.names.chain.push(name_ref);
+        self.names.chain.len() as u32 - 1
+    }
+
+    pub(super) fn lookup(&mut self, name: Name) -> NameRef {
+        let depth = self.functions.len() - 1;
+        match self.functions[depth].kind {
+            Kind::Global => {
+                let tail = self.global(name);
+                self.local(depth, name, false, tail).unwrap_or(tail)
+            }
+            Kind::Schema => {
+                if let Some(found) = self.local(depth, name, true, NameRef::Missing) {
+                    return found;
+                }
+                let tail = self.global(name);
+                let tail = self.local(depth, name, false, tail).unwrap_or(tail);
+                NameRef::Attr(self.chain(tail))
+            }
+            Kind::Lambda => {
+                let mut tail = self.global(name);
+                if let Some(slot) = self.capture(depth, name) {
+                    let next = self.chain(tail);
+                    tail = NameRef::LocalOr(slot, next);
+                }
+                if self.functions[depth].in_schema {
+                    tail = NameRef::Attr(self.chain(tail));
+                }
+                self.local(depth, name, false, tail).unwrap_or(tail)
+            }
+        }
+    }
+
+    /// Looks a name up in the scopes of one function.
+    pub(super) fn local(
+        &mut self,
+        depth: usize,
+        name: Name,
+        loops_only: bool,
+        tail: NameRef,
+    ) -> Option<NameRef> {
+        if loops_only && self.functions[depth].n_loops == 0 {
+            return None;
+        }
+        let mut found: Vec<u32> = Vec::new();
+        let mut is_definite = false;
+        let mut next = self.functions[depth].innermost(name);
+        while let Some(at) = next
+            && !is_definite
+        {
+            next = self.functions[depth].outer(at);
+            let binding = self.functions[depth].bindings[at];
+            if loops_only && binding.kind != BindingKind::Loop {
+                continue;
+            }
+            found.push(self.slot_of(depth, at));
+            is_definite = !binding.conditional;
+        }
+        let last = found.pop()?;
+        let mut result = if is_definite {
+            NameRef::Local(last)
+        } else {
+            let next = self.chain(tail);
+            NameRef::LocalOr(last, next)
+        };
+        while let Some(slot) = found.pop() {
+            let next = self.chain(result);
+            result = NameRef::LocalOr(slot, next);
+        }
+        Some(result)
+    }
+
+    /// The slot of a binding; keys get theirs now.
+    fn slot_of(&mut self, depth: usize, at: usize) -> u32 {
+        let function = &mut self.functions[depth];
+        let binding = function.bindings[at];
+        if let Some(slot) = binding.slot {
+            return slot;
+        }
+        let slot = function.slot();
+        function.bindings[at].slot = Some(slot);
+        if let BindingKind::Key(key) = binding.kind {
+            self.set(key, NameRef::Local(slot));
+            if let (true, Some(config)) = (binding.conditional, binding.config) {
+                self.names.resets.entry(config).or_default().push(slot);
+            }
+        }
+        slot
+    }
+
+    /// Brings a local of an outer function into the frame of the lambda at `depth`.
+    fn capture(&mut self, depth: usize, name: Name) -> Option<u32> {
+        if let Some(slot) = self.functions[depth].captured.get(&name) {
+            return Some(*slot);
+        }
+        let outer = depth.checked_sub(1)?;
+        let found = match self.local(outer, name, false, NameRef::Missing) {
+            Some(NameRef::Local(slot) | NameRef::LocalOr(slot, _)) => slot,
+            _ if self.functions[outer].kind == Kind::Lambda => self.capture(outer, name)?,
+            _ => return None,
+        };
+        let function = &mut self.functions[depth];
+        let slot = function.slot();
+        function.captures.push((found, slot));
+        function.captured.insert(name, slot);
+        Some(slot)
+    }
+
+    fn global(&self, name: Name) -> NameRef {
+        let package = self.program.package(self.program.file(self.file).package);
+        if let Some(at) = package.globals.get_index_of(&name) {
+            return NameRef::Global(at as u32);
+        }
+        if let Some(import) = self.import(name) {
+            return import;
+        }
+        kcl_std::builtin(name.as_str()).map_or(NameRef::Missing, NameRef::Builtin)
+    }
+
+    fn import(&self, name: Name) -> Option<NameRef> {
+        let own = self.program.file(self.file);
+        let others = &self.program.package(own.package).files;
+        let import = own.imports.iter().rev().find(|import| import.name == name).or_else(|| {
+            let files = others.iter().map(|&file| self.program.file(file));
+            files.flat_map(|file| &file.imports).find(|import| import.name == name)
+        })?;
+        Some(match import.target {
+            ImportTarget::Package(package) => NameRef::Package(package),
+            ImportTarget::System => {
+                kcl_std::module(&import.path).map_or(NameRef::Missing, NameRef::System)
+            }
+            ImportTarget::Plugin => NameRef::Plugin,
+            ImportTarget::Missing => NameRef::Missing,
+        })
+    }
+
+    /// The first part of a dotted name: imports win over attributes and config keys.
+    pub(super) fn lookup_first(&mut self, name: Name, is_dotted: bool) -> NameRef {
+        if is_dotted {
+            let package = self.program.package(self.program.file(self.file).package);
+            if !package.globals.contains_key(&name)
+                && let Some(import) = self.import(name)
+            {
+                let shadowed =
+                    self.functions.iter_mut().any(|function| function.has_variable(name));
+                if !shadowed {
+                    return import;
+                }
+            }
+        }
+        self.lookup(name)
+    }
+}
