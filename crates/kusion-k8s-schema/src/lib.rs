@@ -9,6 +9,7 @@ mod builtin;
 mod decode;
 pub mod discovery;
 mod model;
+pub mod openapi;
 mod quantity;
 pub mod table;
 mod time;

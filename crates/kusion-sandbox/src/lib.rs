@@ -10,6 +10,7 @@ pub mod clock;
 mod cluster;
 mod controllers;
 mod convert;
+mod defaults;
 mod fields;
 mod http;
 mod lifecycle;
@@ -25,6 +26,7 @@ mod store;
 mod subresources;
 mod table;
 mod tls;
+mod validate;
 mod write;
 
 pub use api::{

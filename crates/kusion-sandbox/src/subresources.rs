@@ -3,6 +3,7 @@
 use crate::api::{Api, Deletion, Resource, Scope, Selection, Write};
 use crate::pods::eviction::{self, Verdict};
 use crate::registry::Served;
+use crate::write::Failed;
 use crate::{Status, clock, object};
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Value, json};
@@ -69,8 +70,9 @@ fn bind(
             return Ok(success(201));
         }
         match api.cluster().commit_update(served, &stored, new) {
-            Err(status) if status.is_conflict() => {}
-            result => return result.map(|_| success(201)),
+            Err(Failed::Race) => {}
+            Err(Failed::Status(status)) => return Err(status),
+            Ok(_) => return Ok(success(201)),
         }
     }
 }
