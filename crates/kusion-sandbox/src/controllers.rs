@@ -60,11 +60,7 @@ pub struct ControllerOptions {
 
 impl Default for ControllerOptions {
     fn default() -> Self {
-        Self {
-            clock: Arc::new(SystemClock),
-            server: ServerAddress::default(),
-            root_ca: "".into(),
-        }
+        Self { clock: Arc::new(SystemClock), server: ServerAddress::default(), root_ca: "".into() }
     }
 }
 

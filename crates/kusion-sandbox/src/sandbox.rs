@@ -86,7 +86,15 @@ impl Sandbox {
             tokio::net::TcpListener::from_std(listener)?
         };
         runtime.spawn(serve(server, listener));
-        Ok(Self { api, name: options.name, address, token, authority, runtime: Some(runtime), controllers })
+        Ok(Self {
+            api,
+            name: options.name,
+            address,
+            token,
+            authority,
+            runtime: Some(runtime),
+            controllers,
+        })
     }
 
     /// Returns the cluster, for use in this process.

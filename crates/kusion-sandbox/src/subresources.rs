@@ -96,8 +96,7 @@ fn evict(
     let budgets = Resource::new("policy", "v1", "poddisruptionbudgets");
     loop {
         let pod = api.get(&pods, namespace, name)?;
-        let (list, _) =
-            api.list(&budgets, Scope::Namespace(namespace), Selection::default())?;
+        let (list, _) = api.list(&budgets, Scope::Namespace(namespace), Selection::default())?;
         if let Verdict::AllowAfter(idx, status) = eviction::decide(&pod, &list, &clock::now())?
             && !write.dry_run
         {

@@ -10,8 +10,8 @@ mod prepare;
 mod subresource;
 mod update;
 
-pub(crate) use names::generate as generate_name;
 pub(crate) use create::check_type;
+pub(crate) use names::generate as generate_name;
 
 use crate::Status;
 use crate::store::Stored;

@@ -98,12 +98,8 @@ impl Rollout<'_> {
     fn split(&self) -> (Option<Arc<Value>>, Vec<Arc<Value>>) {
         let new = plan::newest(&self.deployment, &self.sets);
         let uid = new.as_ref().map(|it| meta::uid(it).to_owned());
-        let old = self
-            .sets
-            .iter()
-            .filter(|it| uid.as_deref() != Some(meta::uid(it)))
-            .cloned()
-            .collect();
+        let old =
+            self.sets.iter().filter(|it| uid.as_deref() != Some(meta::uid(it))).cloned().collect();
         (new, old)
     }
 }

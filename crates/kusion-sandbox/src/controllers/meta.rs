@@ -273,8 +273,16 @@ mod tests {
     fn a_transition_time_stays_while_the_status_stays() {
         let mut list = Value::Null;
         assert!(set_condition(&mut list, json!({"type": "A", "status": "True"}), "1"));
-        assert!(set_condition(&mut list, json!({"type": "A", "status": "True", "reason": "r"}), "2"));
-        assert!(!set_condition(&mut list, json!({"type": "A", "status": "True", "reason": "r"}), "3"));
+        assert!(set_condition(
+            &mut list,
+            json!({"type": "A", "status": "True", "reason": "r"}),
+            "2"
+        ));
+        assert!(!set_condition(
+            &mut list,
+            json!({"type": "A", "status": "True", "reason": "r"}),
+            "3"
+        ));
         assert_eq!(list[0]["lastTransitionTime"], "1");
         assert!(set_condition(&mut list, json!({"type": "A", "status": "False"}), "4"));
         assert_eq!(list[0]["lastTransitionTime"], "4");

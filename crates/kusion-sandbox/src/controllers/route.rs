@@ -103,7 +103,8 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
             let sets: Vec<Arc<Value>> = world.cache.all(Kind::DaemonSet).cloned().collect();
             let changed = old.is_none_or(|it| {
                 new.is_none_or(|new| {
-                    it["spec"] != new["spec"] || it["metadata"]["labels"] != new["metadata"]["labels"]
+                    it["spec"] != new["spec"]
+                        || it["metadata"]["labels"] != new["metadata"]["labels"]
                 })
             });
             for set in sets.into_iter().filter(|_| changed) {
@@ -150,7 +151,12 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
         }
         Kind::Endpoints => {
             world.add(Task::Mirror, kind, object);
-            let key = Key::new(Task::Endpoints, Kind::Service, meta::namespace(object), meta::name(object));
+            let key = Key::new(
+                Task::Endpoints,
+                Kind::Service,
+                meta::namespace(object),
+                meta::name(object),
+            );
             world.queue.add(key);
         }
         Kind::EndpointSlice => {
@@ -230,7 +236,8 @@ fn services(world: &mut World, namespace: &str, pod: &Value, old: Option<&Value>
             let wanted = &it["spec"]["selector"];
             wanted.as_object().is_some_and(|it| !it.is_empty())
                 && (selector::map_matches(wanted, &pod["metadata"]["labels"])
-                    || old.is_some_and(|it| selector::map_matches(wanted, &it["metadata"]["labels"])))
+                    || old
+                        .is_some_and(|it| selector::map_matches(wanted, &it["metadata"]["labels"])))
         })
         .cloned()
         .collect();
@@ -300,7 +307,13 @@ fn route_owner(world: &mut World, kind: Kind, object: &Value, old: Option<&Value
         return;
     }
     let adopters: &[Kind] = if kind == Kind::Pod {
-        &[Kind::ReplicaSet, Kind::ReplicationController, Kind::StatefulSet, Kind::DaemonSet, Kind::Job]
+        &[
+            Kind::ReplicaSet,
+            Kind::ReplicationController,
+            Kind::StatefulSet,
+            Kind::DaemonSet,
+            Kind::Job,
+        ]
     } else {
         &[Kind::Deployment]
     };
@@ -328,10 +341,14 @@ fn recreating(world: &mut World, namespace: &str, reference: &Value) {
     let Some(set) = world.get(Kind::ReplicaSet, namespace, name) else { return };
     if let Some(owner) = meta::controller(&set)
         && owner["kind"] == "Deployment"
-        && let Some(deployment) =
-            world.cache.get(Kind::Deployment, namespace, text(&owner["name"]))
+        && let Some(deployment) = world.cache.get(Kind::Deployment, namespace, text(&owner["name"]))
         && deployment["spec"]["strategy"]["type"] == "Recreate"
     {
-        world.queue.add(Key::new(Task::Deployment, Kind::Deployment, namespace, text(&owner["name"])));
+        world.queue.add(Key::new(
+            Task::Deployment,
+            Kind::Deployment,
+            namespace,
+            text(&owner["name"]),
+        ));
     }
 }

@@ -315,7 +315,8 @@ impl Round<'_> {
             .chain(&self.condemned)
             .filter(|it| !text(&it["status"]["phase"]).is_empty())
             .collect();
-        let count = |test: &dyn Fn(&Value) -> bool| pods.iter().filter(|it| test(it)).count() as i64;
+        let count =
+            |test: &dyn Fn(&Value) -> bool| pods.iter().filter(|it| test(it)).count() as i64;
         let of = |pod: &Value, revision: &str| {
             !meta::is_deleting(pod) && meta::label(pod, LABEL) == Some(revision)
         };
@@ -323,9 +324,8 @@ impl Round<'_> {
         let wanted = int(&self.set["spec"]["replicas"], 1);
         let replicas = count(&|_| true);
         let ready = count(&running);
-        let available = count(&|it| {
-            running(it) && meta::pod_available(it, self.min_ready(), self.now).is_ok()
-        });
+        let available =
+            count(&|it| running(it) && meta::pod_available(it, self.min_ready(), self.now).is_ok());
         let updated = count(&|it| of(it, update));
         let mut current = count(&|it| of(it, &self.current));
         let mut current_name = self.current.as_str();

@@ -94,7 +94,8 @@ pub(crate) fn check(api: &Api, review: &Review<'_>, object: &mut Value) -> Resul
         services::allocate(api, review, object)?;
     }
     if let Err(status) = quota::check(api, review, object) {
-        if review.operation == Operation::Create && Kind::of(review.resource) == Some(Kind::Service) {
+        if review.operation == Operation::Create && Kind::of(review.resource) == Some(Kind::Service)
+        {
             api.cluster().services.release(review.namespace, review.name);
         }
         return Err(status);

@@ -65,9 +65,9 @@ fn await_dependents(world: &mut World, place: &Place, owner: &Value) -> Result<(
     let mut blocked = false;
     for dependent in world.cache.dependents(meta::uid(owner)) {
         let Some(object) = world.cache.at(&dependent) else { continue };
-        let blocks = meta::owners(object).iter().any(|it| {
-            it["uid"] == owner["metadata"]["uid"] && it["blockOwnerDeletion"] == true
-        });
+        let blocks = meta::owners(object)
+            .iter()
+            .any(|it| it["uid"] == owner["metadata"]["uid"] && it["blockOwnerDeletion"] == true);
         blocked |= blocks;
         world.queue.add(Key { task: Task::Collect, place: dependent });
     }

@@ -1,11 +1,11 @@
 //! Objects that live for a time only: finished Jobs with a TTL, and events.
 
+use crate::Propagation;
 use crate::Status;
 use crate::controllers::kind::Kind;
 use crate::controllers::meta::{self, items};
 use crate::controllers::task::Key;
 use crate::controllers::world::World;
-use crate::Propagation;
 
 /// How long events are kept.
 const EVENT_SECONDS: i64 = 3600;

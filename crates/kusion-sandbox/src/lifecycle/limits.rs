@@ -31,7 +31,11 @@ pub(super) fn set_defaults(api: &Api, review: &Review<'_>, pod: &mut Value) {
             }
         }
         if !notes.is_empty() {
-            set_annotation(pod, ANNOTATION, format!("LimitRanger plugin set: {}", notes.join("; ")));
+            set_annotation(
+                pod,
+                ANNOTATION,
+                format!("LimitRanger plugin set: {}", notes.join("; ")),
+            );
         }
     }
 }
@@ -132,7 +136,8 @@ impl Given {
 
 fn bounds(limit: &Value, type_: &str, given: &Given, failures: &mut Vec<String>) {
     for (name, bound) in pairs(&limit["min"]) {
-        let (request, max) = (Quantity::of(&given.requests[name]), Quantity::of(&given.limits[name]));
+        let (request, max) =
+            (Quantity::of(&given.requests[name]), Quantity::of(&given.limits[name]));
         let head = format!("minimum {name} usage per {type_} is {bound}");
         match (request, max) {
             (None, _) => failures.push(format!("{head}.  No request is specified")),
@@ -142,7 +147,8 @@ fn bounds(limit: &Value, type_: &str, given: &Given, failures: &mut Vec<String>)
         }
     }
     for (name, bound) in pairs(&limit["max"]) {
-        let (request, max) = (Quantity::of(&given.requests[name]), Quantity::of(&given.limits[name]));
+        let (request, max) =
+            (Quantity::of(&given.requests[name]), Quantity::of(&given.limits[name]));
         let head = format!("maximum {name} usage per {type_} is {bound}");
         match (request, max) {
             (_, None) => failures.push(format!("{head}.  No limit is specified")),

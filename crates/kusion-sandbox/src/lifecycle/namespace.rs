@@ -36,7 +36,9 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
         remains = empty(world, key.name(), |_| true);
     } else if world.cache.content(key.name()).any(|(kind, _)| kind != Kind::Pod as u32) {
         remains.failures.push(
-            "unexpected items still remain in namespace: ".to_owned() + key.name() + " for gvr: /v1, Resource=pods",
+            "unexpected items still remain in namespace: ".to_owned()
+                + key.name()
+                + " for gvr: /v1, Resource=pods",
         );
     }
     if remains.resources.is_empty() {
@@ -102,8 +104,10 @@ fn conditions(remains: &Remains) -> Vec<Value> {
             "reason": reason, "message": message})
     };
     let join = |counts: &BTreeMap<String, usize>, word: &str| {
-        let parts: Vec<String> =
-            counts.iter().map(|(name, count)| format!("{name} {word} {count} resource instances")).collect();
+        let parts: Vec<String> = counts
+            .iter()
+            .map(|(name, count)| format!("{name} {word} {count} resource instances"))
+            .collect();
         parts.join(", ")
     };
     let mut list = vec![
@@ -135,8 +139,7 @@ fn conditions(remains: &Remains) -> Vec<Value> {
         );
         condition("NamespaceDeletionContentFailure", true, "ContentDeletionFailed", &message)
     });
-    let message =
-        format!("Some resources are remaining: {}", join(&remains.resources, "has"));
+    let message = format!("Some resources are remaining: {}", join(&remains.resources, "has"));
     list.push(condition("NamespaceContentRemaining", true, "SomeResourcesRemain", &message));
     list.push(if remains.finalizers.is_empty() {
         condition(

@@ -54,7 +54,8 @@ fn set_account(api: &Api, review: &Review<'_>, pod: &mut Value) -> Result<(), St
         mount_token(pod);
     }
     let spec = &mut pod["spec"];
-    if items(&spec["imagePullSecrets"]).is_empty() && !items(&account["imagePullSecrets"]).is_empty()
+    if items(&spec["imagePullSecrets"]).is_empty()
+        && !items(&account["imagePullSecrets"]).is_empty()
     {
         spec["imagePullSecrets"] = account["imagePullSecrets"].clone();
     }
@@ -105,10 +106,7 @@ fn mount_token(pod: &mut Value) {
 fn add_toleration(pod: &mut Value, key: &str) {
     let taint = json!({"key": key, "effect": "NoExecute"});
     let spec = &mut pod["spec"];
-    if items(&spec["tolerations"])
-        .iter()
-        .any(|it| crate::pods::scheduler::tolerates(it, &taint))
-    {
+    if items(&spec["tolerations"]).iter().any(|it| crate::pods::scheduler::tolerates(it, &taint)) {
         return;
     }
     let toleration = json!({"key": key, "operator": "Exists", "effect": "NoExecute",

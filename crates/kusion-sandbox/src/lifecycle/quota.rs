@@ -182,5 +182,7 @@ fn scopes(quota: &Value) -> Vec<Value> {
     let plain = items(&quota["spec"]["scopes"])
         .iter()
         .map(|it| json!({"scopeName": text(it), "operator": "Exists"}));
-    plain.chain(items(&quota["spec"]["scopeSelector"]["matchExpressions"]).iter().cloned()).collect()
+    plain
+        .chain(items(&quota["spec"]["scopeSelector"]["matchExpressions"]).iter().cloned())
+        .collect()
 }

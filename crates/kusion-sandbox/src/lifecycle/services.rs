@@ -155,9 +155,7 @@ fn carry_over(old: Option<&Value>, service: &mut Value) {
         return;
     }
     if !with_ports(service) {
-        for (idx, port) in
-            list_mut(service, &["spec", "ports"]).into_iter().flatten().enumerate()
-        {
+        for (idx, port) in list_mut(service, &["spec", "ports"]).into_iter().flatten().enumerate() {
             if port["nodePort"] == old["spec"]["ports"][idx]["nodePort"] {
                 remove(port, "nodePort");
             }
@@ -219,8 +217,7 @@ fn set_families(service: &mut Value) {
     if text(&spec["ipFamilyPolicy"]).is_empty() {
         let headless_without_selector = text(&spec["clusterIP"]) == "None"
             && spec["selector"].as_object().is_none_or(serde_json::Map::is_empty);
-        let policy =
-            if headless_without_selector { "RequireDualStack" } else { "SingleStack" };
+        let policy = if headless_without_selector { "RequireDualStack" } else { "SingleStack" };
         spec["ipFamilyPolicy"] = policy.into();
         if headless_without_selector && items(&spec["ipFamilies"]).is_empty() {
             spec["ipFamilies"] = json!(["IPv4", "IPv6"]);
@@ -251,8 +248,11 @@ fn set_ports(
             }
             if let Err(why) = allocator.port(number, &owner) {
                 let field = format!("spec.ports[{idx}].nodePort");
-                let cause =
-                    Cause::new("FieldValueInvalid", field, format!("Invalid value: {number}: {why}"));
+                let cause = Cause::new(
+                    "FieldValueInvalid",
+                    field,
+                    format!("Invalid value: {number}: {why}"),
+                );
                 return Err(Status::invalid("", "Service", review.name, &[cause]));
             }
             known.push((int(&port["port"], 0), protocol, number));
@@ -270,7 +270,9 @@ fn set_ports(
         }
     }
     let local = service["spec"]["externalTrafficPolicy"] == "Local";
-    if type_ == "LoadBalancer" && local && int(&service["spec"]["healthCheckNodePort"], 0) == 0
+    if type_ == "LoadBalancer"
+        && local
+        && int(&service["spec"]["healthCheckNodePort"], 0) == 0
         && let Some(number) = allocator.any_port(&owner)
     {
         service["spec"]["healthCheckNodePort"] = number.into();

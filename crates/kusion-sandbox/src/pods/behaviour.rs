@@ -14,9 +14,29 @@ const PREFIX: &str = "sandbox.kusion.io/";
 const MOMENT_MS: i64 = 100;
 /// Words of images that serve until they are stopped.
 const SERVERS: &[&str] = &[
-    "pause", "nginx", "httpd", "agnhost", "redis", "postgres", "mysql", "mariadb", "mongo",
-    "caddy", "traefik", "haproxy", "envoy", "memcached", "rabbitmq", "kafka", "etcd", "tomcat",
-    "webhook", "registry", "sample-apiserver", "grafana", "prometheus",
+    "pause",
+    "nginx",
+    "httpd",
+    "agnhost",
+    "redis",
+    "postgres",
+    "mysql",
+    "mariadb",
+    "mongo",
+    "caddy",
+    "traefik",
+    "haproxy",
+    "envoy",
+    "memcached",
+    "rabbitmq",
+    "kafka",
+    "etcd",
+    "tomcat",
+    "webhook",
+    "registry",
+    "sample-apiserver",
+    "grafana",
+    "prometheus",
 ];
 
 /// What one container does.

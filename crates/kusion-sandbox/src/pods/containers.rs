@@ -129,9 +129,10 @@ impl Containers {
 
     /// The phase of the pod.
     pub(super) fn phase(&self, restart_policy: &str) -> &'static str {
-        let failed_init = self.list.iter().any(|it| {
-            it.is_init && matches!(it.state, State::Ended { code, .. } if code != 0)
-        });
+        let failed_init = self
+            .list
+            .iter()
+            .any(|it| it.is_init && matches!(it.state, State::Ended { code, .. } if code != 0));
         if failed_init {
             return "Failed";
         }

@@ -28,7 +28,9 @@ pub(crate) fn decide(
         return Ok(Verdict::Allow);
     }
     let covering: Vec<usize> = (0..budgets.len())
-        .filter(|it| selector::matches(&budgets[*it]["spec"]["selector"], &pod["metadata"]["labels"]))
+        .filter(|it| {
+            selector::matches(&budgets[*it]["spec"]["selector"], &pod["metadata"]["labels"])
+        })
         .collect();
     let [idx] = covering[..] else {
         if covering.is_empty() {

@@ -241,7 +241,9 @@ fn tell(world: &mut World, pod: &Value, happening: &Happening) {
     };
     match happening {
         Happening::Started(_) => {
-            let message = format!("Container image \"{image}\" already present on machine and can be accessed by the pod");
+            let message = format!(
+                "Container image \"{image}\" already present on machine and can be accessed by the pod"
+            );
             say(Tone::Normal, "Pulled", &message);
             say(Tone::Normal, "Created", "Container created");
             say(Tone::Normal, "Started", "Container started");

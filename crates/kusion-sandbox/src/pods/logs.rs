@@ -32,7 +32,8 @@ pub(crate) fn lines(pod: &Value, container: &str, previous: bool) -> Result<Vec<
     }
     let state = if previous { &status["lastState"] } else { &status["state"] };
     let started = text(&state["running"]["startedAt"]);
-    let started = if started.is_empty() { text(&state["terminated"]["startedAt"]) } else { started };
+    let started =
+        if started.is_empty() { text(&state["terminated"]["startedAt"]) } else { started };
     if started.is_empty() {
         let reason = text(&state["waiting"]["reason"]);
         let detail = match reason {
@@ -127,7 +128,8 @@ mod tests {
 
     #[test]
     fn a_container_that_waits_has_no_log() {
-        let failure = lines(&pod(&[], json!({"waiting": {"reason": "ContainerCreating"}})), "", false);
+        let failure =
+            lines(&pod(&[], json!({"waiting": {"reason": "ContainerCreating"}})), "", false);
         assert_eq!(
             failure.unwrap_err().message,
             "container \"a\" in pod \"p\" is waiting to start: ContainerCreating"

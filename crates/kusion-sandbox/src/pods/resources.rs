@@ -72,7 +72,9 @@ pub(crate) fn qos_class(pod: &Value) -> &'static str {
             let limit = positive(&resources["limits"][name]);
             any |= request.is_some() || limit.is_some();
             guaranteed &= limit.is_some()
-                && request.is_none_or(|it| Some(it).partial_cmp(&limit) == Some(std::cmp::Ordering::Equal));
+                && request.is_none_or(|it| {
+                    Some(it).partial_cmp(&limit) == Some(std::cmp::Ordering::Equal)
+                });
         }
     };
     if spec["resources"].as_object().is_some_and(|it| !it.is_empty()) {

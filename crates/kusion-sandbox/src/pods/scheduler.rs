@@ -253,8 +253,8 @@ pub(crate) fn selects(pod: &Value, node: &Value) -> bool {
     if !map_matches(&pod["spec"]["nodeSelector"], labels) {
         return false;
     }
-    let required = &pod["spec"]["affinity"]["nodeAffinity"]
-        ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+    let required = &pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        ["nodeSelectorTerms"];
     let fields = json!({"metadata.name": meta::name(node)});
     required.as_array().is_none_or(|terms| {
         terms.iter().any(|term| {

@@ -39,7 +39,8 @@ pub(super) fn build(pod: &Value, containers: &Containers, place: &Place<'_>) -> 
     if status["startTime"].is_null() {
         status["startTime"] = now.clone().into();
     }
-    if containers.list.iter().any(|it| !matches!(it.state, State::Creating { .. } | State::Blocked)) {
+    if containers.list.iter().any(|it| !matches!(it.state, State::Creating { .. } | State::Blocked))
+    {
         status["podIP"] = place.pod_ip.into();
         status["podIPs"] = json!([{"ip": place.pod_ip}]);
     }
@@ -60,7 +61,13 @@ pub(super) fn build(pod: &Value, containers: &Containers, place: &Place<'_>) -> 
     status
 }
 
-fn set_conditions(pod: &Value, status: &mut Value, containers: &Containers, phase: &str, now: &str) {
+fn set_conditions(
+    pod: &Value,
+    status: &mut Value,
+    containers: &Containers,
+    phase: &str,
+    now: &str,
+) {
     let finished = matches!(phase, "Succeeded" | "Failed");
     let unready: Vec<&str> = containers
         .list
@@ -68,10 +75,9 @@ fn set_conditions(pod: &Value, status: &mut Value, containers: &Containers, phas
         .filter(|it| (!it.is_init || it.is_sidecar) && !it.ready)
         .map(|it| it.name.as_str())
         .collect();
-    let sandbox = containers
-        .list
-        .iter()
-        .any(|it| matches!(it.state, State::Running { .. } | State::BackOff { .. } | State::NoImage));
+    let sandbox = containers.list.iter().any(|it| {
+        matches!(it.state, State::Running { .. } | State::BackOff { .. } | State::NoImage)
+    });
     let mut set = |type_: &str, good: bool, reason: &str, message: &str| {
         let mut condition = json!({
             "type": type_,
@@ -99,8 +105,7 @@ fn set_conditions(pod: &Value, status: &mut Value, containers: &Containers, phas
     } else if containers.initialized() {
         set("Initialized", true, "", "");
     } else {
-        let message =
-            format!("containers with incomplete status: [{}]", incomplete.join(" "));
+        let message = format!("containers with incomplete status: [{}]", incomplete.join(" "));
         set("Initialized", false, "ContainersNotInitialized", &message);
     }
     if phase == "Succeeded" {
@@ -134,7 +139,9 @@ fn missing_gates(pod: &Value) -> String {
     for gate in items(&pod["spec"]["readinessGates"]) {
         let type_ = text(&gate["conditionType"]);
         match meta::condition(pod, type_) {
-            None => parts.push(format!("corresponding condition of pod readiness gate \"{type_}\" does not exist.")),
+            None => parts.push(format!(
+                "corresponding condition of pod readiness gate \"{type_}\" does not exist."
+            )),
             Some(it) if it["status"] != "True" => parts.push(format!(
                 "the status of pod readiness gate \"{type_}\" is not \"True\", but {}",
                 text(&it["status"])
@@ -153,12 +160,7 @@ fn container_status(
 ) -> Value {
     let image = full_image(text(&spec["image"]));
     let time = |ms: i64| Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), rfc3339);
-    let id = format!(
-        "sandbox://{}_{}_{}",
-        uid(pod),
-        container.name,
-        container.restarts
-    );
+    let id = format!("sandbox://{}_{}_{}", uid(pod), container.name, container.restarts);
     let ended = |(code, started, ended): (i64, i64, i64)| {
         json!({"terminated": {
             "exitCode": code,
@@ -169,7 +171,9 @@ fn container_status(
         }})
     };
     let mut state = match container.state {
-        State::Creating { .. } | State::Blocked if container.is_init || !containers.initialized() => {
+        State::Creating { .. } | State::Blocked
+            if container.is_init || !containers.initialized() =>
+        {
             json!({"waiting": {"reason": "PodInitializing"}})
         }
         State::Creating { .. } | State::Blocked => {
@@ -192,8 +196,9 @@ fn container_status(
     let mut put = |key: &str, value: Value| {
         status.insert(key.to_owned(), value);
     };
-    let exists = !matches!(container.state, State::Creating { .. } | State::Blocked | State::NoImage)
-        || container.last.is_some();
+    let exists =
+        !matches!(container.state, State::Creating { .. } | State::Blocked | State::NoImage)
+            || container.last.is_some();
     put("name", container.name.as_str().into());
     put("ready", (container.ready || is_done_init(container)).into());
     put("restartCount", container.restarts.into());
@@ -251,13 +256,21 @@ mod tests {
             "restartPolicy": "Always", "containers": [{"name": "a", "image": "nginx"}]}});
         let mut containers = Containers::new(&pod, 0);
         containers.advance(&pod, 0);
-        let place = Place { pod_ip: "10.244.0.1", host_ip: "192.0.2.2", now: Timestamp::UNIX_EPOCH };
+        let place =
+            Place { pod_ip: "10.244.0.1", host_ip: "192.0.2.2", now: Timestamp::UNIX_EPOCH };
         let status = build(&pod, &containers, &place);
         assert_eq!(status["phase"], "Running");
-        let types: Vec<&str> = items(&status["conditions"]).iter().map(|it| text(&it["type"])).collect();
+        let types: Vec<&str> =
+            items(&status["conditions"]).iter().map(|it| text(&it["type"])).collect();
         assert_eq!(
             types,
-            ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"]
+            [
+                "PodReadyToStartContainers",
+                "Initialized",
+                "Ready",
+                "ContainersReady",
+                "PodScheduled"
+            ]
         );
         assert!(items(&status["conditions"]).iter().all(|it| it["status"] == "True"));
         assert_eq!(status["containerStatuses"][0]["image"], "nginx:latest");

@@ -40,8 +40,8 @@ impl Rollout<'_> {
         let mut set = (*new).clone();
         let changed = annotate_set(&self.deployment, &mut set, &new_revision, true);
         let min_ready = self.deployment["spec"].get("minReadySeconds").cloned();
-        let min_ready_differs =
-            int(&set["spec"]["minReadySeconds"], 0) != min_ready.as_ref().map_or(0, |it| int(it, 0));
+        let min_ready_differs = int(&set["spec"]["minReadySeconds"], 0)
+            != min_ready.as_ref().map_or(0, |it| int(it, 0));
         if changed || min_ready_differs {
             set["spec"]["minReadySeconds"] = min_ready.unwrap_or_else(|| 0.into());
             let set = self.world.update(Kind::ReplicaSet, set)?;
@@ -57,7 +57,8 @@ impl Rollout<'_> {
         if status::deadline(&self.deployment).is_some() && !progressing {
             let message = format!("Found new replica set \"{}\"", meta::name(&new));
             let now = self.world.now_text();
-            let condition = status::condition("Progressing", "True", "FoundNewReplicaSet", &message);
+            let condition =
+                status::condition("Progressing", "True", "FoundNewReplicaSet", &message);
             status::set_condition(&mut self.deployment["status"]["conditions"], condition, &now);
         }
         Ok((Some(new), old))
@@ -91,7 +92,8 @@ impl Rollout<'_> {
         if status::deadline(&self.deployment).is_some() {
             let message = format!("Created new replica set \"{}\"", meta::name(&created));
             let now = self.world.now_text();
-            let condition = status::condition("Progressing", "True", "NewReplicaSetCreated", &message);
+            let condition =
+                status::condition("Progressing", "True", "NewReplicaSetCreated", &message);
             status::set_condition(&mut self.deployment["status"]["conditions"], condition, &now);
         }
         Ok(created)
@@ -137,8 +139,7 @@ impl Rollout<'_> {
         let Some(limit) = self.deployment["spec"]["revisionHistoryLimit"].as_i64() else {
             return Ok(());
         };
-        let mut alive: Vec<&Arc<Value>> =
-            old.iter().filter(|it| !meta::is_deleting(it)).collect();
+        let mut alive: Vec<&Arc<Value>> = old.iter().filter(|it| !meta::is_deleting(it)).collect();
         let surplus = alive.len() as i64 - limit;
         if surplus <= 0 {
             return Ok(());

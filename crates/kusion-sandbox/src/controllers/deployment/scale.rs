@@ -35,9 +35,10 @@ impl Rollout<'_> {
         let mut active: Vec<Arc<Value>> =
             self.sets.iter().filter(|it| plan::size(it) > 0).cloned().collect();
         if active.len() <= 1 {
-            let only = active.pop().or_else(|| new.cloned()).or_else(|| {
-                old.iter().max_by(|a, b| plan::by_age(a, b)).cloned()
-            });
+            let only = active
+                .pop()
+                .or_else(|| new.cloned())
+                .or_else(|| old.iter().max_by(|a, b| plan::by_age(a, b)).cloned());
             return match only {
                 Some(set) => self.resize(&set, wanted).map(drop),
                 None => Ok(()),

@@ -59,7 +59,11 @@ fn counted(deployment: &Value, sets: &[Arc<Value>], new: Option<&Value>, now: &s
     let mut status = deployment["status"].clone();
     set_count(&mut status, "observedGeneration", meta::generation(deployment));
     set_count(&mut status, "replicas", sum("replicas"));
-    set_count(&mut status, "updatedReplicas", new.map_or(0, |it| int(&it["status"]["replicas"], 0)));
+    set_count(
+        &mut status,
+        "updatedReplicas",
+        new.map_or(0, |it| int(&it["status"]["replicas"], 0)),
+    );
     set_count(&mut status, "readyReplicas", sum("readyReplicas"));
     set_count(&mut status, "availableReplicas", available);
     set_count(&mut status, "unavailableReplicas", (size - available).max(0));

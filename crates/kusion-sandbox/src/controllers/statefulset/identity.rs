@@ -108,7 +108,8 @@ mod tests {
         let set = json!({"metadata": {"name": "db", "namespace": "n", "uid": "u"}, "spec": {
             "serviceName": "svc", "selector": {"matchLabels": {"a": "b"}},
             "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {}}]}});
-        let pod = pod(&set, &json!({"spec": {"volumes": [{"name": "data"}, {"name": "x"}]}}), 3, "r");
+        let pod =
+            pod(&set, &json!({"spec": {"volumes": [{"name": "data"}, {"name": "x"}]}}), 3, "r");
         assert_eq!(pod["metadata"]["name"], "db-3");
         assert_eq!(pod["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"], "data-db-3");
         assert_eq!(pod["spec"]["volumes"][1]["name"], "x");

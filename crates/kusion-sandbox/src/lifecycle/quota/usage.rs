@@ -12,8 +12,14 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Kinds that have a name of their own besides `count/…`.
-const PLAIN: &[&str] =
-    &["configmaps", "secrets", "replicationcontrollers", "resourcequotas", "services", "persistentvolumeclaims"];
+const PLAIN: &[&str] = &[
+    "configmaps",
+    "secrets",
+    "replicationcontrollers",
+    "resourcequotas",
+    "services",
+    "persistentvolumeclaims",
+];
 /// Amounts that every container must state when a quota limits them.
 const STATED: &[&str] =
     &["cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"];
@@ -91,9 +97,7 @@ fn add_service(amounts: &mut Amounts, service: &Value) {
         _ => 0,
     };
     amounts.insert("services.nodeports".to_owned(), Quantity::count(node_ports as i64));
-    amounts
-        .entry("services.loadbalancers".to_owned())
-        .or_insert(Quantity::ZERO);
+    amounts.entry("services.loadbalancers".to_owned()).or_insert(Quantity::ZERO);
 }
 
 fn add_claim(amounts: &mut Amounts, claim: &Value) {
@@ -103,7 +107,8 @@ fn add_claim(amounts: &mut Amounts, claim: &Value) {
     if let Some(storage) = storage {
         amounts.insert("requests.storage".to_owned(), storage);
         if !class.is_empty() {
-            amounts.insert(format!("{class}.storageclass.storage.k8s.io/requests.storage"), storage);
+            amounts
+                .insert(format!("{class}.storageclass.storage.k8s.io/requests.storage"), storage);
         }
     }
     if !class.is_empty() {
@@ -128,7 +133,10 @@ pub(super) fn matching<'a>(resource: &Resource, hard: &'a Amounts) -> Vec<&'a st
                             || (name.starts_with("requests.") && *name != "requests.storage")
                     }
                     Some(Kind::Service) => {
-                        matches!(*name, "services" | "services.nodeports" | "services.loadbalancers")
+                        matches!(
+                            *name,
+                            "services" | "services.nodeports" | "services.loadbalancers"
+                        )
                     }
                     Some(Kind::PersistentVolumeClaim) => {
                         matches!(*name, "persistentvolumeclaims" | "requests.storage")
@@ -148,8 +156,7 @@ pub(super) fn covers(quota: &Value, resource: &Resource, object: &Value) -> bool
     }
     let scopes = scopes(quota);
     scopes.is_empty()
-        || (Kind::of(resource) == Some(Kind::Pod)
-            && scopes.iter().all(|it| in_scope(it, object)))
+        || (Kind::of(resource) == Some(Kind::Pod) && scopes.iter().all(|it| in_scope(it, object)))
 }
 
 fn in_scope(scope: &Value, pod: &Value) -> bool {
