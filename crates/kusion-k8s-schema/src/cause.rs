@@ -22,7 +22,11 @@ impl Cause {
     }
 
     /// A value has the wrong type.
-    pub fn type_invalid(field: impl Into<String>, value: &Value, detail: impl fmt::Display) -> Self {
+    pub fn type_invalid(
+        field: impl Into<String>,
+        value: &Value,
+        detail: impl fmt::Display,
+    ) -> Self {
         Self { reason: "FieldValueTypeInvalid", ..Self::invalid(field, value, detail) }
     }
 
@@ -48,7 +52,8 @@ impl Cause {
         value: &Value,
         supported: &[T],
     ) -> Self {
-        let names: Vec<String> = supported.iter().map(|it| format!("{:?}", it.to_string())).collect();
+        let names: Vec<String> =
+            supported.iter().map(|it| format!("{:?}", it.to_string())).collect();
         let message =
             format!("Unsupported value: {}: supported values: {}", shown(value), names.join(", "));
         Self { field: field.into(), reason: "FieldValueNotSupported", message }

@@ -7,14 +7,14 @@ mod defaults;
 mod formats;
 mod lists;
 mod prune;
-mod types;
-mod validate;
 #[cfg(test)]
 mod tests;
+mod types;
+mod validate;
 
 use crate::builtin::builtin;
 use crate::cause::Cause;
-use crate::decode::{Decoded, Finding, Format, parse, normalize};
+use crate::decode::{Decoded, Finding, Format, normalize, parse};
 use crate::model::{TypeId, TypeTable};
 use fancy_regex::Regex;
 use serde_json::{Map, Value};
@@ -112,7 +112,9 @@ impl Structural {
 fn parse_object(kind: &str, bytes: &[u8], format: Format) -> Result<Decoded, String> {
     let unrecognized = |message: String| {
         let summary = crate::decode::summarize(bytes);
-        format!("the object provided is unrecognized (must be of type {kind}): {message} ({summary})")
+        format!(
+            "the object provided is unrecognized (must be of type {kind}): {message} ({summary})"
+        )
     };
     let decoded = parse(bytes, format).map_err(|message| {
         unrecognized(match format {
@@ -235,9 +237,22 @@ impl Schema {
 impl Rules {
     fn read(schema: &Map<String, Value>) -> Option<Self> {
         let keys = [
-            "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "minItems",
-            "maxItems", "uniqueItems", "minProperties", "maxProperties", "enum", "anyOf", "oneOf",
-            "allOf", "not",
+            "minimum",
+            "maximum",
+            "multipleOf",
+            "minLength",
+            "maxLength",
+            "pattern",
+            "minItems",
+            "maxItems",
+            "uniqueItems",
+            "minProperties",
+            "maxProperties",
+            "enum",
+            "anyOf",
+            "oneOf",
+            "allOf",
+            "not",
         ];
         if !keys.iter().any(|key| schema.contains_key(*key)) {
             return None;

@@ -167,13 +167,7 @@ fn pattern(schema: &Map<String, Value>, path: &str, causes: &mut Vec<Cause>) {
     }
 }
 
-fn types(
-    schema: &Map<String, Value>,
-    level: Level,
-    ty: &str,
-    path: &str,
-    causes: &mut Vec<Cause>,
-) {
+fn types(schema: &Map<String, Value>, level: Level, ty: &str, path: &str, causes: &mut Vec<Cause>) {
     let at = format!("{path}.type");
     let preserve = is_true(schema, "x-kubernetes-preserve-unknown-fields");
     if is_true(schema, "x-kubernetes-embedded-resource") {
@@ -252,7 +246,8 @@ fn alternatives(
     causes: &mut Vec<Cause>,
 ) {
     let int_or_string = json!([{"type": "integer"}, {"type": "string"}]);
-    let is_pattern = |list: &Value| is_true(own, "x-kubernetes-int-or-string") && *list == int_or_string;
+    let is_pattern =
+        |list: &Value| is_true(own, "x-kubernetes-int-or-string") && *list == int_or_string;
     for key in ["anyOf", "allOf", "oneOf"] {
         let Some(list) = schema.get(key) else { continue };
         if key == "anyOf" && is_pattern(list) {
@@ -323,13 +318,7 @@ fn nested(
 }
 
 /// Goes on with the part of the structural schema that an inner schema speaks of.
-fn step(
-    schema: &Value,
-    own: Option<&Value>,
-    path: &str,
-    own_path: &str,
-    causes: &mut Vec<Cause>,
-) {
+fn step(schema: &Value, own: Option<&Value>, path: &str, own_path: &str, causes: &mut Vec<Cause>) {
     match own {
         Some(Value::Object(own)) => nested(schema, own, path, own_path, causes),
         _ => causes.push(Cause::required(own_path, &format!("because it is defined in {path}"))),

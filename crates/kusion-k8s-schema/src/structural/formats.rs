@@ -6,7 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub(super) fn fits(format: &str, text: &str) -> bool {
     match format {
         "date-time" | "datetime" => crate::time::parse_time(text).is_some(),
-        "date" => text.len() == 10 && crate::time::parse_time(&format!("{text}T00:00:00Z")).is_some(),
+        "date" => {
+            text.len() == 10 && crate::time::parse_time(&format!("{text}T00:00:00Z")).is_some()
+        }
         "byte" => data_encoding::BASE64.decode(text.as_bytes()).is_ok(),
         "duration" => is_duration(text),
         "email" => is_email(text),
@@ -49,7 +51,8 @@ fn is_cidr(text: &str) -> bool {
         Ok(IpAddr::V6(_)) => 128,
         Err(_) => return false,
     };
-    length.bytes().all(|byte| byte.is_ascii_digit()) && length.parse::<u8>().is_ok_and(|it| it <= limit)
+    length.bytes().all(|byte| byte.is_ascii_digit())
+        && length.parse::<u8>().is_ok_and(|it| it <= limit)
 }
 
 fn is_mac(text: &str) -> bool {
@@ -91,9 +94,32 @@ fn is_uri(text: &str) -> bool {
 /// Go's form (`1h30m`) or words (`2 weeks`).
 fn is_duration(text: &str) -> bool {
     const UNITS: [&str; 26] = [
-        "ns", "us", "µs", "μs", "ms", "s", "m", "h", "d", "w", "nano", "nanosecond", "nanoseconds",
-        "microsecond", "microseconds", "milli", "millisecond", "milliseconds", "second", "seconds",
-        "minute", "minutes", "hour", "hours", "day", "days",
+        "ns",
+        "us",
+        "µs",
+        "μs",
+        "ms",
+        "s",
+        "m",
+        "h",
+        "d",
+        "w",
+        "nano",
+        "nanosecond",
+        "nanoseconds",
+        "microsecond",
+        "microseconds",
+        "milli",
+        "millisecond",
+        "milliseconds",
+        "second",
+        "seconds",
+        "minute",
+        "minutes",
+        "hour",
+        "hours",
+        "day",
+        "days",
     ];
     let mut rest = text.trim().trim_start_matches(['+', '-']);
     if rest == "0" {

@@ -1,9 +1,9 @@
 //! Leaving out what a schema does not know.
 
 use super::{Additional, Schema};
-use crate::decode::{normalize, push_index, push_key};
 use crate::builtin::builtin;
 use crate::decode::Finding;
+use crate::decode::{normalize, push_index, push_key};
 use serde_json::{Map, Value};
 
 /// Leaves out unknown fields of an object; returns their paths, sorted.

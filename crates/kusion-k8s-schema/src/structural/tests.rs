@@ -49,38 +49,119 @@ fn sample() -> Structural {
 fn objects_are_refused_in_the_words_of_the_server() {
     let schema = sample();
     for (spec, message) in [
-        (json!({"size": 0}), "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1"),
-        (json!({"size": 11}), "spec.size: Invalid value: 11: spec.size in body should be less than or equal to 10"),
-        (json!({"size": 1.5}), "[spec.size: Invalid value: \"float64\": spec.size in body must be of type int32: \"float64\", <nil>: Invalid value: \"\": Checked value must be of type integer with format int32 in spec.size]"),
-        (json!({"size": "x"}), "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\""),
+        (
+            json!({"size": 0}),
+            "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1",
+        ),
+        (
+            json!({"size": 11}),
+            "spec.size: Invalid value: 11: spec.size in body should be less than or equal to 10",
+        ),
+        (
+            json!({"size": 1.5}),
+            "[spec.size: Invalid value: \"float64\": spec.size in body must be of type int32: \"float64\", <nil>: Invalid value: \"\": Checked value must be of type integer with format int32 in spec.size]",
+        ),
+        (
+            json!({"size": "x"}),
+            "spec.size: Invalid value: \"string\": spec.size in body must be of type integer: \"string\"",
+        ),
         (json!({}), "spec.size: Required value"),
         (json!({"size": null}), "spec.size: Required value"),
-        (json!({"size": 1, "ex": 1}), "spec.ex: Invalid value: 1: spec.ex in body should be greater than 1"),
-        (json!({"size": 1, "num": 0.3}), "spec.num: Invalid value: 0.3: spec.num in body should be a multiple of 0.5"),
-        (json!({"size": 1, "flag": "x"}), "spec.flag: Invalid value: \"string\": spec.flag in body must be of type boolean: \"string\""),
-        (json!({"size": 1, "port": true}), "spec.port: Invalid value: \"boolean\": spec.port in body must be of type integer,string: \"boolean\""),
-        (json!({"size": 1, "port": 1.5}), "spec.port: Invalid value: \"number\": spec.port in body must be of type integer,string: \"number\""),
-        (json!({"size": 1, "template": {}}), "[spec.template.apiVersion: Required value, spec.template.kind: Required value]"),
-        (json!({"size": 1, "items": []}), "spec.items: Invalid value: 0: spec.items in body should have at least 1 items"),
-        (json!({"size": 1, "items": [{"name": "a"}, {"name": "b"}, {"name": "c"}]}), "spec.items: Too many: 3: must have at most 2 items"),
-        (json!({"size": 1, "items": [{"name": "a"}, {"name": "a"}]}), "spec.items[1]: Duplicate value: {\"name\":\"a\"}"),
+        (
+            json!({"size": 1, "ex": 1}),
+            "spec.ex: Invalid value: 1: spec.ex in body should be greater than 1",
+        ),
+        (
+            json!({"size": 1, "num": 0.3}),
+            "spec.num: Invalid value: 0.3: spec.num in body should be a multiple of 0.5",
+        ),
+        (
+            json!({"size": 1, "flag": "x"}),
+            "spec.flag: Invalid value: \"string\": spec.flag in body must be of type boolean: \"string\"",
+        ),
+        (
+            json!({"size": 1, "port": true}),
+            "spec.port: Invalid value: \"boolean\": spec.port in body must be of type integer,string: \"boolean\"",
+        ),
+        (
+            json!({"size": 1, "port": 1.5}),
+            "spec.port: Invalid value: \"number\": spec.port in body must be of type integer,string: \"number\"",
+        ),
+        (
+            json!({"size": 1, "template": {}}),
+            "[spec.template.apiVersion: Required value, spec.template.kind: Required value]",
+        ),
+        (
+            json!({"size": 1, "items": []}),
+            "spec.items: Invalid value: 0: spec.items in body should have at least 1 items",
+        ),
+        (
+            json!({"size": 1, "items": [{"name": "a"}, {"name": "b"}, {"name": "c"}]}),
+            "spec.items: Too many: 3: must have at most 2 items",
+        ),
+        (
+            json!({"size": 1, "items": [{"name": "a"}, {"name": "a"}]}),
+            "spec.items[1]: Duplicate value: {\"name\":\"a\"}",
+        ),
         (json!({"size": 1, "items": [{}]}), "spec.items[0].name: Required value"),
-        (json!({"size": 1, "items": ["x"]}), "[spec.items[0]: Invalid value: \"string\": spec.items[0] in body must be of type object: \"string\", spec.items[0]: Invalid value: \"x\": must be an object for an array of list-type map]"),
+        (
+            json!({"size": 1, "items": ["x"]}),
+            "[spec.items[0]: Invalid value: \"string\": spec.items[0] in body must be of type object: \"string\", spec.items[0]: Invalid value: \"x\": must be an object for an array of list-type map]",
+        ),
         (json!({"size": 1, "set": ["a", "a"]}), "spec.set[1]: Duplicate value: \"a\""),
-        (json!({"size": 1, "m": {"a": "aaaa"}}), "spec.m.a: Too long: may not be more than 3 bytes"),
-        (json!({"size": 1, "m": {"a": "a"}}), "spec.m.a: Invalid value: \"a\": spec.m.a in body should be at least 2 chars long"),
-        (json!({"size": 1, "m": {"a": "aa", "b": "bb", "c": "cc"}}), "spec.m: Too many: 3: must have at most 2 items"),
-        (json!({"size": 1, "any": "b"}), "[<nil>: Invalid value: \"\": \"spec.any\" must validate at least one schema (anyOf), spec.any: Invalid value: \"b\": spec.any in body should be at least 3 chars long]"),
-        (json!({"size": 1, "one": "aaa"}), "<nil>: Invalid value: \"\": \"spec.one\" must validate one and only one schema (oneOf). Found 2 valid alternatives"),
-        (json!({"size": 1, "one": "b"}), "[<nil>: Invalid value: \"\": \"spec.one\" must validate one and only one schema (oneOf). Found none valid, spec.one: Invalid value: \"b\": spec.one in body should be at least 3 chars long]"),
-        (json!({"size": 1, "all": "b"}), "[spec.all: Invalid value: \"b\": spec.all in body should be at least 3 chars long, spec.all: Invalid value: \"b\": spec.all in body should match '^a', <nil>: Invalid value: \"\": \"spec.all\" must validate all the schemas (allOf). None validated]"),
-        (json!({"size": 1, "nt": "a"}), "<nil>: Invalid value: \"\": \"spec.nt\" must not validate the schema (not)"),
-        (json!({"size": 1, "anyo": {}}), "[<nil>: Invalid value: \"\": \"spec.anyo\" must validate at least one schema (anyOf), spec.anyo.a: Required value]"),
-        (json!({"size": 1, "dt": "x"}), "spec.dt: Invalid value: \"x\": spec.dt in body must be of type date-time: \"x\""),
-        (json!({"size": 1, "choice": 3}), "spec.choice: Unsupported value: 3: supported values: \"1\", \"2\""),
-        (json!({"size": 1, "color": "green"}), "spec.color: Unsupported value: \"green\": supported values: \"red\", \"blue\""),
+        (
+            json!({"size": 1, "m": {"a": "aaaa"}}),
+            "spec.m.a: Too long: may not be more than 3 bytes",
+        ),
+        (
+            json!({"size": 1, "m": {"a": "a"}}),
+            "spec.m.a: Invalid value: \"a\": spec.m.a in body should be at least 2 chars long",
+        ),
+        (
+            json!({"size": 1, "m": {"a": "aa", "b": "bb", "c": "cc"}}),
+            "spec.m: Too many: 3: must have at most 2 items",
+        ),
+        (
+            json!({"size": 1, "any": "b"}),
+            "[<nil>: Invalid value: \"\": \"spec.any\" must validate at least one schema (anyOf), spec.any: Invalid value: \"b\": spec.any in body should be at least 3 chars long]",
+        ),
+        (
+            json!({"size": 1, "one": "aaa"}),
+            "<nil>: Invalid value: \"\": \"spec.one\" must validate one and only one schema (oneOf). Found 2 valid alternatives",
+        ),
+        (
+            json!({"size": 1, "one": "b"}),
+            "[<nil>: Invalid value: \"\": \"spec.one\" must validate one and only one schema (oneOf). Found none valid, spec.one: Invalid value: \"b\": spec.one in body should be at least 3 chars long]",
+        ),
+        (
+            json!({"size": 1, "all": "b"}),
+            "[spec.all: Invalid value: \"b\": spec.all in body should be at least 3 chars long, spec.all: Invalid value: \"b\": spec.all in body should match '^a', <nil>: Invalid value: \"\": \"spec.all\" must validate all the schemas (allOf). None validated]",
+        ),
+        (
+            json!({"size": 1, "nt": "a"}),
+            "<nil>: Invalid value: \"\": \"spec.nt\" must not validate the schema (not)",
+        ),
+        (
+            json!({"size": 1, "anyo": {}}),
+            "[<nil>: Invalid value: \"\": \"spec.anyo\" must validate at least one schema (anyOf), spec.anyo.a: Required value]",
+        ),
+        (
+            json!({"size": 1, "dt": "x"}),
+            "spec.dt: Invalid value: \"x\": spec.dt in body must be of type date-time: \"x\"",
+        ),
+        (
+            json!({"size": 1, "choice": 3}),
+            "spec.choice: Unsupported value: 3: supported values: \"1\", \"2\"",
+        ),
+        (
+            json!({"size": 1, "color": "green"}),
+            "spec.color: Unsupported value: \"green\": supported values: \"red\", \"blue\"",
+        ),
         (json!({"size": 1, "deep": {"a": {}}}), "spec.deep.a.b: Required value"),
-        (json!("x"), "spec: Invalid value: \"string\": spec in body must be of type object: \"string\""),
+        (
+            json!("x"),
+            "spec: Invalid value: \"string\": spec in body must be of type object: \"string\"",
+        ),
     ] {
         let mut object = json!({"spec": spec});
         schema.default(&mut object);
@@ -135,10 +216,22 @@ fn unknown_fields_are_named_and_gone() {
 #[test]
 fn bodies_must_be_of_the_kind() {
     for (body, message) in [
-        (r#"{"apiVersion":"example.com/v1","kind":"Val","metadata":{"name":1}}"#, "Val in version \"v1\" cannot be handled as a Val: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string"),
-        (r#"{"kind":"Val"}"#, "the API version in the data () does not match the expected API version (example.com/v1)"),
-        (r#"{"apiVersion":"example.com/v1"}"#, "the object provided is unrecognized (must be of type Val): Object 'Kind' is missing in '{\"apiVersion\":\"example.com/v1\"}' ({\"apiVersion\":\"example.com/v1\" ...)"),
-        (r#"{"apiVersion":"example.com/v1","kind":"Val","metadata":"x"}"#, "Val in version \"v1\" cannot be handled as a Val: json: cannot unmarshal string into Go value of type v1.ObjectMeta"),
+        (
+            r#"{"apiVersion":"example.com/v1","kind":"Val","metadata":{"name":1}}"#,
+            "Val in version \"v1\" cannot be handled as a Val: json: cannot unmarshal number into Go struct field ObjectMeta.name of type string",
+        ),
+        (
+            r#"{"kind":"Val"}"#,
+            "the API version in the data () does not match the expected API version (example.com/v1)",
+        ),
+        (
+            r#"{"apiVersion":"example.com/v1"}"#,
+            "the object provided is unrecognized (must be of type Val): Object 'Kind' is missing in '{\"apiVersion\":\"example.com/v1\"}' ({\"apiVersion\":\"example.com/v1\" ...)",
+        ),
+        (
+            r#"{"apiVersion":"example.com/v1","kind":"Val","metadata":"x"}"#,
+            "Val in version \"v1\" cannot be handled as a Val: json: cannot unmarshal string into Go value of type v1.ObjectMeta",
+        ),
     ] {
         assert_eq!(decode_text(body).expect_err(body), message);
     }
@@ -148,13 +241,34 @@ fn bodies_must_be_of_the_kind() {
 fn schemas_must_be_structural() {
     let path = "spec.validation.openAPIV3Schema";
     for (schema, message) in [
-        (json!({}), "spec.validation.openAPIV3Schema.type: Required value: must not be empty at the root"),
-        (json!({"type": "string"}), "spec.validation.openAPIV3Schema.type: Invalid value: \"string\": must be object at the root"),
-        (json!({"type": "object", "properties": {"a": {"type": "array"}}}), "spec.validation.openAPIV3Schema.properties[a].items: Required value: must be specified"),
-        (json!({"type": "object", "properties": {"a": {}}}), "spec.validation.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields"),
-        (json!({"type": "object", "anyOf": [{"properties": {"b": {"minimum": 1}}}]}), "spec.validation.openAPIV3Schema.properties[b]: Required value: because it is defined in spec.validation.openAPIV3Schema.anyOf[0].properties[b]"),
-        (json!({"type": "object", "properties": {"a": {"type": "string", "default": true}}}), "spec.validation.openAPIV3Schema.properties[a].default: Invalid value: \"boolean\":  in body must be of type string: \"boolean\""),
-        (json!({"type": "object", "properties": {"a": {"type": "string", "oneOf": [{"type": "string"}]}}}), "spec.validation.openAPIV3Schema.properties[a].oneOf[0].type: Forbidden: must be empty to be structural"),
+        (
+            json!({}),
+            "spec.validation.openAPIV3Schema.type: Required value: must not be empty at the root",
+        ),
+        (
+            json!({"type": "string"}),
+            "spec.validation.openAPIV3Schema.type: Invalid value: \"string\": must be object at the root",
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "array"}}}),
+            "spec.validation.openAPIV3Schema.properties[a].items: Required value: must be specified",
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {}}}),
+            "spec.validation.openAPIV3Schema.properties[a].type: Required value: must not be empty for specified object fields",
+        ),
+        (
+            json!({"type": "object", "anyOf": [{"properties": {"b": {"minimum": 1}}}]}),
+            "spec.validation.openAPIV3Schema.properties[b]: Required value: because it is defined in spec.validation.openAPIV3Schema.anyOf[0].properties[b]",
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "string", "default": true}}}),
+            "spec.validation.openAPIV3Schema.properties[a].default: Invalid value: \"boolean\":  in body must be of type string: \"boolean\"",
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "string", "oneOf": [{"type": "string"}]}}}),
+            "spec.validation.openAPIV3Schema.properties[a].oneOf[0].type: Forbidden: must be empty to be structural",
+        ),
     ] {
         let causes = structural(&schema, path).expect_err("not structural");
         assert_eq!(join_causes(&causes), message, "{schema}");
@@ -174,11 +288,14 @@ fn types_know_lists_and_metadata() {
         panic!("a list")
     };
     assert_eq!(items.kind, ListKind::Map(vec!["name".into()]));
-    let Type::Struct(metadata) = schema.types.get(root.field("metadata").expect("a field").ty) else {
+    let Type::Struct(metadata) = schema.types.get(root.field("metadata").expect("a field").ty)
+    else {
         panic!("a struct")
     };
     let owners = metadata.field("ownerReferences").expect("a field");
-    assert!(matches!(schema.types.get(owners.ty), Type::List(list) if list.kind == ListKind::Map(vec!["uid".into()])));
+    assert!(
+        matches!(schema.types.get(owners.ty), Type::List(list) if list.kind == ListKind::Map(vec!["uid".into()]))
+    );
     assert!(matches!(schema.types.get(spec.field("m").expect("a field").ty), Type::Map(_)));
 }
 
@@ -186,9 +303,32 @@ fn types_know_lists_and_metadata() {
 fn random(seed: &mut u64, depth: usize) -> Value {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     let pick = (*seed >> 33) as usize;
-    let words = ["type", "object", "properties", "spec", "items", "default", "anyOf", "array",
-        "string", "x-kubernetes-list-type", "map", "required", "size", "metadata", "not", "enum",
-        "pattern", "(", "additionalProperties", "allOf", "integer", "minimum", "format", "oneOf"];
+    let words = [
+        "type",
+        "object",
+        "properties",
+        "spec",
+        "items",
+        "default",
+        "anyOf",
+        "array",
+        "string",
+        "x-kubernetes-list-type",
+        "map",
+        "required",
+        "size",
+        "metadata",
+        "not",
+        "enum",
+        "pattern",
+        "(",
+        "additionalProperties",
+        "allOf",
+        "integer",
+        "minimum",
+        "format",
+        "oneOf",
+    ];
     match if depth == 0 { pick % 5 } else { pick % 9 } {
         0 => Value::Null,
         1 => json!(pick % 2 == 0),

@@ -41,7 +41,11 @@ fn check(schema: &Schema, value: &Value, path: &str, outcome: &mut Outcome) {
                 string(rules, text, value, path, outcome);
             }
             if !schema.format.is_empty() && !formats::fits(&schema.format, text) {
-                let detail = format!("{path} in body must be of type {}: {}", schema.format, crate::cause::go_quote(text));
+                let detail = format!(
+                    "{path} in body must be of type {}: {}",
+                    schema.format,
+                    crate::cause::go_quote(text)
+                );
                 outcome.causes.push(Cause::type_invalid(path, value, detail));
             }
         }
