@@ -2,4 +2,23 @@
 //! patch and server-side apply with managed fields.
 //!
 //! Pure functions over JSON and a [`TypeTable`](kusion_k8s_schema::TypeTable). Knows nothing of
-//! storage, HTTP or the engine.
+//! storage, HTTP or the engine. Start reading at `managed.rs` (server-side apply) and `typed.rs`
+//! (the walks that it is made of).
+
+pub mod fields_v1;
+mod go;
+mod managed;
+mod patch;
+mod path;
+mod set;
+mod typed;
+
+pub use managed::{
+    Applied, ApplyError, Conflict, Conflicts, OneVersion, ReplicasPath, Versions, Writer, apply,
+    is_reset, keep_times, scale_to_parent, scale_to_subresource, spec_fields, status_fields,
+    update,
+};
+pub use patch::{PatchError, json_patch, merge_patch, strategic_merge};
+pub use path::{KeyPart, PathElement, Single};
+pub use set::Set;
+pub use typed::{Comparison, Problem, Typed};

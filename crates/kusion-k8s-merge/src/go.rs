@@ -1,0 +1,133 @@
+//! How the real server prints values: quoted strings, numbers, and values inside its messages.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// Appends a string as a JSON string, with the characters `<`, `>` and `&` escaped.
+pub(crate) fn push_json_string(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => push_unicode_escape(out, c),
+            c if (c as u32) < 0x20 => push_unicode_escape(out, c),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+fn push_unicode_escape(out: &mut String, c: char) {
+    let _ = write!(out, "\\u{:04x}", c as u32);
+}
+
+/// Appends a string in double quotes, as source code would write it.
+pub(crate) fn push_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{b}' => out.push_str("\\v"),
+            c if (c as u32) < 0x20 || c == '\u{7f}' => {
+                let _ = write!(out, "\\x{:02x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// Returns a string in double quotes, as source code would write it.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_quoted(&mut out, text);
+    out
+}
+
+/// Appends a floating-point number: plain digits, or an exponent outside of 1e-6 to 1e21.
+pub(crate) fn push_float(out: &mut String, number: f64) {
+    let size = number.abs();
+    if size != 0.0 && !(1e-6..1e21).contains(&size) {
+        let text = format!("{number:e}");
+        match text.split_once('e') {
+            Some((digits, exponent)) => {
+                let (sign, exponent) = match exponent.strip_prefix('-') {
+                    Some(rest) => ('-', rest),
+                    None => ('+', exponent),
+                };
+                let _ = write!(out, "{digits}e{sign}{exponent:0>2}");
+            }
+            None => out.push_str(&text),
+        }
+    } else {
+        let _ = write!(out, "{number}");
+    }
+}
+
+/// Returns a value as the server prints it inside messages (`map[a:1 b:[x y]]`).
+pub(crate) fn plain(value: &Value) -> String {
+    let mut out = String::new();
+    push_plain(&mut out, value);
+    out
+}
+
+fn push_plain(out: &mut String, value: &Value) {
+    match value {
+        Value::Null => out.push_str("<nil>"),
+        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => {
+                let _ = write!(out, "{whole}");
+            }
+            None => push_float(out, number.as_f64().unwrap_or_default()),
+        },
+        Value::String(text) => out.push_str(text),
+        Value::Array(items) => {
+            out.push('[');
+            for (idx, item) in items.iter().enumerate() {
+                if idx > 0 {
+                    out.push(' ');
+                }
+                push_plain(out, item);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            out.push_str("map[");
+            for (idx, (key, item)) in map.iter().enumerate() {
+                if idx > 0 {
+                    out.push(' ');
+                }
+                out.push_str(key);
+                out.push(':');
+                push_plain(out, item);
+            }
+            out.push(']');
+        }
+    }
+}
+
+/// Returns the name of a value's type as the server writes it in messages.
+pub(crate) fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
