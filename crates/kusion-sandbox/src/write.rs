@@ -11,6 +11,7 @@ mod subresource;
 mod update;
 
 pub(crate) use create::check_type;
+pub(crate) use names::generate as generate_name;
 
 use crate::Status;
 use crate::store::Stored;
