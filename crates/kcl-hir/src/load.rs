@@ -1,5 +1,7 @@
 //! Loads a program: parses the files of the main package and of all it imports.
 
+pub mod assembly;
+
 use crate::cycle::find_cycle;
 use crate::entry::{Entries, EntryFile, LoadError, PackageMap};
 use crate::find::{Finder, Found, Home, Lookup, absolute_path, join_path};

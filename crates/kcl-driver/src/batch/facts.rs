@@ -165,6 +165,8 @@ pub(super) struct Recorder<'s> {
     facts: RefCell<Vec<Fact>>,
     /// The facts that the current stack relies on.
     asked: RefCell<FxHashSet<u32>>,
+    /// The facts that were asked for before the group that was begun last.
+    set_aside: RefCell<FxHashSet<u32>>,
     /// Whether the current stack did what can't be repeated: it asked for the time or for
     /// random numbers, or it changed files.
     is_volatile: Cell<bool>,
@@ -194,6 +196,7 @@ impl<'s> Recorder<'s> {
             variables: RefCell::default(),
             facts: RefCell::default(),
             asked: RefCell::default(),
+            set_aside: RefCell::default(),
             is_volatile: Cell::new(false),
         }
     }
@@ -203,6 +206,26 @@ impl<'s> Recorder<'s> {
         let mut facts: Vec<u32> = self.asked.borrow_mut().drain().collect();
         facts.sort_unstable();
         Asked { facts, is_volatile: self.is_volatile.replace(false) }
+    }
+
+    /// Begins a group of questions.
+    pub(super) fn begin_group(&self) {
+        self.set_aside.swap(&self.asked);
+    }
+
+    /// Ends the group; the current stack relies on its facts, which are returned.
+    pub(super) fn end_group(&self) -> Vec<u32> {
+        self.set_aside.swap(&self.asked);
+        let group: Vec<u32> = self.set_aside.borrow_mut().drain().collect();
+        self.rely_on_all(&group);
+        group
+    }
+
+    /// Notes that the current stack relies on facts.
+    pub(super) fn rely_on_all(&self, facts: &[u32]) {
+        if self.start.is_some() {
+            self.asked.borrow_mut().extend(facts);
+        }
     }
 
     /// Notes that the current stack relies on a file that may have been read for another one.
