@@ -9,6 +9,7 @@ mod api;
 pub mod clock;
 mod cluster;
 mod convert;
+mod crd;
 mod defaults;
 mod fields;
 mod http;

@@ -10,7 +10,10 @@ mod prepare;
 mod subresource;
 mod update;
 
+pub(crate) use check::judge;
 pub(crate) use create::check_type;
+pub(crate) use subresource::selector_text;
+pub(crate) use update::Origin;
 
 use crate::Status;
 use crate::store::Stored;
