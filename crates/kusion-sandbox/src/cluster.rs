@@ -15,6 +15,8 @@ pub(crate) struct Cluster {
     own: Weak<Cluster>,
     pub(crate) store: Store,
     pub(crate) registry: Registry,
+    /// The addresses and ports that services have.
+    pub(crate) services: crate::lifecycle::services::Allocator,
 }
 
 impl Cluster {
@@ -22,7 +24,12 @@ impl Cluster {
     pub(crate) fn new() -> Arc<Self> {
         let store = Store::default();
         let registry = Registry::new(&store);
-        Arc::new_cyclic(|own| Self { own: Weak::clone(own), store, registry })
+        Arc::new_cyclic(|own| Self {
+            own: Weak::clone(own),
+            store,
+            registry,
+            services: crate::lifecycle::services::Allocator::default(),
+        })
     }
 
     /// Returns a handle to the cluster.

@@ -8,6 +8,7 @@
 mod api;
 pub mod clock;
 mod cluster;
+mod controllers;
 mod convert;
 mod crd;
 mod defaults;
@@ -15,6 +16,8 @@ mod fields;
 mod http;
 mod lifecycle;
 pub mod object;
+mod pods;
+mod quantity;
 mod registry;
 mod reviews;
 mod sandbox;
@@ -31,6 +34,8 @@ pub use api::{
     Api, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts, Scope,
     Selection, Subscription, Validation, Write,
 };
+pub use controllers::{Clock, ControllerOptions, Controllers, SystemClock};
+pub use lifecycle::bootstrap::ServerAddress;
 pub use sandbox::{Options, Sandbox};
 pub use selector::{FieldSelector, LabelSelector};
 pub use status::{Cause, Status};

@@ -1,6 +1,7 @@
 //! Creates below an object: bindings, evictions and tokens.
 
-use crate::api::{Api, Deletion, Resource, Write};
+use crate::api::{Api, Deletion, Resource, Scope, Selection, Write};
+use crate::pods::eviction::{self, Verdict};
 use crate::registry::Served;
 use crate::write::Failed;
 use crate::{Status, clock, object};
@@ -91,8 +92,26 @@ fn evict(
         dry_run: write.dry_run,
         ..Deletion::default()
     };
-    api.delete(&Resource::new("", "v1", "pods"), namespace, name, &deletion)?;
-    Ok(success(201))
+    let pods = Resource::new("", "v1", "pods");
+    let budgets = Resource::new("policy", "v1", "poddisruptionbudgets");
+    loop {
+        let pod = api.get(&pods, namespace, name)?;
+        let (list, _) = api.list(&budgets, Scope::Namespace(namespace), Selection::default())?;
+        if let Verdict::AllowAfter(idx, status) = eviction::decide(&pod, &list, &clock::now())?
+            && !write.dry_run
+        {
+            let mut budget = (*list[idx]).clone();
+            budget["status"] = *status;
+            let name = object::name(&budget).to_owned();
+            let write = Write { subresource: "status", ..Write::default() };
+            match api.update(&budgets, namespace, &name, budget, &write) {
+                Err(status) if status.is_conflict() => continue,
+                result => result?,
+            };
+        }
+        api.delete(&pods, namespace, name, &deletion)?;
+        return Ok(success(201));
+    }
 }
 
 fn token(api: &Api, namespace: &str, name: &str, body: &Value) -> Result<Value, Status> {

@@ -120,7 +120,7 @@ impl Target<'_> {
 
     fn log(&self) -> Result<Response<Body>, Status> {
         let pod = self.cluster.get(self.served, &self.route.namespace, &self.route.name)?.value();
-        crate::http::logs::answer(self.api, &pod, &self.request.query)
+        super::logs::answer(&pod, &self.request.query)
     }
 
     fn list(&self) -> Result<Response<Body>, Status> {

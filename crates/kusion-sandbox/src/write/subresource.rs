@@ -23,6 +23,10 @@ pub(crate) fn prepare(
     match subresource {
         "status" => Ok(status(served, old, new)),
         "finalize" => Ok(part(old, &new, &["spec", "finalizers"])),
+        "binding" => {
+            let bound = part(old, &new, &["spec", "nodeName"]);
+            Ok(part(&bound, &new, &["status", "conditions"]))
+        }
         "approval" => Ok(part(old, &new, &["status", "conditions"])),
         "ephemeralcontainers" => {
             let mut merged = part(old, &new, &["spec", "ephemeralContainers"]);
