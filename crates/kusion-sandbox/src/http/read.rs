@@ -9,7 +9,9 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, USER_AGENT};
 use hyper::{HeaderMap, Method};
-use kusion_k8s_schema::{Decoded, Expected, Format, parse};
+use kusion_k8s_schema::{
+    Decoded, Expected, Format, PROTOBUF_TYPE, decode_protobuf, parse,
+};
 use serde_json::Value;
 
 /// The largest body that is read.
@@ -135,6 +137,16 @@ impl Request {
 
     /// Decodes a body that is no object of the cluster; `kind` is what it ought to be.
     pub(crate) fn decode(&self, kind: &str) -> Result<Value, Status> {
+        if self.content_type() == PROTOBUF_TYPE {
+            let (group, version) = match kind {
+                "eviction" => ("policy", "v1"),
+                "token" => ("authentication.k8s.io", "v1"),
+                _ => ("", "v1"),
+            };
+            let expected = Expected { group, version, kind };
+            let decoded = decode_protobuf(&expected, &self.body).map_err(Status::bad_request)?;
+            return Ok(decoded.value);
+        }
         let parsed = parse(&self.body, self.format()?);
         parsed.map(|decoded| decoded.value).map_err(|why| {
             Status::bad_request(format!(
@@ -145,8 +157,13 @@ impl Request {
 
     /// Decodes a body of a resource; returns what strict requests do not accept about it.
     pub(crate) fn decode_object(&self, served: &Served) -> Result<Decoded, Status> {
-        let format = self.format()?;
         let resource = &served.resource;
+        if self.content_type() == PROTOBUF_TYPE && served.is_builtin() {
+            let expected =
+                Expected { group: &resource.group, version: &resource.version, kind: &served.kind };
+            return decode_protobuf(&expected, &self.body).map_err(Status::bad_request);
+        }
+        let format = self.format()?;
         let decoded = match &served.custom {
             Some(custom) => custom.structural.decode(
                 &served.kind,
