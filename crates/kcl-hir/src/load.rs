@@ -380,7 +380,7 @@ impl<'s> Loader<'s> {
                 })?
             }
         };
-        let tree = kcl_syntax::parse(&text);
+        let tree = kcl_syntax::parse_code(&text);
         let source = StoredFile {
             lines: Arc::default(),
             text: Arc::new(text),

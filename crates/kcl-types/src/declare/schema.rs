@@ -6,7 +6,7 @@ use crate::checker::Checker;
 use crate::diagnostics;
 use crate::ty::{FunctionType, IndexSignature, NameMap, SchemaAttr, SchemaId, Type};
 use base_text::{FileSpan, Name};
-use kcl_syntax::ast::{self, Expr, ExprId, Path, Schema, SchemaKind, Stmt, StmtId};
+use kcl_syntax::ast::{self, Call, Expr, ExprId, Path, Schema, SchemaKind, Stmt, StmtId};
 use std::sync::Arc;
 
 /// One attribute as declared.
@@ -251,7 +251,8 @@ impl<'p> Checker<'p> {
         for &decorator in decorators {
             let module = self.module;
             let at = self.at(module[decorator].span);
-            let Expr::Call { func, args, kwargs } = &module[decorator].kind else { continue };
+            let Expr::Call(call) = &module[decorator].kind else { continue };
+            let Call { func, args, kwargs } = &**call;
             let name = match &module[*func].kind {
                 Expr::Ident(path) if path.names.len() == 1 => path.names[0].name.as_str(),
                 _ => {
