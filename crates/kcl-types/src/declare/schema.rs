@@ -161,6 +161,11 @@ impl<'p> Checker<'p> {
             let Some(declared) = self.declared(stmt) else { continue };
             let Declared { name, ty, is_optional, has_default, at } = declared;
             let inherited = base.and_then(|base| self.attribute(base, name));
+            if inherited.is_none() && signature.is_none() && !attrs.contains(name) {
+                // There is nothing to compare it with.
+                attrs.push(name, SchemaAttr { ty, is_optional, has_default, at });
+                continue;
+            }
             let base_ty = inherited.map_or(Type::Any, |attr| attr.ty.clone());
             let is_optional_here = inherited.map_or(is_optional, |attr| attr.is_optional);
             let attr = attrs.get_or_insert_with(name, || SchemaAttr {
