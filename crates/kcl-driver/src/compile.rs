@@ -101,7 +101,7 @@ pub(crate) fn load_as(
 }
 
 /// Drops findings that say the same of the same place again.
-fn drop_repeated(diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn drop_repeated(diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.len() < 2 {
         return;
     }

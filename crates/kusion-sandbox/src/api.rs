@@ -207,7 +207,12 @@ impl Default for Api {
 impl Api {
     /// Makes an empty cluster: no namespaces, no nodes, no reconcilers.
     pub fn new() -> Self {
-        Self { cluster: Arc::new(Cluster::new()) }
+        Self { cluster: Cluster::new() }
+    }
+
+    /// Makes a handle to a cluster.
+    pub(crate) fn of(cluster: Arc<Cluster>) -> Self {
+        Self { cluster }
     }
 
     /// Returns the cluster behind the handle.

@@ -3,6 +3,7 @@
 use crate::Status;
 use crate::api::Resource;
 use crate::store::{Store, TableId};
+use kusion_k8s_merge::Typed;
 use kusion_k8s_schema::ResourceInfo;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -50,6 +51,12 @@ impl Served {
     /// Returns whether there is a subresource of a name.
     pub(crate) fn has(&self, subresource: &str) -> bool {
         self.subresources.iter().any(|it| **it == *subresource)
+    }
+
+    /// Returns the type of its objects.
+    pub(crate) fn typed(&self) -> Option<Typed<'_>> {
+        let info = self.info?;
+        Some(Typed::new(&kusion_k8s_schema::builtin().types, info.ty))
     }
 
     /// Returns whether a verb is served on it.
@@ -129,6 +136,24 @@ impl Registry {
             }
         }
         other
+    }
+
+    /// Returns the other versions of a kind, when there are any.
+    pub(crate) fn siblings(&self, served: &Served) -> Vec<Arc<Served>> {
+        if served.is_builtin()
+            && !served.is("autoscaling", "horizontalpodautoscalers")
+            && &*served.resource.plural != "events"
+        {
+            return Vec::new();
+        }
+        let map = self.by_path.read().unwrap_or_else(PoisonError::into_inner);
+        let mut found: Vec<_> = map
+            .values()
+            .filter(|it| it.table.is_some() && it.table == served.table)
+            .cloned()
+            .collect();
+        found.sort_by(|a, b| a.resource.cmp(&b.resource));
+        found
     }
 
     /// Returns whether a version of a group is served.

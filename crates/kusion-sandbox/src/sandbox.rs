@@ -1,7 +1,9 @@
 //! A running sandbox: cluster, reconcilers and server in this process.
 
 use crate::api::Api;
+use crate::controllers::{ControllerOptions, Controllers};
 use crate::http::{Server, serve};
+use crate::lifecycle::bootstrap::ServerAddress;
 use crate::tls;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -38,6 +40,7 @@ pub struct Sandbox {
     token: Arc<str>,
     authority: Option<String>,
     runtime: Option<Runtime>,
+    controllers: Option<Controllers>,
 }
 
 impl Sandbox {
@@ -57,6 +60,16 @@ impl Sandbox {
             (None, None)
         };
         let api = Api::new();
+        let controllers = if options.reconcile {
+            let options = ControllerOptions {
+                server: ServerAddress { ip: address.ip().to_string(), port: address.port() },
+                root_ca: authority.as_deref().unwrap_or_default().into(),
+                ..ControllerOptions::default()
+            };
+            Some(Controllers::start(api.clone(), &options).map_err(io::Error::other)?)
+        } else {
+            None
+        };
         let runtime = Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("sandbox-http")
@@ -73,7 +86,15 @@ impl Sandbox {
             tokio::net::TcpListener::from_std(listener)?
         };
         runtime.spawn(serve(server, listener));
-        Ok(Self { api, name: options.name, address, token, authority, runtime: Some(runtime) })
+        Ok(Self {
+            api,
+            name: options.name,
+            address,
+            token,
+            authority,
+            runtime: Some(runtime),
+            controllers,
+        })
     }
 
     /// Returns the cluster, for use in this process.
@@ -129,6 +150,7 @@ impl Sandbox {
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
+        drop(self.controllers.take());
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }

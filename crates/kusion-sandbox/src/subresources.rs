@@ -1,7 +1,9 @@
 //! Creates below an object: bindings, evictions and tokens.
 
-use crate::api::{Api, Deletion, Resource, Write};
+use crate::api::{Api, Deletion, Resource, Scope, Selection, Write};
+use crate::pods::eviction::{self, Verdict};
 use crate::registry::Served;
+use crate::write::Failed;
 use crate::{Status, clock, object};
 use data_encoding::BASE64URL_NOPAD;
 use serde_json::{Value, json};
@@ -68,8 +70,9 @@ fn bind(
             return Ok(success(201));
         }
         match api.cluster().commit_update(served, &stored, new) {
-            Err(status) if status.is_conflict() => {}
-            result => return result.map(|_| success(201)),
+            Err(Failed::Race) => {}
+            Err(Failed::Status(status)) => return Err(status),
+            Ok(_) => return Ok(success(201)),
         }
     }
 }
@@ -89,8 +92,26 @@ fn evict(
         dry_run: write.dry_run,
         ..Deletion::default()
     };
-    api.delete(&Resource::new("", "v1", "pods"), namespace, name, &deletion)?;
-    Ok(success(201))
+    let pods = Resource::new("", "v1", "pods");
+    let budgets = Resource::new("policy", "v1", "poddisruptionbudgets");
+    loop {
+        let pod = api.get(&pods, namespace, name)?;
+        let (list, _) = api.list(&budgets, Scope::Namespace(namespace), Selection::default())?;
+        if let Verdict::AllowAfter(idx, status) = eviction::decide(&pod, &list, &clock::now())?
+            && !write.dry_run
+        {
+            let mut budget = (*list[idx]).clone();
+            budget["status"] = *status;
+            let name = object::name(&budget).to_owned();
+            let write = Write { subresource: "status", ..Write::default() };
+            match api.update(&budgets, namespace, &name, budget, &write) {
+                Err(status) if status.is_conflict() => continue,
+                result => result?,
+            };
+        }
+        api.delete(&pods, namespace, name, &deletion)?;
+        return Ok(success(201));
+    }
 }
 
 fn token(api: &Api, namespace: &str, name: &str, body: &Value) -> Result<Value, Status> {

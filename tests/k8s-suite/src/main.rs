@@ -1,15 +1,17 @@
 //! `k8s-suite record KUBECONFIG` asks a real server and keeps its answers;
-//! `k8s-suite check KUBECONFIG [WORD]` compares a server with them.
+//! `k8s-suite check KUBECONFIG [WORD]` compares a server with them; `k8s-suite kubectl
+//! KUBECONFIG [sandbox]` runs the script of commands, all of it on a sandbox.
 
 #![expect(clippy::print_stdout, reason = "a command line tool prints its result")]
 
 use anyhow::{bail, ensure};
 use futures::stream::{self, StreamExt as _};
-use k8s_suite::{Case, Client, Recorded, answers, check, read_cases};
+use k8s_suite::{Case, Client, Recorded, answers, check, read_cases, run_script};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const USAGE: &str = "usage: k8s-suite record|check KUBECONFIG [WORD]";
+const USAGE: &str =
+    "usage: k8s-suite record|check KUBECONFIG [WORD] | kubectl KUBECONFIG [sandbox]";
 /// How many cases run at a time.
 const AT_ONCE: usize = 4;
 
@@ -21,8 +23,11 @@ async fn main() -> anyhow::Result<()> {
         [command, kubeconfig, word] => (command, kubeconfig, word.as_str()),
         _ => bail!(USAGE),
     };
-    let client = Client::connect(Path::new(kubeconfig)).await?;
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    if command == "kubectl" {
+        return kubectl(Path::new(kubeconfig), &root, word == "sandbox");
+    }
+    let client = Client::connect(Path::new(kubeconfig)).await?;
     let mut cases = read_cases(&root.join("cases"))?;
     cases.retain(|case| case.name.contains(word));
     ensure!(!cases.is_empty(), "no case has `{word}` in its name");
@@ -94,5 +99,17 @@ async fn compare(client: &Client, cases: &[Case], folder: &Path) -> anyhow::Resu
     }
     println!("{n_passed} passed, {n_failed} failed");
     ensure!(n_failed == 0, "{n_failed} of {} checks failed", n_passed + n_failed);
+    Ok(())
+}
+
+fn kubectl(kubeconfig: &Path, root: &Path, sandbox: bool) -> anyhow::Result<()> {
+    let program = std::env::var("KUBECTL").unwrap_or_else(|_| "kubectl".into());
+    let script = root.join("kubectl/script.yaml");
+    let (n_passed, failures) = run_script(&program, kubeconfig, &script, sandbox)?;
+    for failure in &failures {
+        println!("FAIL {failure}");
+    }
+    println!("{n_passed} passed, {} failed", failures.len());
+    ensure!(failures.is_empty(), "{} commands failed", failures.len());
     Ok(())
 }
