@@ -4,7 +4,7 @@ use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
 use super::bodies;
-use crate::replay::kinds::Kind;
+use crate::kinds::Kind;
 
 /// Returns the live object with some fields changed, added and dropped.
 pub(super) fn updated(rng: &mut Rng, kind: Kind, live: &Value, status: bool) -> Value {

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-use crate::replay::kinds::Kind;
+use crate::kinds::Kind;
 
 /// Returns a configuration of a kind; `complete` ones can stand alone.
 pub(super) fn whole(rng: &mut Rng, kind: Kind, complete: bool) -> Value {
