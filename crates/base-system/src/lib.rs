@@ -5,9 +5,11 @@
 
 mod memory;
 mod os;
+mod read_only;
 
 pub use memory::MemorySystem;
 pub use os::OsSystem;
+pub use read_only::ReadOnly;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,8 +31,12 @@ pub struct Metadata {
     pub kind: FileKind,
     /// Size in bytes.
     pub len: u64,
-    /// Last change, since the Unix epoch.
+    /// Last change of the content, since the Unix epoch.
     pub modified: Duration,
+    /// Last change of content or facts, since the Unix epoch; zero where it is not known.
+    pub changed: Duration,
+    /// The number of the file in its file system; zero where there is none.
+    pub inode: u64,
 }
 
 /// Files, environment and clock, as the core sees them.
@@ -46,7 +52,11 @@ pub trait System {
     /// The real, absolute path.
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf>;
     /// Writes a file as a whole; readers never see half of it.
-    fn write(&self, path: &Path, text: &str) -> io::Result<()>;
+    fn write(&self, path: &Path, text: &str) -> io::Result<()> {
+        self.write_bytes(path, text.as_bytes())
+    }
+    /// Writes a file of bytes as a whole; readers never see half of it.
+    fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Appends to a file, making it if needed.
     fn append(&self, path: &Path, text: &str) -> io::Result<()>;
     /// Makes a directory and what lies above it.

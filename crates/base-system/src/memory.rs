@@ -17,10 +17,28 @@ pub struct MemorySystem {
 
 #[derive(Debug, Default)]
 struct State {
-    files: BTreeMap<PathBuf, String>,
+    files: BTreeMap<PathBuf, MemoryFile>,
+    /// How many files were written.
+    n_writes: u64,
     env: BTreeMap<String, String>,
     now: Duration,
     random: u128,
+}
+
+#[derive(Clone, Debug)]
+struct MemoryFile {
+    bytes: Vec<u8>,
+    modified: Duration,
+    /// Stands for the inode: each file that is written is a new one.
+    number: u64,
+}
+
+impl State {
+    fn write(&mut self, path: PathBuf, bytes: Vec<u8>) {
+        self.n_writes += 1;
+        let file = MemoryFile { bytes, modified: self.now, number: self.n_writes };
+        self.files.insert(path, file);
+    }
 }
 
 impl MemorySystem {
@@ -32,7 +50,7 @@ impl MemorySystem {
     /// Adds a file and returns the system.
     #[must_use]
     pub fn with_file(self, path: impl AsRef<Path>, text: impl Into<String>) -> Self {
-        self.state().files.insert(normalize(path.as_ref()), text.into());
+        self.state().write(normalize(path.as_ref()), text.into().into_bytes());
         self
     }
 
@@ -48,6 +66,14 @@ impl MemorySystem {
     pub fn with_now(self, now: Duration) -> Self {
         self.state().now = now;
         self
+    }
+
+    /// Changes the text of a file without a trace in its facts, as a write within the tick of
+    /// a file system's clock does.
+    pub fn write_in_place(&self, path: &Path, text: &str) {
+        if let Some(file) = self.state().files.get_mut(&normalize(path)) {
+            file.bytes = text.as_bytes().to_vec();
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -75,11 +101,14 @@ fn not_found(path: &Path) -> io::Error {
 
 impl System for MemorySystem {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
-        self.state().files.get(&normalize(path)).cloned().ok_or_else(|| not_found(path))
+        String::from_utf8(self.read(path)?)
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8"))
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.read_to_string(path).map(String::into_bytes)
+        let state = self.state();
+        let file = state.files.get(&normalize(path)).ok_or_else(|| not_found(path))?;
+        Ok(file.bytes.clone())
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -100,12 +129,13 @@ impl System for MemorySystem {
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
         let path = normalize(path);
         let state = self.state();
-        if let Some(text) = state.files.get(&path) {
-            let len = text.len() as u64;
-            return Ok(Metadata { kind: FileKind::File, len, modified: Duration::ZERO });
+        let facts =
+            |kind, len, modified, inode| Metadata { kind, len, modified, changed: modified, inode };
+        if let Some(MemoryFile { bytes, modified, number }) = state.files.get(&path) {
+            return Ok(facts(FileKind::File, bytes.len() as u64, *modified, *number));
         }
         if state.files.keys().any(|file| file.starts_with(&path)) {
-            return Ok(Metadata { kind: FileKind::Directory, len: 0, modified: Duration::ZERO });
+            return Ok(facts(FileKind::Directory, 0, Duration::ZERO, 0));
         }
         Err(not_found(&path))
     }
@@ -114,14 +144,15 @@ impl System for MemorySystem {
         self.metadata(path).map(|_| normalize(path))
     }
 
-    fn write(&self, path: &Path, text: &str) -> io::Result<()> {
-        self.state().files.insert(normalize(path), text.into());
+    fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.state().write(normalize(path), bytes.to_vec());
         Ok(())
     }
 
     fn append(&self, path: &Path, text: &str) -> io::Result<()> {
-        self.state().files.entry(normalize(path)).or_default().push_str(text);
-        Ok(())
+        let mut bytes = self.read(path).unwrap_or_default();
+        bytes.extend_from_slice(text.as_bytes());
+        self.write_bytes(path, &bytes)
     }
 
     fn create_dir_all(&self, _path: &Path) -> io::Result<()> {
@@ -136,8 +167,8 @@ impl System for MemorySystem {
     }
 
     fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
-        let text = self.read_to_string(from)?;
-        self.write(to, &text)
+        let bytes = self.read(from)?;
+        self.write_bytes(to, &bytes)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

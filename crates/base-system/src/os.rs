@@ -4,12 +4,28 @@ use crate::{FileKind, Metadata, System};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{env, fs, io};
 
 /// The real files, environment and clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OsSystem;
+
+/// The number of a file and the last change of its facts.
+#[cfg(unix)]
+fn identity(facts: &fs::Metadata) -> (u64, Duration) {
+    use std::os::unix::fs::MetadataExt as _;
+    let seconds = u64::try_from(facts.ctime()).unwrap_or(0);
+    let nanos = u32::try_from(facts.ctime_nsec()).unwrap_or(0);
+    (facts.ino(), Duration::new(seconds, nanos))
+}
+
+/// The number of a file and the last change of its facts.
+#[cfg(not(unix))]
+fn identity(_facts: &fs::Metadata) -> (u64, Duration) {
+    (0, Duration::ZERO)
+}
 
 impl System for OsSystem {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
@@ -35,17 +51,21 @@ impl System for OsSystem {
             .ok()
             .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
             .unwrap_or_default();
-        Ok(Metadata { kind, len: facts.len(), modified })
+        let (inode, changed) = identity(&facts);
+        Ok(Metadata { kind, len: facts.len(), modified, changed, inode })
     }
 
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
     }
 
-    fn write(&self, path: &Path, text: &str) -> io::Result<()> {
+    fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        // Several threads and processes may write the same file at once.
+        static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-        fs::write(&temporary, text)?;
+        let (process, n) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let temporary = path.with_file_name(format!(".{name}.{process}.{n}.tmp"));
+        fs::write(&temporary, bytes).inspect_err(|_| drop(fs::remove_file(&temporary)))?;
         fs::rename(&temporary, path).inspect_err(|_| drop(fs::remove_file(&temporary)))
     }
 

@@ -11,10 +11,11 @@ Usage: kcl <command> [options]
 
 Commands:
   run      Evaluate KCL files and print the result
+  batch    Compile many stacks at once
   version  Print the version
   help     Print this text, or that of a command
 
-Run 'kcl run --help' for its options.
+Run 'kcl <command> --help' for its options.
 ";
 
 /// What `kcl run --help` says.
@@ -56,4 +57,29 @@ Evaluation:
       --max-depth <n>              Stop at so many nested calls
       --max-memory <bytes>         Stop when values take so much memory
   -h, --help                       Print this text
+";
+
+/// What `kcl batch --help` says.
+pub(crate) const BATCH: &str = "\
+Compile many stacks in one process.
+
+Usage: kcl batch [options] <list | folder> [threads]
+
+A list names a stack on each line: its working folder, then the files to run, with tabs
+between. In a folder, every folder below it with a kcl.yaml or a stack.yaml is a stack.
+The result of a stack is that of 'kcl run' in its folder. One that fails is reported and
+does not stop the others.
+
+Options:
+  -o, --out <folder>           Write the results there: the stack a/b to a/b.yaml. A later
+                               batch with this folder compiles only what changed
+      --root <folder>          The folder whose paths are mirrored (default: the folder, or
+                               that of all stacks of the list)
+      --changed-since <rev>    Compile the stacks that a change since a git revision can
+                               reach, and no others
+      --full                   Compile all stacks, changed or not
+  -j, --threads <n>            How many threads work (default: one per core)
+  -q, --quiet                  Print neither warnings, nor what print() writes, nor a summary
+      --color <when>           auto (default), always or never
+  -h, --help                   Print this text
 ";

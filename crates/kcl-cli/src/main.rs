@@ -4,6 +4,7 @@
 //! output, everything else to standard error.
 
 mod args;
+mod batch;
 mod help;
 mod run;
 mod terminal;
@@ -46,9 +47,13 @@ fn dispatch(words: &[String]) -> Exit {
     };
     match command.as_str() {
         "run" => run::run(rest),
+        "batch" => batch::run(rest),
         "version" | "--version" | "-V" => terminal::write_out(help::VERSION),
-        "help" if rest.first().is_some_and(|word| word == "run") => terminal::write_out(help::RUN),
-        "help" | "--help" | "-h" => terminal::write_out(help::OVERVIEW),
+        "help" | "--help" | "-h" => terminal::write_out(match rest.first().map(String::as_str) {
+            Some("run") => help::RUN,
+            Some("batch") => help::BATCH,
+            _ => help::OVERVIEW,
+        }),
         // `kcl main.k` runs the file, as the older command did.
         word if run::is_source(word) || word == "-" => run::run(words),
         word => terminal::usage(&format!("unrecognized command '{word}'")),

@@ -184,7 +184,7 @@ fn fail(args: &Args, error: &RunError) -> Exit {
 fn parse(words: &[String]) -> Result<Args, Refusal> {
     let pieces = split(words, OPTIONS).map_err(Refusal::Usage)?;
     let mut args = Args {
-        options: RunOptions::default(),
+        options: RunOptions { use_cache: true, ..RunOptions::default() },
         output: None,
         quiet: false,
         json_errors: false,

@@ -7,7 +7,8 @@ use crate::session::Session;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
-use kcl_hir::{LoadOptions, Program, resolve_entries};
+use kcl_eval::Limits;
+use kcl_hir::{LoadOptions, Loaded, Program, resolve_entries};
 use rustc_hash::FxHashSet;
 
 /// A program, loaded and checked.
@@ -29,7 +30,7 @@ pub fn compile(
     system: &(dyn System + Sync),
     options: &RunOptions,
 ) -> Result<Compiled, Box<RunError>> {
-    with_large_stack(|| Session::new().compile_here(system, options))
+    with_large_stack(|| Session::single(system, options).compile_here(system, options))
 }
 
 pub(crate) fn compile_job(
@@ -37,11 +38,34 @@ pub(crate) fn compile_job(
     system: &dyn System,
     job: &Job,
 ) -> Result<Compiled, Box<RunError>> {
-    let Compiled { program, mut diagnostics } = load_job(session, system, job)?;
+    let loaded = load_job(session, system, job)?;
+    Ok(check_job(session, system, job, loaded))
+}
+
+/// Checks a program that was loaded as a whole, and keeps its packages if nothing is wrong.
+pub(crate) fn check_job(
+    session: &Session,
+    system: &dyn System,
+    job: &Job,
+    loaded: Loaded,
+) -> Compiled {
+    let Loaded { program, mut diagnostics, known } = loaded;
+    let is_clean = diagnostics.is_empty() && is_plain(job);
     let options = kcl_types::CheckOptions { partial: job.options.partial };
     diagnostics.extend(kcl_types::check_as(&program, &options));
     drop_repeated(&mut diagnostics);
-    Ok(Compiled { program, diagnostics })
+    if is_clean && !diagnostics.iter().any(Diagnostic::is_error) {
+        session.store.keep(system, &program, &known);
+    }
+    Compiled { program, diagnostics }
+}
+
+/// Whether the result of a job follows from its files alone, so that what is known of
+/// packages holds for it and from it.
+pub(crate) fn is_plain(job: &Job) -> bool {
+    let options = &job.options;
+    let is_changed = !options.overrides.is_empty() || options.partial || options.complete;
+    !is_changed && !options.provenance && !options.debug && options.limits == Limits::default()
 }
 
 /// Loads a program without checking it.
@@ -49,25 +73,35 @@ pub(crate) fn load_job(
     session: &Session,
     system: &dyn System,
     job: &Job,
-) -> Result<Compiled, Box<RunError>> {
+) -> Result<Loaded, Box<RunError>> {
+    load_as(session, system, job, false)
+}
+
+/// Loads a program without checking it; with `reduced`, only what it can reach of packages
+/// that were checked before.
+pub(crate) fn load_as(
+    session: &Session,
+    system: &dyn System,
+    job: &Job,
+    reduced: bool,
+) -> Result<Loaded, Box<RunError>> {
     let inputs = &job.options.inputs;
     let entries =
         resolve_entries(system, inputs, &job.base, &job.packages).map_err(RunError::plain)?;
     let mut vendors = vec![entries.root.join("vendor")];
     vendors.extend(job.vendors.iter().cloned());
     let options = LoadOptions { packages: job.packages.clone(), vendors, plugins: false };
-    let loaded =
-        kcl_hir::load_with(system, &entries, &options, &session.store).map_err(RunError::plain)?;
-    let mut program = loaded.value;
+    let load = if reduced { kcl_hir::load_reduced } else { kcl_hir::load_whole };
+    let mut loaded = load(system, &entries, &options, &session.store).map_err(RunError::plain)?;
     if !job.options.overrides.is_empty() {
-        kcl_query::apply_overrides(&mut program, &job.options.overrides)
+        kcl_query::apply_overrides(&mut loaded.program, &job.options.overrides)
             .map_err(RunError::plain)?;
     }
-    Ok(Compiled { program, diagnostics: loaded.diagnostics })
+    Ok(loaded)
 }
 
 /// Drops findings that say the same of the same place again.
-fn drop_repeated(diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn drop_repeated(diagnostics: &mut Vec<Diagnostic>) {
     if diagnostics.len() < 2 {
         return;
     }

@@ -1,18 +1,20 @@
 //! From a checked program to its output.
 
 use crate::argument;
-use crate::compile::{Compiled, compile_job};
+use crate::compile::{Compiled, check_job, drop_repeated, load_job};
 use crate::error::RunError;
 use crate::options::{Format, RunOptions};
 use crate::prepare::{Job, prepare};
 use crate::provenance::Provenance;
+use crate::reduced::{self, Reduced};
 use crate::session::Session;
+use crate::shared::SharedPackages;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
 use base_text::FileSpan;
-use kcl_eval::{Evaluated, LeafOptions};
-use kcl_hir::Program;
+use kcl_eval::{EvalError, Evaluated, LeafOptions};
+use kcl_hir::{Loaded, Program};
 use kcl_value::plan::{self, PlanOptions};
 use kcl_value::{Fault, Value, yaml};
 use std::path::PathBuf;
@@ -52,7 +54,7 @@ pub fn run(system: &(dyn System + Sync), options: &RunOptions) -> Result<RunOutp
 ///
 /// As [`run`].
 pub fn run_here(system: &dyn System, options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
-    Session::new().run_here(system, options)
+    Session::single(system, options).run_here(system, options)
 }
 
 /// Runs a program like [`run`] and hands the outcome on while everything is still in place.
@@ -64,7 +66,42 @@ pub fn run_then<T: Send>(
     options: &RunOptions,
     then: impl Fn(Result<RunOutput, Box<RunError>>) -> T + Sync,
 ) -> T {
-    with_large_stack(|| run_job(&Session::new(), system, options, &then))
+    with_large_stack(|| run_job(&Session::single(system, options), system, options, &then))
+}
+
+/// Runs a program like [`run_here`]; what programs before it found out about the packages it
+/// imports is not done again.
+pub(crate) fn run_sharing(
+    session: &Session,
+    shared: &mut SharedPackages,
+    system: &dyn System,
+    options: &RunOptions,
+) -> Result<RunOutput, Box<RunError>> {
+    let job = prepare(system, options)?;
+    let (program, evaluated) = evaluate_sharing(session, shared, system, &job)?;
+    output(&job, program, &evaluated)
+}
+
+fn evaluate_sharing(
+    session: &Session,
+    packages: &mut SharedPackages,
+    system: &dyn System,
+    job: &Job,
+) -> Result<(Program, Evaluated), Box<RunError>> {
+    let Loaded { program, mut diagnostics, .. } = load_job(session, system, job)?;
+    let mut shared = packages.take(&program, &job.options);
+    let options = kcl_types::CheckOptions { partial: job.options.partial };
+    diagnostics.extend(kcl_types::check_in(&program, &options, &mut shared.types));
+    let program = match without_errors(program, diagnostics) {
+        Ok(program) => program,
+        Err(error) => {
+            packages.keep(shared);
+            return Err(error);
+        }
+    };
+    let evaluated = kcl_eval::evaluate_in(&program, system, &eval_options(job), &mut shared.values);
+    packages.keep(shared);
+    succeeded(program, evaluated)
 }
 
 pub(crate) fn run_job<T>(
@@ -77,7 +114,16 @@ pub(crate) fn run_job<T>(
         Ok(job) => job,
         Err(error) => return then(Err(error)),
     };
-    match evaluate(session, system, &job) {
+    let loaded = match reduced::run(session, system, &job) {
+        Ok(Reduced::Done(done)) => {
+            // What the value holds is taken apart after the outcome is out.
+            let (output, _evaluated) = *done;
+            return then(Ok(output));
+        }
+        Ok(Reduced::Whole(loaded)) => *loaded,
+        Err(error) => return then(Err(error)),
+    };
+    match evaluate(session, system, &job, loaded) {
         Ok((program, evaluated)) => then(output(&job, program, &evaluated)),
         Err(error) => then(Err(error)),
     }
@@ -87,13 +133,33 @@ fn evaluate(
     session: &Session,
     system: &dyn System,
     job: &Job,
+    loaded: Loaded,
 ) -> Result<(Program, Evaluated), Box<RunError>> {
-    let Compiled { program, diagnostics } = compile_job(session, system, job)?;
-    let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
-    if !errors.is_empty() {
-        return Err(RunError::new(errors, program));
+    let Compiled { program, diagnostics } = check_job(session, system, job, loaded);
+    let program = without_errors(program, diagnostics)?;
+    let evaluated = kcl_eval::evaluate(&program, system, &eval_options(job));
+    succeeded(program, evaluated)
+}
+
+/// The program, if nothing is wrong with it.
+fn without_errors(
+    program: Program,
+    diagnostics: Vec<Diagnostic>,
+) -> Result<Program, Box<RunError>> {
+    let mut errors: Vec<Diagnostic> =
+        diagnostics.into_iter().filter(Diagnostic::is_error).collect();
+    if errors.is_empty() {
+        return Ok(program);
     }
-    match kcl_eval::evaluate(&program, system, &eval_options(job)) {
+    drop_repeated(&mut errors);
+    Err(RunError::new(errors, program))
+}
+
+fn succeeded(
+    program: Program,
+    evaluated: Result<Evaluated, Box<EvalError>>,
+) -> Result<(Program, Evaluated), Box<RunError>> {
+    match evaluated {
         Ok(evaluated) => Ok((program, evaluated)),
         Err(error) => {
             let mut failure = RunError::new(vec![error.diagnostic], program);
@@ -103,7 +169,11 @@ fn evaluate(
     }
 }
 
-fn output(job: &Job, program: Program, evaluated: &Evaluated) -> Result<RunOutput, Box<RunError>> {
+pub(crate) fn output(
+    job: &Job,
+    program: Program,
+    evaluated: &Evaluated,
+) -> Result<RunOutput, Box<RunError>> {
     match show(evaluated, job, &[&program]) {
         Ok(Shown { result, provenance }) => {
             // Lints have their own command; a run says only what concerns this run.

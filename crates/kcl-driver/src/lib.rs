@@ -18,6 +18,7 @@
 //! ```
 
 mod argument;
+mod batch;
 mod compile;
 mod error;
 mod evaluate;
@@ -25,11 +26,17 @@ mod layers;
 mod options;
 mod prepare;
 mod provenance;
+mod reduced;
 mod session;
 mod settings;
+mod shared;
 mod stack;
 
 pub use argument::{ArgumentError, parse_argument};
+pub use batch::{
+    BatchError, BatchOptions, BatchReport, BatchScope, ListError, Stack, StackOutcome, StackState,
+    find_stacks, read_list, run_batch,
+};
 pub use compile::{Compiled, compile};
 pub use error::{FailureKind, RunError};
 pub use evaluate::{RunOutput, run, run_here, run_then};

@@ -48,6 +48,9 @@ pub struct RunOptions {
     pub provenance: bool,
     /// Bounds of the evaluation.
     pub limits: Limits,
+    /// Whether what earlier runs found out about packages is taken from disk, and kept there
+    /// for later ones. The environment can forbid it: `KCL_CACHE=off`.
+    pub use_cache: bool,
 }
 
 impl RunOptions {

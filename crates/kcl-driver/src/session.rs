@@ -5,8 +5,12 @@ use crate::error::RunError;
 use crate::evaluate::{RunOutput, run_job};
 use crate::options::RunOptions;
 use crate::prepare::prepare;
+use base_cache::Cache;
 use base_system::System;
 use kcl_hir::PackageStore;
+
+/// Names the build: what one build keeps on disk, another does not trust.
+const BUILD: &str = env!("KCL_BUILD");
 
 /// What programs that run one after the other, or on several threads at once, share: the
 /// packages that they import are read, parsed and checked once.
@@ -28,15 +32,33 @@ use kcl_hir::PackageStore;
 /// assert_eq!(run("/m/a.k"), "a:\n  image: a:1");
 /// assert_eq!(run("/m/b.k"), "b:\n  image: b:1");
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Session {
     pub(crate) store: PackageStore,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Session {
     /// Begins a session.
     pub fn new() -> Self {
-        Self::default()
+        Self { store: PackageStore::shared() }
+    }
+
+    /// Begins a session that also takes what earlier processes kept on disk, and keeps what it
+    /// finds out for later ones, unless the environment says `KCL_CACHE=off`.
+    pub fn cached(system: &dyn System) -> Self {
+        Self { store: PackageStore::shared().with_cache(system, disk_cache(system)) }
+    }
+
+    /// Begins a session for one program.
+    pub(crate) fn single(system: &dyn System, options: &RunOptions) -> Self {
+        let cache = if options.use_cache { disk_cache(system) } else { None };
+        Self { store: PackageStore::default().with_cache(system, cache) }
     }
 
     /// Runs a program like [`run_here`](crate::run_here), on the stack of the caller.
@@ -65,4 +87,8 @@ impl Session {
         let job = prepare(system, options)?;
         compile_job(self, system, &job)
     }
+}
+
+fn disk_cache(system: &dyn System) -> Option<Cache> {
+    Cache::from_env(system, BUILD.parse().unwrap_or(0))
 }

@@ -5,6 +5,7 @@ use crate::error::{Eval, EvalError, Failure};
 use crate::instance::Instance;
 use crate::layout::{Layout, Links, SchemaId};
 use crate::lazy::{Backtrack, GlobalState};
+use crate::library::Parts;
 use crate::names::{FileNames, NameRef};
 use crate::provenance::Provenance;
 use crate::runtime_type::RuntimeType;
@@ -106,6 +107,7 @@ pub(crate) struct PackageState {
     pub(crate) scalars: Vec<(Value, Origin)>,
     pub(crate) schema_scalar: usize,
     pub(crate) evaluated: bool,
+    pub(crate) imports_evaluated: bool,
     /// The last statement that ran in its turn.
     pub(crate) passed: Option<(FileId, StmtId)>,
 }
@@ -148,6 +150,10 @@ pub(crate) struct Evaluator<'p> {
     /// The package of the code that called the current schema or lambda.
     pub(crate) caller_package: PackageId,
     pub(crate) printed: String,
+    /// Whether anything outside the program was asked for: files, time, the working folder.
+    pub(crate) used_system: Cell<bool>,
+    /// Whether imported packages did nothing that must happen again for another program.
+    pub(crate) imports_are_pure: bool,
     pub(crate) stream: Option<String>,
     /// The call of a built-in that was begun last; kept for provenance only.
     pub(crate) call_at: Origin,
@@ -167,7 +173,18 @@ impl<'p> Evaluator<'p> {
         program: &'p Program,
         system: &'p dyn System,
         options: &'p Options,
+        provenance: Provenance,
+    ) -> Self {
+        Self::with_library(program, system, options, provenance, Parts::default())
+    }
+
+    /// Makes an evaluator that knows imported packages already.
+    pub(crate) fn with_library(
+        program: &'p Program,
+        system: &'p dyn System,
+        options: &'p Options,
         mut provenance: Provenance,
+        library: Parts,
     ) -> Self {
         let bases = provenance.add_program(program, options);
         let mut files = Vec::with_capacity(program.files.len());
@@ -218,6 +235,8 @@ impl<'p> Evaluator<'p> {
             records_instances: program.files.iter().any(|file| file.text.contains("instances")),
             caller_package: PackageId(0),
             printed: String::new(),
+            used_system: Cell::new(false),
+            imports_are_pure: false,
             stream: None,
             call_at: Origin(0),
             warnings: Vec::new(),
@@ -227,12 +246,24 @@ impl<'p> Evaluator<'p> {
             pending: None,
             merges: crate::config::Merges::default(),
         };
-        evaluator.declare();
+        evaluator.merges = crate::config::find_merges(program);
+        // The main package comes last, so that the numbers of the others do not depend on it.
+        if !evaluator.adopt(library) {
+            (1..program.packages.len()).for_each(|at| evaluator.declare(at));
+        }
+        if !program.packages.is_empty() {
+            evaluator.declare(0);
+        }
         evaluator
     }
 
+    /// What was evaluated last.
+    pub(crate) fn end(&self) -> Option<FileSpan> {
+        self.place(self.at).map(|place| self.line_start(place))
+    }
+
     pub(crate) fn into_evaluated(self, value: Value) -> Evaluated {
-        let end = self.place(self.at).map(|place| self.line_start(place));
+        let end = self.end();
         Evaluated {
             value,
             end,
@@ -248,42 +279,40 @@ impl<'p> Evaluator<'p> {
         Box::new(EvalError { diagnostic, printed: self.printed })
     }
 
-    /// Registers schemas and the statements that set globals.
-    fn declare(&mut self) {
+    /// Registers the schemas of a package and the statements that set its globals.
+    fn declare(&mut self, at: usize) {
         let program = self.program;
-        self.merges = crate::config::find_merges(program);
-        for (at, package) in program.packages.iter().enumerate() {
-            let package_id = PackageId(at as u32);
-            for (&name, global) in &package.globals {
-                for &(file, stmt) in &global.definitions {
-                    let module: &'p Module = &program.file(file).module;
-                    if let Stmt::Schema(decl) = &module[stmt].kind {
-                        let id = SchemaId(self.schemas.len() as u32);
-                        let info = Rc::new(SchemaInfo {
-                            name: Str::from(name.as_str()),
-                            package: Str::from(package.path.as_str()),
-                            id: id.0,
-                        });
-                        self.schema_ids.insert((package_id, name), id);
-                        self.schemas.push(SchemaDecl {
-                            file,
-                            stmt,
-                            decl,
-                            package: package_id,
-                            info,
-                            layout: None,
-                            links: None,
-                            param_types: Rc::default(),
-                            has_run: false,
-                        });
-                    }
+        let package = &program.packages[at];
+        let package_id = PackageId(at as u32);
+        for (&name, global) in &package.globals {
+            for &(file, stmt) in &global.definitions {
+                let module: &'p Module = &program.file(file).module;
+                if let Stmt::Schema(decl) = &module[stmt].kind {
+                    let id = SchemaId(self.schemas.len() as u32);
+                    let info = Rc::new(SchemaInfo {
+                        name: Str::from(name.as_str()),
+                        package: Str::from(package.path.as_str()),
+                        id: id.0,
+                    });
+                    self.schema_ids.insert((package_id, name), id);
+                    self.schemas.push(SchemaDecl {
+                        file,
+                        stmt,
+                        decl,
+                        package: package_id,
+                        info,
+                        layout: None,
+                        links: None,
+                        param_types: Rc::default(),
+                        has_run: false,
+                    });
                 }
             }
-            self.packages[at].globals = self.global_states(package_id);
         }
+        self.packages[at].globals = self.global_states(package_id);
     }
 
-    fn run(&mut self) -> Eval<Value> {
+    pub(crate) fn run(&mut self) -> Eval<Value> {
         if self.program.packages.is_empty() {
             return Ok(Value::dict(kcl_value::Dict::new()));
         }
@@ -301,21 +330,37 @@ impl<'p> Evaluator<'p> {
         if std::mem::replace(&mut self.packages[package.0 as usize].evaluated, true) {
             return Ok(());
         }
-        let program = self.program;
-        for &file in &program.package(package).files {
-            for import in &program.file(file).imports {
-                if let kcl_hir::ImportTarget::Package(target) = import.target
-                    && import.is_used
-                {
-                    self.evaluate_package(target)?;
-                }
-            }
+        self.evaluate_imports(package)?;
+        if package == PackageId(0) {
+            self.imports_are_pure = self.is_pure();
         }
+        let program = self.program;
         for &file in &program.package(package).files {
             let module: &'p Module = &program.file(file).module;
             for &stmt in &module.body {
                 self.run_global_stmt(file, stmt)?;
                 self.packages[package.0 as usize].passed = Some((file, stmt));
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates the packages that a package uses. One that is imported and not used is passed
+    /// over, yet not what it uses in turn.
+    fn evaluate_imports(&mut self, package: PackageId) -> Eval<()> {
+        if std::mem::replace(&mut self.packages[package.0 as usize].imports_evaluated, true) {
+            return Ok(());
+        }
+        let program = self.program;
+        for &file in &program.package(package).files {
+            for import in &program.file(file).imports {
+                match import.target {
+                    kcl_hir::ImportTarget::Package(target) if import.is_used => {
+                        self.evaluate_package(target)?;
+                    }
+                    kcl_hir::ImportTarget::Package(target) => self.evaluate_imports(target)?,
+                    _ => {}
+                }
             }
         }
         Ok(())

@@ -58,6 +58,7 @@ impl Evaluator<'_> {
 
 impl Host for Evaluator<'_> {
     fn system(&self) -> &dyn System {
+        self.used_system.set(true);
         self.system
     }
 
@@ -66,6 +67,7 @@ impl Host for Evaluator<'_> {
     }
 
     fn work_dir(&self) -> &Path {
+        self.used_system.set(true);
         &self.options.work_dir
     }
 

@@ -17,6 +17,7 @@ mod host;
 mod instance;
 mod layout;
 mod lazy;
+mod library;
 mod loops;
 mod names;
 mod options;
@@ -32,6 +33,7 @@ mod union;
 
 pub use error::EvalError;
 pub use evaluator::{evaluate, evaluate_after};
+pub use library::{Library, evaluate_in};
 pub use options::{Evaluated, Limits, Options};
 pub use partial::combine;
 pub use provenance::{Leaf, LeafOptions, Provenance, Source, Step};

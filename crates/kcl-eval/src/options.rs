@@ -6,7 +6,7 @@ use kcl_value::Value;
 use std::path::PathBuf;
 
 /// Bounds that keep any program finite.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// How many expressions may be evaluated.
     pub steps: u64,

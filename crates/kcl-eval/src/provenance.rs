@@ -20,6 +20,9 @@ use std::rc::Rc;
 /// Origins from here on stand for a winner with the candidates it beat.
 const FIRST_CONTEST: u32 = 1 << 31;
 
+/// How many numbers are kept for the main package of a program.
+const MAIN_ROOM: u32 = 1 << 22;
+
 /// What evaluations know about the origins of values.
 ///
 /// Starts empty; each evaluation adds its program. The methods that say where things are
@@ -57,7 +60,14 @@ impl Provenance {
     pub(crate) fn add_program(&mut self, program: &Program, options: &Options) -> Vec<u32> {
         let mut next = self.programs.last().and_then(|p| p.files.last()).copied().unwrap_or(1);
         let mut files = Vec::with_capacity(program.files.len() + 1);
-        for file in &program.files {
+        let n_main_files = program.main_package().map_or(0, |package| package.files.len());
+        let start = next;
+        for (at, file) in program.files.iter().enumerate() {
+            if at == n_main_files {
+                // The numbers of imported packages do not depend on the main package, so that
+                // evaluations can share what they know of them.
+                next = next.max(start + MAIN_ROOM);
+            }
             files.push(next);
             next += (file.module.exprs.len() + file.module.stmts.len()) as u32;
         }

@@ -500,7 +500,7 @@ fn insert_items(have: Value, items: &Value, index: Option<i32>) -> Eval<Value> {
             let mut list = Rc::unwrap_or_clone(have);
             let at = match index {
                 None => list.items.len(),
-                Some(index) => insertion_index(index, list.items.len())?,
+                Some(index) => insertion_index(index, list.items.len(), items.items.is_empty())?,
             };
             list.items.splice(at..at, items.items.iter().cloned());
             if list.origins.len() >= at {
@@ -516,10 +516,11 @@ fn insert_items(have: Value, items: &Value, index: Option<i32>) -> Eval<Value> {
     }
 }
 
-fn insertion_index(index: i32, len: usize) -> Eval<usize> {
+/// Where to insert; nothing may be inserted behind the end, too.
+fn insertion_index(index: i32, len: usize, is_nothing: bool) -> Eval<usize> {
     let at = if index < 0 { i64::from(index) + len as i64 } else { i64::from(index) };
     match usize::try_from(at) {
-        Ok(at) if at <= len => Ok(at),
+        Ok(at) if at <= len || is_nothing => Ok(at.min(len)),
         Err(_) => Err(Failure::new(format!(
             "index out of bounds: the len is {len} but the index is {index}"
         ))),

@@ -10,13 +10,18 @@ mod cycle;
 pub mod entry;
 mod find;
 mod glob;
+mod identity;
+mod index;
+mod library;
 pub mod load;
 pub mod program;
+mod reduce;
 mod store;
 mod usage;
 
 pub use entry::{Entries, EntryFile, Input, LoadError, PackageMap, resolve_entries};
-pub use load::{LoadOptions, load, load_with};
+pub use library::LibraryKey;
+pub use load::{Known, LoadOptions, Loaded, load, load_reduced, load_whole};
 pub use program::{
     Global, GlobalKind, Grafted, Import, ImportTarget, Package, PackageId, Program, SourceFile,
 };

@@ -4,7 +4,10 @@ use crate::cycle::find_cycle;
 use crate::entry::{Entries, EntryFile, LoadError, PackageMap};
 use crate::find::{Finder, Found, Home, Lookup, absolute_path, join_path};
 use crate::program::{Import, ImportTarget, MAIN_PACKAGE, Package, PackageId, Program, SourceFile};
-use crate::store::{PackageStore, StoredFile};
+use crate::reduce::reduce;
+use crate::store::{PackageStore, StoredFile, StoredPackage};
+use crate::usage::mark_used_imports;
+use base_cache::Key;
 use base_diag::{Diagnostic, Outcome, Severity};
 use base_system::System;
 use base_text::{FileId, FileSpan, Name};
@@ -28,7 +31,45 @@ pub struct LoadOptions {
     pub plugins: bool,
 }
 
+/// Stands for a statement that is still to be parsed.
+const NO_STMT: ast::StmtId = ast::StmtId(u32::MAX);
+
 const PLUGIN_PREFIX: &str = "kcl_plugin.";
+
+/// A program, loaded.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The program.
+    pub program: Program,
+    /// What was found.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What was known of its packages before.
+    pub known: Known,
+}
+
+/// What was known of the packages of a program before it was loaded.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// The packages whose trees hold only what the program can reach, by number.
+    pub(crate) packages: Vec<Option<Arc<StoredPackage>>>,
+    /// The keys under which those packages are checked that are used.
+    pub(crate) keys: Vec<Key>,
+}
+
+impl Known {
+    /// Whether packages of the program were checked before, so that their trees hold only
+    /// what the program can reach.
+    ///
+    /// Such a program has the same result. If there is anything to say about it, it has to be
+    /// loaded as a whole to say it right.
+    pub fn is_reduced(&self) -> bool {
+        self.packages.iter().any(Option::is_some)
+    }
+
+    pub(crate) fn package(&self, id: PackageId) -> Option<&StoredPackage> {
+        self.packages.get(id.0 as usize)?.as_deref()
+    }
+}
 
 /// Parses the entries and everything they import, into a program.
 ///
@@ -39,45 +80,58 @@ pub fn load(
     entries: &Entries,
     options: &LoadOptions,
 ) -> Result<Outcome<Program>, LoadError> {
-    load_with(system, entries, options, &PackageStore::default())
+    let Loaded { program, diagnostics, .. } =
+        load_whole(system, entries, options, &PackageStore::default())?;
+    Ok(Outcome { value: program, diagnostics })
 }
 
-/// Loads a program like [`load`], with the packages that programs before it left in `store`,
-/// and leaves its own there.
-pub fn load_with(
+/// Loads a program like [`load`], with what is known of its packages: see
+/// [`Known::is_reduced`].
+pub fn load_reduced(
     system: &dyn System,
     entries: &Entries,
     options: &LoadOptions,
     store: &PackageStore,
-) -> Result<Outcome<Program>, LoadError> {
-    let mut loader = Loader {
-        system,
-        store,
-        finder: Finder::new(system, &options.packages, &options.vendors),
-        plugins: options.plugins,
-        program: Program { root: entries.root.clone(), ..Program::default() },
-        parsed: FxHashMap::default(),
-        by_path: FxHashMap::default(),
-        members: FxHashSet::default(),
-        reached: FxHashSet::default(),
-        queue: VecDeque::new(),
-        diagnostics: Vec::new(),
-        graph: Graph::default(),
-    };
-    loader.add_main(entries)?;
-    while let Some(file) = loader.queue.pop_front() {
-        loader.add_file(file)?;
+) -> Result<Loaded, LoadError> {
+    let mut loader = Loader::new(system, entries, options, store);
+    loader.is_reducing = true;
+    loader.load(entries)?;
+    let mut known = Known { packages: std::mem::take(&mut loader.known), keys: Vec::new() };
+    if !known.is_reduced() {
+        return Ok(loader.finish());
     }
-    loader.report_cycle();
-    loader.report_unloaded();
-    loader.program.collect_globals();
-    crate::usage::mark_used_imports(&mut loader.program);
-    Ok(Outcome { value: loader.program, diagnostics: loader.diagnostics })
+    let is_sound = loader.diagnostics.is_empty() && !loader.is_mixed;
+    let mut program = loader.program;
+    if is_sound && reduce(system, store, &mut program, &mut known).is_some() {
+        program.collect_globals();
+        return Ok(Loaded { program, diagnostics: Vec::new(), known });
+    }
+    load_whole(system, entries, options, store)
+}
+
+/// Loads a program like [`load`]; what it shares with other programs is parsed once.
+pub fn load_whole(
+    system: &dyn System,
+    entries: &Entries,
+    options: &LoadOptions,
+    store: &PackageStore,
+) -> Result<Loaded, LoadError> {
+    let mut loader = Loader::new(system, entries, options, store);
+    loader.load(entries)?;
+    Ok(loader.finish())
 }
 
 struct Loader<'s> {
     system: &'s dyn System,
     store: &'s PackageStore,
+    /// Whether packages that were checked before are taken from the store.
+    is_reducing: bool,
+    /// Those packages, by number.
+    known: Vec<Option<Arc<StoredPackage>>>,
+    /// The packages that a lookup has led to.
+    begun: FxHashSet<PackageId>,
+    /// Whether several lookups lead to one package.
+    is_mixed: bool,
     finder: Finder<'s>,
     plugins: bool,
     program: Program,
@@ -109,6 +163,8 @@ struct Pending {
     home: Home,
     path: PathBuf,
     text: Option<String>,
+    /// Its number in a known package.
+    stored: Option<u32>,
 }
 
 /// Who leads to whom: files to the packages they import, packages to their files.
@@ -127,7 +183,54 @@ impl Graph {
     }
 }
 
-impl Loader<'_> {
+impl<'s> Loader<'s> {
+    fn new(
+        system: &'s dyn System,
+        entries: &Entries,
+        options: &'s LoadOptions,
+        store: &'s PackageStore,
+    ) -> Self {
+        Self {
+            system,
+            store,
+            is_reducing: false,
+            known: Vec::new(),
+            begun: FxHashSet::default(),
+            is_mixed: false,
+            finder: Finder::new(system, &options.packages, &options.vendors),
+            plugins: options.plugins,
+            program: Program { root: entries.root.clone(), ..Program::default() },
+            parsed: FxHashMap::default(),
+            by_path: FxHashMap::default(),
+            members: FxHashSet::default(),
+            reached: FxHashSet::default(),
+            queue: VecDeque::new(),
+            diagnostics: Vec::new(),
+            graph: Graph::default(),
+        }
+    }
+
+    fn load(&mut self, entries: &Entries) -> Result<(), LoadError> {
+        self.add_main(entries)?;
+        while let Some(file) = self.queue.pop_front() {
+            self.add_file(file)?;
+        }
+        self.report_cycle();
+        self.report_unloaded();
+        Ok(())
+    }
+
+    fn finish(mut self) -> Loaded {
+        self.program.collect_globals();
+        for at in 0..self.program.packages.len() {
+            let package = std::mem::take(&mut self.program.packages[at]);
+            mark_used_imports(&mut self.program, &package);
+            self.program.packages[at] = package;
+        }
+        let Self { program, diagnostics, .. } = self;
+        Loaded { program, diagnostics, known: Known::default() }
+    }
+
     /// Adds the main package; its files come first, each with all its findings.
     fn add_main(&mut self, entries: &Entries) -> Result<(), LoadError> {
         let (package, package_node) = self.package(MAIN_PACKAGE);
@@ -136,7 +239,8 @@ impl Loader<'_> {
                 let home =
                     Home { name: name.as_deref().map(Rc::from), root: root.as_path().into() };
                 let (path, text) = (path.clone(), text.clone());
-                self.add_file(Pending { package, package_node, home, path, text })?;
+                let stored = None;
+                self.add_file(Pending { package, package_node, home, path, text, stored })?;
             }
         }
         Ok(())
@@ -149,14 +253,19 @@ impl Loader<'_> {
         }
         let id = PackageId(self.program.packages.len() as u32);
         self.program.packages.push(Package { path: path.to_owned(), ..Package::default() });
+        self.known.push(None);
         let node = self.graph.add(None);
         self.by_path.insert(path.to_owned(), (id, node));
         (id, node)
     }
 
     fn add_file(&mut self, pending: Pending) -> Result<(), LoadError> {
-        let Pending { package, package_node, home, path, text } = pending;
+        let Pending { package, package_node, home, path, text, stored } = pending;
         let id = FileId(self.program.files.len() as u32);
+        if let Some(stored) = stored {
+            self.add_known(id, package, package_node, &home, &path, stored);
+            return Ok(());
+        }
         let parsed = match self.parsed.get(&path) {
             Some(parsed) => parsed.clone(),
             None => self.parse(id, package, &path, text)?,
@@ -174,6 +283,61 @@ impl Loader<'_> {
             grafts: Vec::new(),
         });
         Ok(())
+    }
+
+    /// Adds a file of a known package, without its tree.
+    fn add_known(
+        &mut self,
+        id: FileId,
+        package: PackageId,
+        package_node: u32,
+        home: &Home,
+        path: &Path,
+        at: u32,
+    ) {
+        let node = match self.parsed.get(path) {
+            Some(parsed) => parsed.node,
+            None => self.graph.add(Some(path.to_path_buf())),
+        };
+        self.graph.edges[package_node as usize].push(node);
+        self.program.packages[package.0 as usize].files.push(id);
+        let imports = self.known_imports(id, package, at, home, path, node);
+        let (text, module, lines) = Default::default();
+        self.program.files.push(SourceFile {
+            path: path.display().to_string(),
+            text,
+            module,
+            lines,
+            package,
+            // Without imports that can be trusted, nothing is reduced.
+            imports: imports.unwrap_or_else(|| {
+                self.is_mixed = true;
+                Vec::new()
+            }),
+            grafts: Vec::new(),
+        });
+    }
+
+    fn known_imports(
+        &mut self,
+        file: FileId,
+        package: PackageId,
+        at: u32,
+        home: &Home,
+        path: &Path,
+        node: u32,
+    ) -> Option<Vec<Import>> {
+        let stored = Arc::clone(self.known[package.0 as usize].as_ref()?);
+        let mut imports = Vec::new();
+        for import in stored.index.imports(at as usize)? {
+            let slot = stored.index.slot(import.slot)?;
+            let place = FileSpan { file, span: import.span };
+            let absolute = absolute_path(&home.root, path, slot.path);
+            let (path, target) = self.resolve_import(place, home, absolute, node);
+            let name = Name::new(slot.name);
+            imports.push(Import { stmt: NO_STMT, name, path, target, is_used: slot.is_used });
+        }
+        Some(imports)
     }
 
     fn parse(
@@ -204,10 +368,17 @@ impl Loader<'_> {
     ) -> Result<StoredFile, LoadError> {
         let text = match text {
             Some(text) => text,
-            None => self.system.read_to_string(path).map_err(|error| LoadError::Unreadable {
-                path: path.display().to_string(),
-                reason: error.to_string(),
-            })?,
+            None => {
+                let text = if is_main {
+                    self.system.read_to_string(path)
+                } else {
+                    self.store.read(self.system, path)
+                };
+                text.map_err(|error| LoadError::Unreadable {
+                    path: path.display().to_string(),
+                    reason: error.to_string(),
+                })?
+            }
         };
         let tree = kcl_syntax::parse(&text);
         let source = StoredFile {
@@ -291,11 +462,22 @@ impl Loader<'_> {
     fn reach(&mut self, found: &Rc<Found>, node: u32) -> PackageId {
         let (package, package_node) = self.package(&found.path);
         self.graph.edges[node as usize].push(package_node);
-        let files = if self.reached.insert(Rc::as_ptr(found)) { &found.files[..] } else { &[] };
-        for path in files {
+        if !self.reached.insert(Rc::as_ptr(found)) {
+            return package;
+        }
+        let is_new = self.begun.insert(package) && package != PackageId(0);
+        if self.is_reducing && is_new {
+            let known = self.store.package(self.system, &found.files);
+            self.known[package.0 as usize] = known;
+        }
+        self.is_mixed |= !is_new;
+        let is_known = self.known[package.0 as usize].is_some();
+        for (at, path) in found.files.iter().enumerate() {
             if self.members.insert((package, path.clone())) {
                 let (home, path) = (found.home.clone(), path.clone());
-                self.queue.push_back(Pending { package, package_node, home, path, text: None });
+                let stored = is_known.then_some(at as u32);
+                let file = Pending { package, package_node, home, path, text: None, stored };
+                self.queue.push_back(file);
             }
         }
         package

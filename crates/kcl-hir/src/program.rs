@@ -121,6 +121,16 @@ pub enum GlobalKind {
     TypeAlias,
 }
 
+impl ImportTarget {
+    /// The package, if it is one.
+    pub fn package(self) -> Option<PackageId> {
+        match self {
+            Self::Package(package) => Some(package),
+            Self::System | Self::Plugin | Self::Missing => None,
+        }
+    }
+}
+
 impl SourceFile {
     /// The line and column of a byte of the text.
     pub fn line_col(&self, offset: u32) -> LineCol {
@@ -132,6 +142,23 @@ impl Program {
     /// A file by number.
     pub fn file(&self, id: FileId) -> &SourceFile {
         &self.files[id.0 as usize]
+    }
+
+    /// Whether packages are used or import something, by number. One that does neither is left
+    /// out; one that only imports is checked, and what it uses is evaluated.
+    pub fn needed_packages(&self) -> Vec<bool> {
+        let imports = |file: &FileId| &self.file(*file).imports;
+        let mut needed: Vec<bool> = self
+            .packages
+            .iter()
+            .map(|package| package.files.iter().any(|file| !imports(file).is_empty()))
+            .collect();
+        for import in self.files.iter().flat_map(|file| &file.imports) {
+            if let (true, Some(target)) = (import.is_used, import.target.package()) {
+                needed[target.0 as usize] = true;
+            }
+        }
+        needed
     }
 
     /// A package by number.

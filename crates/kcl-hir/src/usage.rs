@@ -1,66 +1,140 @@
-//! Which imports a package uses.
+//! Which names of imported packages a package uses.
 
-use crate::program::{ImportTarget, Program};
+use crate::program::{Package, Program, SourceFile};
 use base_text::Name;
-use kcl_syntax::ast::{Expr, Module, Path, Stmt, Type};
-use rustc_hash::FxHashSet;
+use indexmap::{IndexMap, IndexSet};
+use kcl_syntax::ast::{ConfigEntry, Expr, Module, Path, Stmt, Type};
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
-/// Fills [`crate::Import::is_used`] for imports of packages. Import names are shared by the
-/// files of a package, so a use in any of them counts.
-pub(crate) fn mark_used_imports(program: &mut Program) {
-    for package in &program.packages {
-        let files = || package.files.iter().map(|file| &program.files[file.0 as usize]);
-        let has_packages = files()
-            .flat_map(|file| &file.imports)
-            .any(|import| matches!(import.target, ImportTarget::Package(_)));
-        if !has_packages {
-            continue;
-        }
-        let mut used = FxHashSet::default();
-        for file in files() {
-            collect_prefixes(&file.module, &mut used);
-        }
-        for file in &package.files {
-            for import in &mut program.files[file.0 as usize].imports {
-                if matches!(import.target, ImportTarget::Package(_)) {
-                    import.is_used = used.contains(&import.name);
-                }
+/// Fills [`crate::Import::is_used`] for the imports of packages. Import names are shared by
+/// the files of a package, so a use in any of them counts.
+pub(crate) fn mark_used_imports(program: &mut Program, package: &Package) {
+    let files = || package.files.iter().map(|file| &program.files[file.0 as usize]);
+    if !files().any(has_packages) {
+        return;
+    }
+    let mut used = FxHashSet::default();
+    for file in files() {
+        visit_paths(&file.module, |path| {
+            if let [first, _, ..] = path.names.as_slice() {
+                used.insert(first.name);
+            }
+        });
+    }
+    for file in &package.files {
+        for import in &mut program.files[file.0 as usize].imports {
+            if import.target.package().is_some() {
+                import.is_used = used.contains(&import.name);
             }
         }
     }
 }
 
-/// The first parts of all dotted names.
-fn collect_prefixes(module: &Module, used: &mut FxHashSet<Name>) {
-    let mut add = |path: &Path| {
-        if let [first, _, ..] = path.names.as_slice() {
-            used.insert(first.name);
+/// What the files of a package need of one that they import.
+#[derive(Default)]
+pub(crate) struct Needed {
+    pub(crate) names: IndexSet<Name, FxBuildHasher>,
+    /// Whether the package is named without one of its names behind it.
+    pub(crate) all: bool,
+}
+
+/// In the order of imports.
+type NeededByName = IndexMap<Name, Needed, FxBuildHasher>;
+
+/// What the files of a package need of those that they import, by the names of imports.
+pub(crate) fn needed(program: &Program, package: &Package) -> NeededByName {
+    let files = || package.files.iter().map(|file| program.file(*file));
+    let imports = files().flat_map(|file| &file.imports);
+    let imports = imports.filter(|import| import.target.package().is_some());
+    let mut needed: NeededByName = imports.map(|import| (import.name, Needed::default())).collect();
+    if needed.is_empty() {
+        return needed;
+    }
+    for file in files() {
+        let is_key = keys(&file.module);
+        for (at, expr) in file.module.exprs.iter().enumerate() {
+            match expr_path(&expr.kind) {
+                Some(path) if path.names.len() > 1 || !is_key[at] => need(&mut needed, path),
+                _ => {}
+            }
+        }
+        file.module
+            .types
+            .iter()
+            .filter_map(|ty| type_path(&ty.kind))
+            .for_each(|path| need(&mut needed, path));
+        for stmt in &file.module.stmts {
+            stmt_paths(&stmt.kind, |path| need(&mut needed, path));
+        }
+    }
+    needed
+}
+
+fn need(needed: &mut NeededByName, path: &Path) {
+    let Some((first, rest)) = path.names.split_first() else { return };
+    let Some(needed) = needed.get_mut(&first.name) else { return };
+    match rest.first() {
+        Some(second) => {
+            needed.names.insert(second.name);
+        }
+        None => needed.all = true,
+    }
+}
+
+/// Which expressions are keys of configs.
+fn keys(module: &Module) -> Vec<bool> {
+    let mut is_key = vec![false; module.exprs.len()];
+    let mut note = |entry: &ConfigEntry| {
+        if let Some(key) = entry.key {
+            is_key[key.index()] = true;
         }
     };
     for expr in &module.exprs {
         match &expr.kind {
-            Expr::Ident(path) => add(path),
-            Expr::Schema(schema) => add(&schema.name),
-            _ => {}
-        }
-    }
-    for ty in &module.types {
-        if let Type::Named(path) = &ty.kind {
-            add(path);
-        }
-    }
-    for stmt in &module.stmts {
-        match &stmt.kind {
-            Stmt::Schema(schema) => {
-                schema
-                    .parent
-                    .iter()
-                    .chain(&schema.for_host)
-                    .chain(&schema.mixins)
-                    .for_each(&mut add);
+            Expr::Config(entries) | Expr::ConfigIf { items: entries, .. } => {
+                entries.iter().for_each(&mut note);
             }
-            Stmt::Rule(rule) => rule.parents.iter().chain(&rule.for_host).for_each(&mut add),
+            Expr::DictComp { entry, .. } => note(entry),
             _ => {}
         }
+    }
+    is_key
+}
+
+fn has_packages(file: &SourceFile) -> bool {
+    file.imports.iter().any(|import| import.target.package().is_some())
+}
+
+fn visit_paths(module: &Module, mut each: impl FnMut(&Path)) {
+    module.exprs.iter().filter_map(|expr| expr_path(&expr.kind)).for_each(&mut each);
+    module.types.iter().filter_map(|ty| type_path(&ty.kind)).for_each(&mut each);
+    module.stmts.iter().for_each(|stmt| stmt_paths(&stmt.kind, &mut each));
+}
+
+/// The dotted name in an expression, not counting those in expressions inside.
+pub(crate) fn expr_path(expr: &Expr) -> Option<&Path> {
+    match expr {
+        Expr::Ident(path) => Some(path),
+        Expr::Schema(schema) => Some(&schema.name),
+        _ => None,
+    }
+}
+
+/// The dotted name that a type annotation is.
+pub(crate) fn type_path(ty: &Type) -> Option<&Path> {
+    match ty {
+        Type::Named(path) => Some(path),
+        _ => None,
+    }
+}
+
+/// The dotted names in a statement, not counting those in the nodes inside.
+pub(crate) fn stmt_paths(stmt: &Stmt, mut each: impl FnMut(&Path)) {
+    match stmt {
+        Stmt::Schema(schema) => {
+            schema.parent.iter().chain(&schema.for_host).chain(&schema.mixins).for_each(each);
+        }
+        Stmt::Rule(rule) => rule.parents.iter().chain(&rule.for_host).for_each(&mut each),
+        _ => {}
     }
 }

@@ -23,8 +23,18 @@ pub(crate) struct Lexed {
 /// Splits a whole file.
 pub(crate) fn lex(text: &str, errors: &mut Vec<SyntaxError>) -> Lexed {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-    let mut lexer = Lexer::new(text, start, text.len(), errors);
-    lexer.tokens.reserve(text.len() / 5);
+    lex_part(text, start, text.len(), errors)
+}
+
+/// Splits `start..end` of a file, which is whole top-level statements.
+pub(crate) fn lex_part(
+    text: &str,
+    start: usize,
+    end: usize,
+    errors: &mut Vec<SyntaxError>,
+) -> Lexed {
+    let mut lexer = Lexer::new(text, start, end, errors);
+    lexer.tokens.reserve((end - start) / 5);
     lexer.run();
     Lexed { tokens: lexer.tokens, comments: lexer.comments }
 }

@@ -18,7 +18,7 @@ mod types;
 use crate::ast::{Expr, ExprId, Ident, Module, Path, TypeId};
 use crate::error::{SyntaxError, dedup};
 use crate::lexer::string::StringParts;
-use crate::lexer::{Lexed, is_suffix, lex};
+use crate::lexer::{Lexed, is_suffix, lex, lex_part};
 use crate::token::{NUMBER_IS_BAD, STRING_IS_OPEN, Token, TokenKind};
 use base_text::{Name, Span};
 use cache::NameCache;
@@ -66,6 +66,33 @@ pub fn parse(text: &str) -> Parsed {
     parser.file();
     dedup(&mut parser.errors);
     Parsed { module: parser.module, diagnostics: parser.errors }
+}
+
+/// Parses some top-level statements of a file: one in each of `ranges`, which are ascending
+/// and start at the start of a line.
+///
+/// Nodes stand where they do in the tree of the whole file, but have other numbers. `None` if
+/// something is wrong with a statement or there is not exactly one in a range.
+pub fn parse_parts(text: &str, ranges: impl IntoIterator<Item = Span>) -> Option<Module> {
+    let mut module = Module::default();
+    let mut names = NameCache::default();
+    u32::try_from(text.len()).ok()?;
+    for range in ranges {
+        let (start, end) = (range.start as usize, range.end as usize);
+        text.get(start..end)?;
+        let mut errors = Vec::new();
+        let Lexed { tokens, .. } = lex_part(text, start, end, &mut errors);
+        let mut parser = Parser::with_tokens(text, tokens, module, errors);
+        parser.names = names;
+        let stmt = parser.stmt()?;
+        parser.skip_newlines();
+        if !parser.at(TokenKind::Eof) || !parser.errors.is_empty() || parser.stopped {
+            return None;
+        }
+        (module, names) = (parser.module, parser.names);
+        module.body.push(stmt);
+    }
+    Some(module)
 }
 
 /// Parses an expression; anything behind it is an error.
@@ -116,9 +143,19 @@ impl<'t> Parser<'t> {
             ""
         };
         let Lexed { tokens, comments } = lex(text, &mut errors);
-        let token = tokens[0];
         let mut module = Module { comments, ..Module::default() };
         module.exprs.reserve(tokens.len() / 3);
+        Self::with_tokens(text, tokens, module, errors)
+    }
+
+    /// Makes a parser that adds to `module`; the tokens end in [`TokenKind::Eof`].
+    fn with_tokens(
+        text: &'t str,
+        tokens: Vec<Token>,
+        module: Module,
+        errors: Vec<SyntaxError>,
+    ) -> Self {
+        let token = tokens[0];
         Self {
             text,
             tokens,

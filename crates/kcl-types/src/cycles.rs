@@ -26,6 +26,13 @@ impl Dependencies {
         node.at = Some(at);
     }
 
+    /// Drops what a name needs.
+    pub(crate) fn forget(&mut self, name: &str) {
+        if let Some(node) = self.nodes.get_mut(name) {
+            *node = Node::default();
+        }
+    }
+
     fn node(&mut self, name: &str) -> usize {
         match self.nodes.get_index_of(name) {
             Some(index) => index,

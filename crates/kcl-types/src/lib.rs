@@ -13,6 +13,7 @@ mod cycles;
 mod declare;
 mod diagnostics;
 mod infer;
+mod library;
 mod lineage;
 mod lints;
 mod merge;
@@ -23,6 +24,7 @@ mod table;
 pub mod ty;
 mod union;
 
+pub use library::{Library, check_in};
 pub use table::TypeTable;
 
 use base_diag::Diagnostic;

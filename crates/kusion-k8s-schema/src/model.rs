@@ -142,6 +142,8 @@ pub enum Presence {
     UnlessZero,
     /// Always, zero or not.
     Always,
+    /// Always; `null` when nobody set it.
+    OrNull,
 }
 
 impl Default for TypeId {

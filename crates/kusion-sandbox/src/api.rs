@@ -74,10 +74,24 @@ pub struct Write<'a> {
     pub subresource: &'a str,
     /// Go through the whole pipeline, store nothing.
     pub dry_run: bool,
-    /// Unknown and duplicate fields are errors (`fieldValidation=Strict`).
-    pub strict: bool,
+    /// What happens to unknown and duplicate fields.
+    pub validation: Validation,
     /// Take over fields of other managers (server-side apply).
     pub force: bool,
+}
+
+/// What happens to fields that the kind does not know, and to those given twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Validation {
+    /// The writer is part of the server: nothing is looked for.
+    #[default]
+    Trusted,
+    /// They are dropped.
+    Ignore,
+    /// They are dropped, and the client is told.
+    Warn,
+    /// They are an error.
+    Strict,
 }
 
 /// How the body of a patch is meant.
@@ -193,7 +207,12 @@ impl Default for Api {
 impl Api {
     /// Makes an empty cluster: no namespaces, no nodes, no reconcilers.
     pub fn new() -> Self {
-        Self { cluster: Arc::new(Cluster::new()) }
+        Self { cluster: Cluster::new() }
+    }
+
+    /// Makes a handle to a cluster.
+    pub(crate) fn of(cluster: Arc<Cluster>) -> Self {
+        Self { cluster }
     }
 
     /// Returns the cluster behind the handle.

@@ -1,27 +1,40 @@
 //! The state of a cluster and how it is read; how it is written is in `write`.
 
 use crate::Status;
-use crate::api::{Resource, Scope, Selection};
+use crate::api::{Api, Resource, Scope, Selection};
 use crate::object;
 use crate::registry::{Registry, Served};
 use crate::selector::{FieldSelector, LabelSelector};
 use crate::store::{Store, Stored};
 use serde_json::Value;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Everything a cluster is.
 #[derive(Debug)]
 pub(crate) struct Cluster {
+    own: Weak<Cluster>,
     pub(crate) store: Store,
     pub(crate) registry: Registry,
+    /// The addresses and ports that services have.
+    pub(crate) services: crate::lifecycle::services::Allocator,
 }
 
 impl Cluster {
     /// Makes a cluster without objects.
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new() -> Arc<Self> {
         let store = Store::default();
         let registry = Registry::new(&store);
-        Self { store, registry }
+        Arc::new_cyclic(|own| Self {
+            own: Weak::clone(own),
+            store,
+            registry,
+            services: crate::lifecycle::services::Allocator::default(),
+        })
+    }
+
+    /// Returns a handle to the cluster.
+    pub(crate) fn api(&self) -> Api {
+        Api::of(self.own.upgrade().expect("a cluster that is called is alive"))
     }
 
     /// Finds a served resource.

@@ -13,16 +13,14 @@ pub(crate) fn check(served: &Served, path: &str) -> Result<(), Status> {
     if known {
         return Ok(());
     }
-    Err(Status::bad_request(unknown_text(served, path)))
-}
-
-fn unknown_text(served: &Served, path: &str) -> String {
-    let mut known: Vec<&str> = of_kind(&served.resource.group, &served.kind).to_vec();
-    if known.is_empty() {
-        return format!("field label not supported: {path}");
-    }
-    known.sort_unstable();
-    format!("field label not supported: {path}")
+    let own = of_kind(&served.resource.group, &served.kind);
+    Err(Status::bad_request(if own.is_empty() {
+        format!(
+            "\"{path}\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+        )
+    } else {
+        format!("field label not supported: {path}")
+    }))
 }
 
 fn of_kind(group: &str, kind: &str) -> &'static [&'static str] {

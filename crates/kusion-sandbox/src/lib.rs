@@ -8,19 +8,33 @@
 mod api;
 pub mod clock;
 mod cluster;
+mod controllers;
 mod convert;
+mod defaults;
 mod fields;
+mod http;
 mod lifecycle;
 pub mod object;
+mod pods;
+mod quantity;
 mod registry;
+mod reviews;
+mod sandbox;
 mod selector;
 mod status;
 mod store;
+mod subresources;
+mod table;
+mod tls;
+mod validate;
 mod write;
 
 pub use api::{
     Api, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts, Scope,
-    Selection, Subscription, Write,
+    Selection, Subscription, Validation, Write,
 };
+pub use controllers::{Clock, ControllerOptions, Controllers, SystemClock};
+pub use lifecycle::bootstrap::ServerAddress;
+pub use sandbox::{Options, Sandbox};
 pub use selector::{FieldSelector, LabelSelector};
 pub use status::{Cause, Status};

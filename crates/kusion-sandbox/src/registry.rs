@@ -3,6 +3,8 @@
 use crate::Status;
 use crate::api::Resource;
 use crate::store::{Store, TableId};
+use kusion_k8s_merge::Typed;
+use kusion_k8s_schema::ResourceInfo;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -23,14 +25,16 @@ pub(crate) struct Served {
     pub(crate) categories: Vec<Arc<str>>,
     /// Whether objects live in namespaces.
     pub(crate) namespaced: bool,
+    /// What can be done with it.
+    pub(crate) verbs: Vec<Arc<str>>,
     /// `status`, `scale` …
     pub(crate) subresources: Vec<Arc<str>>,
     /// Group, version and plural under which objects are stored.
     pub(crate) storage: Resource,
     /// Where they are stored; none when the resource only answers (reviews).
     pub(crate) table: Option<TableId>,
-    /// Whether it comes from a CRD.
-    pub(crate) custom: bool,
+    /// What the built-in table says of it; none when it comes from a CRD.
+    pub(crate) info: Option<&'static ResourceInfo>,
 }
 
 impl Served {
@@ -47,6 +51,17 @@ impl Served {
     /// Returns whether there is a subresource of a name.
     pub(crate) fn has(&self, subresource: &str) -> bool {
         self.subresources.iter().any(|it| **it == *subresource)
+    }
+
+    /// Returns the type of its objects.
+    pub(crate) fn typed(&self) -> Option<Typed<'_>> {
+        let info = self.info?;
+        Some(Typed::new(&kusion_k8s_schema::builtin().types, info.ty))
+    }
+
+    /// Returns whether a verb is served on it.
+    pub(crate) fn can(&self, verb: &str) -> bool {
+        self.verbs.iter().any(|it| **it == *verb)
     }
 
     /// Returns the key of an object.
@@ -66,7 +81,7 @@ impl Served {
 
     /// Returns whether it is a kind of Kubernetes itself and not one of a CRD.
     pub(crate) fn is_builtin(&self) -> bool {
-        !self.custom
+        self.info.is_some()
     }
 
     /// Returns whether it is a certain resource.
@@ -89,10 +104,8 @@ impl Registry {
     /// Makes the registry of the built-in resources.
     pub(crate) fn new(store: &Store) -> Self {
         let registry = Self::default();
-        for line in include_str!("registry_seed.txt").lines() {
-            if let Some(served) = seed(line, store) {
-                registry.add(served);
-            }
+        for info in &kusion_k8s_schema::builtin().resources {
+            registry.add(builtin(info, store));
         }
         registry
     }
@@ -125,6 +138,36 @@ impl Registry {
         other
     }
 
+    /// Returns the other versions of a kind, when there are any.
+    pub(crate) fn siblings(&self, served: &Served) -> Vec<Arc<Served>> {
+        if served.is_builtin()
+            && !served.is("autoscaling", "horizontalpodautoscalers")
+            && &*served.resource.plural != "events"
+        {
+            return Vec::new();
+        }
+        let map = self.by_path.read().unwrap_or_else(PoisonError::into_inner);
+        let mut found: Vec<_> = map
+            .values()
+            .filter(|it| it.table.is_some() && it.table == served.table)
+            .cloned()
+            .collect();
+        found.sort_by(|a, b| a.resource.cmp(&b.resource));
+        found
+    }
+
+    /// Returns whether a version of a group is served.
+    pub(crate) fn has_version(&self, group: &str, version: &str) -> bool {
+        let map = self.by_path.read().unwrap_or_else(PoisonError::into_inner);
+        map.values().any(|it| *it.resource.group == *group && *it.resource.version == *version)
+    }
+
+    /// Returns the resources of CRDs, for discovery.
+    #[expect(clippy::unused_self, reason = "CRDs are registered here")]
+    pub(crate) fn custom(&self) -> Vec<ResourceInfo> {
+        Vec::new()
+    }
+
     /// Returns all resources, sorted by group, version and plural.
     pub(crate) fn all(&self) -> Vec<Arc<Served>> {
         let map = self.by_path.read().unwrap_or_else(PoisonError::into_inner);
@@ -134,35 +177,29 @@ impl Registry {
     }
 }
 
-fn seed(line: &str, store: &Store) -> Option<Served> {
-    let words: Vec<&str> = line.split(' ').collect();
-    let [group, version, plural, kind, scope, singular, short, categories, subresources, stored] =
-        words[..]
-    else {
-        return None;
+/// Makes the entry of a built-in resource.
+fn builtin(info: &'static ResourceInfo, store: &Store) -> Served {
+    let arcs =
+        |list: &[Box<str>]| -> Vec<Arc<str>> { list.iter().map(|it| Arc::from(&**it)).collect() };
+    let resource = Resource::new(&info.group, &info.version, &info.plural);
+    let storage = if info.storage_version.is_empty() {
+        resource.clone()
+    } else {
+        Resource::new(&info.storage_group, &info.storage_version, &info.plural)
     };
-    let list = |text: &str| -> Vec<Arc<str>> {
-        text.split(',').filter(|it| *it != "-").map(Arc::from).collect()
-    };
-    let group = if group == "-" { "" } else { group };
-    let resource = Resource::new(group, version, plural);
-    let storage = match (group, plural) {
-        ("events.k8s.io", _) => Resource::new("", "v1", plural),
-        ("autoscaling", _) => Resource::new(group, "v2", plural),
-        _ => resource.clone(),
-    };
-    let table = (stored == "l").then(|| store.table(&storage));
-    Some(Served {
+    let is_stored = info.has_verb("list") && info.has_verb("create");
+    Served {
+        table: is_stored.then(|| store.table(&storage)),
+        kind: (*info.kind).into(),
+        list_kind: format!("{}List", info.kind).into(),
+        singular: (*info.singular).into(),
+        short_names: arcs(&info.short_names),
+        categories: arcs(&info.categories),
+        namespaced: info.namespaced,
+        verbs: arcs(&info.verbs),
+        subresources: info.subresources.iter().map(|sub| Arc::from(&*sub.name)).collect(),
+        info: Some(info),
         resource,
-        kind: kind.into(),
-        list_kind: format!("{kind}List").into(),
-        singular: singular.into(),
-        short_names: list(short),
-        categories: list(categories),
-        namespaced: scope == "n",
-        subresources: list(subresources),
         storage,
-        table,
-        custom: false,
-    })
+    }
 }

@@ -23,8 +23,7 @@ pub struct LabelSelector {
 impl LabelSelector {
     /// Parses the text form (`app=web,tier in (a,b),!old`).
     pub fn parse(text: &str) -> Result<Self, Status> {
-        parse_labels(text)
-            .map_err(|why| Status::bad_request(format!("unable to parse requirement: {why}")))
+        parse_labels(text).map_err(Status::bad_request)
     }
 
     /// Makes a selector from a `matchLabels`/`matchExpressions` object; null takes nothing.
@@ -104,7 +103,11 @@ fn parse_labels(text: &str) -> Result<LabelSelector, String> {
     let mut requirements = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
-        let (requirement, after) = parse_requirement(rest)?;
+        if rest.starts_with(',') {
+            return Err("found ',', expected: !, identifier, or 'end of string'".to_owned());
+        }
+        let (requirement, after) =
+            parse_requirement(rest).map_err(|why| format!("unable to parse requirement: {why}"))?;
         requirements.push(requirement);
         rest = after.trim_start();
         if let Some(after) = rest.strip_prefix(',') {
@@ -179,13 +182,13 @@ fn parse_requirement(text: &str) -> Result<(Requirement, &str), String> {
 }
 
 fn limit(value: &str) -> Result<i64, String> {
-    value.parse().map_err(|_| "for 'Gt', 'Lt' operators, the value must be an integer".to_owned())
+    value.parse().map_err(|_| format!("values[0]: Invalid value: \"{value}\": for 'Gt', 'Lt' operators, the value must be an integer"))
 }
 
 fn parse_values<'a>(key: &str, text: &'a str) -> Result<(Vec<String>, &'a str), String> {
     let Some(mut rest) = text.trim_start().strip_prefix('(') else {
         let word = token(text).0;
-        return Err(format!("found '{word}', expected: '('"));
+        return Err(format!("found '{word}' expected: '('"));
     };
     let mut values = Vec::new();
     loop {

@@ -1,13 +1,19 @@
 //! How objects change: decode, default, prepare, admit, validate, own, store.
 
+mod check;
 mod create;
 mod delete;
+mod managed;
 mod names;
 mod patch;
 mod prepare;
 mod subresource;
 mod update;
 
+pub(crate) use create::check_type;
+pub(crate) use names::generate as generate_name;
+
+use crate::Status;
 use crate::store::Stored;
 use serde_json::Value;
 use std::sync::Arc;
@@ -23,4 +29,21 @@ pub(crate) struct Outcome {
     pub(crate) created: bool,
     /// Whether the object is gone.
     pub(crate) removed: bool,
+    /// What the client ought to know.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Why a write did not happen.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    /// Someone else was quicker; try again on what is there now.
+    Race,
+    /// The request cannot be served.
+    Status(Status),
+}
+
+impl From<Status> for Failed {
+    fn from(status: Status) -> Self {
+        Self::Status(status)
+    }
 }

@@ -20,16 +20,13 @@ fn main() -> Result<()> {
         option(name).map(PathBuf::from).with_context(|| format!("{name} is missing\n{USAGE}"))
     };
     let number = |name: &str, default: u64| option(name).map_or(Ok(default), |text| text.parse());
-    let plan = k8s_replay::Plan { seed: number("--seed", 1)?, sequences: number("--sequences", 100)? };
+    let plan =
+        k8s_replay::Plan { seed: number("--seed", 1)?, sequences: number("--sequences", 100)? };
     let report = match args.first().map(String::as_str) {
-        Some("record") => {
-            k8s_replay::record(&file("--kubeconfig")?, &plan, &file("--out")?)?
-        }
+        Some("record") => k8s_replay::record(&file("--kubeconfig")?, &plan, &file("--out")?)?,
         Some("check") => k8s_replay::check(&file("--kubeconfig")?, &file("--in")?)?,
         Some("local") => k8s_replay::local(&file("--in")?)?,
-        Some("compare") => {
-            k8s_replay::compare(&file("--kubeconfig")?, &file("--other")?, &plan)?
-        }
+        Some("compare") => k8s_replay::compare(&file("--kubeconfig")?, &file("--other")?, &plan)?,
         _ => bail!("{USAGE}"),
     };
     k8s_replay::print(&report);

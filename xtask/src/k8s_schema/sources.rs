@@ -84,7 +84,8 @@ fn mark(field: &mut FieldRecord, go: &GoField, single: &[Single]) {
     field.presence = if go.omit_zero {
         Presence::UnlessZero
     } else if !go.omit_empty {
-        Presence::Always
+        let is_nil = pointer || go.ty.starts_with("[]") || go.ty.starts_with("map[");
+        if is_nil { Presence::OrNull } else { Presence::Always }
     } else if pointer {
         Presence::WhenSet
     } else if is_struct {

@@ -5,7 +5,7 @@ use super::{Finding, Report};
 
 /// The layers, lowest first. A crate may use its own row and those before it.
 const LAYERS: &[&[&str]] = &[
-    &["base-text", "base-diag", "base-system"],
+    &["base-text", "base-diag", "base-system", "base-cache"],
     &["kcl-value", "kcl-syntax", "kusion-model", "kusion-k8s-schema"],
     &["kcl-std", "kcl-fmt", "kusion-k8s-merge"],
     &["kcl-hir"],
@@ -21,7 +21,7 @@ const LAYERS: &[&[&str]] = &[
     &["kusion-engine"],
     &["kusion-server", "kusion-cli", "kcl-cli"],
     // Never shipped: helpers of tests, checks and measurements.
-    &["testkit", "conformance", "k8s-suite", "properties", "kcl-fuzz", "bench", "xtask"],
+    &["testkit", "conformance", "k8s-suite", "properties", "kcl-fuzz", "kcl-bench", "xtask"],
 ];
 
 /// The only crate through which the engine may use the language.

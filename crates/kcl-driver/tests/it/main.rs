@@ -1,5 +1,6 @@
 //! Programs from text to output, by the driver's public interface.
 
+mod batch;
 mod corpus;
 mod konfig;
 mod layers;

@@ -105,6 +105,7 @@ impl<'a> Reader<'a> {
             0 => Presence::WhenSet,
             1 => Presence::UnlessZero,
             2 => Presence::Always,
+            3 => Presence::OrNull,
             _ => return Err(FormatError),
         })
     }

@@ -163,6 +163,7 @@ impl Writer {
                         Presence::WhenSet => 0,
                         Presence::UnlessZero => 1,
                         Presence::Always => 2,
+                        Presence::OrNull => 3,
                     });
                     self.text(&field.go_type);
                     self.node(&field.node);

@@ -221,9 +221,8 @@ impl Cache {
 
     /// The kind and scope of a custom resource by its group and kind, from its definition.
     pub(crate) fn custom(&self, group: &str, kind: &str) -> Option<&Arc<Value>> {
-        self.all(Kind::CustomResourceDefinition).find(|it| {
-            it["spec"]["group"] == group && it["spec"]["names"]["kind"] == kind
-        })
+        self.all(Kind::CustomResourceDefinition)
+            .find(|it| it["spec"]["group"] == group && it["spec"]["names"]["kind"] == kind)
     }
 }
 

@@ -90,14 +90,12 @@ pub(crate) fn has_finalizer(object: &Value, finalizer: &str) -> bool {
 
 /// Takes a finalizer out; says whether it was there.
 pub(crate) fn remove_finalizer(object: &mut Value, finalizer: &str) -> bool {
-    let Some(list) = object["metadata"]["finalizers"].as_array_mut() else { return false };
+    let Some(list) = list_mut(object, &["metadata", "finalizers"]) else { return false };
     let before = list.len();
     list.retain(|it| it != finalizer);
     let removed = list.len() != before;
-    if list.is_empty()
-        && let Some(metadata) = object["metadata"].as_object_mut()
-    {
-        metadata.remove("finalizers");
+    if list.is_empty() {
+        remove(&mut object["metadata"], "finalizers");
     }
     removed
 }
@@ -178,10 +176,34 @@ pub(crate) fn set_condition(conditions: &mut Value, mut new: Value, now: &str) -
     }
 }
 
-/// Removes a condition from a list of conditions.
-pub(crate) fn remove_condition(conditions: &mut Value, type_: &str) {
-    if let Some(list) = conditions.as_array_mut() {
+/// Removes a condition from a status; a list that is empty then goes too.
+pub(crate) fn remove_condition(status: &mut Value, type_: &str) {
+    if let Some(list) = list_mut(status, &["conditions"]) {
         list.retain(|it| it["type"] != type_);
+        if list.is_empty() {
+            remove(status, "conditions");
+        }
+    }
+}
+
+/// The list at a path, without making what is missing.
+pub(crate) fn list_mut<'a>(value: &'a mut Value, path: &[&str]) -> Option<&'a mut Vec<Value>> {
+    let mut here = value;
+    for key in path {
+        here = here.get_mut(*key)?;
+    }
+    here.as_array_mut()
+}
+
+/// Adds an element to the list of a key, made when it is missing.
+pub(crate) fn push(value: &mut Value, key: &str, element: Value) {
+    match value.get_mut(key).and_then(Value::as_array_mut) {
+        Some(list) => list.push(element),
+        None => {
+            if let Some(map) = value.as_object_mut() {
+                map.insert(key.to_owned(), Value::Array(vec![element]));
+            }
+        }
     }
 }
 
@@ -251,8 +273,16 @@ mod tests {
     fn a_transition_time_stays_while_the_status_stays() {
         let mut list = Value::Null;
         assert!(set_condition(&mut list, json!({"type": "A", "status": "True"}), "1"));
-        assert!(set_condition(&mut list, json!({"type": "A", "status": "True", "reason": "r"}), "2"));
-        assert!(!set_condition(&mut list, json!({"type": "A", "status": "True", "reason": "r"}), "3"));
+        assert!(set_condition(
+            &mut list,
+            json!({"type": "A", "status": "True", "reason": "r"}),
+            "2"
+        ));
+        assert!(!set_condition(
+            &mut list,
+            json!({"type": "A", "status": "True", "reason": "r"}),
+            "3"
+        ));
         assert_eq!(list[0]["lastTransitionTime"], "1");
         assert!(set_condition(&mut list, json!({"type": "A", "status": "False"}), "4"));
         assert_eq!(list[0]["lastTransitionTime"], "4");

@@ -54,10 +54,7 @@ fn adopt(
 ) -> Result<Option<Arc<Value>>, Status> {
     let mut object = orphan.clone();
     let reference = meta::controller_reference(owner_kind, owner);
-    match object["metadata"]["ownerReferences"].as_array_mut() {
-        Some(list) => list.push(reference),
-        None => object["metadata"]["ownerReferences"] = Value::Array(vec![reference]),
-    }
+    meta::push(&mut object["metadata"], "ownerReferences", reference);
     match world.update(kind, object) {
         Ok(object) => Ok(Some(object)),
         Err(status) if status.code == 404 => Ok(None),
@@ -73,7 +70,7 @@ pub(crate) fn release(
     child: &Value,
 ) -> Result<(), Status> {
     let mut object = child.clone();
-    if let Some(list) = object["metadata"]["ownerReferences"].as_array_mut() {
+    if let Some(list) = meta::list_mut(&mut object, &["metadata", "ownerReferences"]) {
         list.retain(|it| it["uid"] != owner["metadata"]["uid"]);
         if list.is_empty() {
             meta::remove(&mut object["metadata"], "ownerReferences");

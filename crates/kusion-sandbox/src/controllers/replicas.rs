@@ -26,11 +26,8 @@ pub(crate) fn sync(world: &mut World, key: &Key, kind: Kind) -> Result<(), Statu
         claimed.into_iter().partition(|it| meta::is_pod_active(it));
     let ending = rest.iter().filter(|it| meta::is_deleting(it) && !meta::is_pod_finished(it));
     let ending = ending.count() as i64;
-    let managed = if meta::is_deleting(&set) {
-        Ok(active)
-    } else {
-        manage(world, kind, &set, active)
-    };
+    let managed =
+        if meta::is_deleting(&set) { Ok(active) } else { manage(world, kind, &set, active) };
     let (active, failure) = match managed {
         Ok(active) => (active, None),
         Err((active, status)) => (active, Some(status)),
@@ -58,7 +55,11 @@ pub(crate) fn label_selector(kind: Kind, set: &Value) -> Value {
 }
 
 fn component(kind: Kind) -> &'static str {
-    if kind == Kind::ReplicationController { "replication-controller" } else { "replicaset-controller" }
+    if kind == Kind::ReplicationController {
+        "replication-controller"
+    } else {
+        "replicaset-controller"
+    }
 }
 
 type Managed = Result<Vec<Arc<Value>>, (Vec<Arc<Value>>, Status)>;
@@ -119,7 +120,11 @@ fn order_for_removal(pods: Vec<Arc<Value>>, ranks: &[usize], now: Timestamp) -> 
     ranked.into_iter().map(|(_, pod)| pod).collect()
 }
 
-fn compare_for_removal(a: &(usize, Arc<Value>), b: &(usize, Arc<Value>), now: Timestamp) -> Ordering {
+fn compare_for_removal(
+    a: &(usize, Arc<Value>),
+    b: &(usize, Arc<Value>),
+    now: Timestamp,
+) -> Ordering {
     let assigned = |pod: &Value| !meta::text(&pod["spec"]["nodeName"]).is_empty();
     let phase = |pod: &Value| match meta::text(&pod["status"]["phase"]) {
         "Pending" => 0,
@@ -202,7 +207,8 @@ fn status(
     match pods.failure {
         Some(failure) => {
             let wanted = int(&set["spec"]["replicas"], 1);
-            let reason = if (pods.active.len() as i64) < wanted { "FailedCreate" } else { "FailedDelete" };
+            let reason =
+                if (pods.active.len() as i64) < wanted { "FailedCreate" } else { "FailedDelete" };
             let known = meta::items(&status["conditions"]).iter().any(|it| {
                 it["type"] == "ReplicaFailure" && it["status"] == "True" && it["reason"] == reason
             });
@@ -213,10 +219,7 @@ fn status(
             }
         }
         None => {
-            meta::remove_condition(&mut status["conditions"], "ReplicaFailure");
-            if meta::items(&status["conditions"]).is_empty() {
-                meta::remove(&mut status, "conditions");
-            }
+            meta::remove_condition(&mut status, "ReplicaFailure");
         }
     }
     (status, recheck)
@@ -237,7 +240,8 @@ mod tests {
     #[test]
     fn pods_that_do_nothing_go_first() {
         let now: Timestamp = "2026-01-01T01:00:00Z".parse().unwrap();
-        let pods = vec![pod("ready", "n1", true), pod("unready", "n1", false), pod("free", "", false)];
+        let pods =
+            vec![pod("ready", "n1", true), pod("unready", "n1", false), pod("free", "", false)];
         let order = order_for_removal(pods, &[2, 2, 0], now);
         let names: Vec<&str> = order.iter().map(|it| meta::name(it)).collect();
         assert_eq!(names, ["free", "unready", "ready"]);

@@ -77,9 +77,7 @@ mod tests {
         assert!(matches(&json!({}), &labels));
         assert!(!matches(&Value::Null, &labels));
         assert!(matches(&json!({"matchLabels": {"app": "web"}}), &labels));
-        let expression = |op: &str, values: Value| {
-            json!({"matchExpressions": [{"key": "n", "operator": op, "values": values}]})
-        };
+        let expression = |op: &str, values: Value| json!({"matchExpressions": [{"key": "n", "operator": op, "values": values}]});
         assert!(matches(&expression("In", json!(["3", "4"])), &labels));
         assert!(!matches(&expression("NotIn", json!(["3"])), &labels));
         assert!(matches(&expression("Gt", json!(["2"])), &labels));

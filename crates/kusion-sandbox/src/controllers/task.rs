@@ -89,3 +89,36 @@ impl Key {
         &self.place.name
     }
 }
+
+/// Does a piece of work.
+pub(crate) fn run(world: &mut World, key: &Key) -> Result<(), Status> {
+    match key.task {
+        Task::Deployment => super::deployment::sync(world, key),
+        Task::ReplicaSet => super::replicas::sync(world, key, Kind::ReplicaSet),
+        Task::ReplicationController => {
+            super::replicas::sync(world, key, Kind::ReplicationController)
+        }
+        Task::StatefulSet => super::statefulset::sync(world, key),
+        Task::DaemonSet => super::daemonset::sync(world, key),
+        Task::Job => super::job::sync(world, key),
+        Task::CronJob => super::cronjob::sync(world, key),
+        Task::Disruption => super::disruption::sync(world, key),
+        Task::Endpoints => super::endpoints::sync(world, key),
+        Task::Slices => super::slices::sync(world, key),
+        Task::Mirror => super::slices::mirror(world, key),
+        Task::Ingress => super::ingress::sync(world, key),
+        Task::Balancer => super::ingress::sync_service(world, key),
+        Task::Claim => super::volumes::sync_claim(world, key),
+        Task::Volume => super::volumes::sync_volume(world, key),
+        Task::Protect => super::volumes::protect(world, key),
+        Task::Schedule => pods::scheduler::sync(world, key),
+        Task::Pod => pods::kubelet::sync(world, key),
+        Task::Collect => lifecycle::collector::sync(world, key),
+        Task::Namespace => lifecycle::namespace::sync(world, key),
+        Task::Accounts => lifecycle::accounts::sync(world, key),
+        Task::Quota => lifecycle::quota::sync(world, key),
+        Task::Expiry => lifecycle::expiry::sync_job(world, key),
+        Task::Node => pods::nodes::sync(world, key),
+        Task::Events => lifecycle::expiry::sweep_events(world, key),
+    }
+}

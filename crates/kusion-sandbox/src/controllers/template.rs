@@ -97,7 +97,8 @@ pub(crate) fn encode(text: &str) -> String {
 /// A template without the label that names its hash.
 pub(crate) fn without_hash(template: &Value, label: &str) -> Value {
     let mut template = template.clone();
-    if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
+    let labels = template.get_mut("metadata").and_then(|it| it.get_mut("labels"));
+    if let Some(labels) = labels.and_then(Value::as_object_mut) {
         labels.remove(label);
         if labels.is_empty() {
             meta::remove(&mut template["metadata"], "labels");

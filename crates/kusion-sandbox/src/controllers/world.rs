@@ -7,6 +7,8 @@ use super::meta;
 use super::queue::Queue;
 use super::record::Recorder;
 use super::task::{Key, Task};
+use crate::pods::kubelet::Kubelet;
+use crate::pods::scheduler::Load;
 use crate::{Api, Deletion, Propagation, Status, Write};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -30,13 +32,28 @@ pub(crate) struct World {
     pub queue: Queue<Key>,
     /// The events told of late.
     pub recorder: Recorder,
+    /// What the pods on each node ask for.
+    pub load: Load,
+    /// The pods that run.
+    pub kubelet: Kubelet,
+    /// The certificate that namespaces get.
+    pub root_ca: Arc<str>,
     clock: Arc<dyn Clock>,
 }
 
 impl World {
     /// Makes a world without objects.
-    pub(crate) fn new(api: Api, clock: Arc<dyn Clock>) -> Self {
-        Self { api, cache: Cache::new(), queue: Queue::new(), recorder: Recorder::default(), clock }
+    pub(crate) fn new(api: Api, clock: Arc<dyn Clock>, root_ca: Arc<str>) -> Self {
+        Self {
+            api,
+            cache: Cache::new(),
+            queue: Queue::new(),
+            recorder: Recorder::default(),
+            load: Load::default(),
+            kubelet: Kubelet::default(),
+            root_ca,
+            clock,
+        }
     }
 
     /// The present time.

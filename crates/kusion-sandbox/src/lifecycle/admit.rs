@@ -4,8 +4,12 @@
 //! validation, as the last step before managed fields and the store. Neither may be called
 //! while the store is locked: both read other objects through [`Api`].
 
-use crate::{Api, Resource, Status};
+use super::{limits, pod_admission, quota, services};
+use crate::controllers::kind::Kind;
+use crate::controllers::meta::{self, annotation, text};
+use crate::{Api, Resource, Scope, Selection, Status};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What is done to the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,13 +39,88 @@ pub(crate) struct Review<'a> {
     pub dry_run: bool,
 }
 
-/// Fills in what depends on other objects (service account, limits, priority …) and refuses
-/// what has no place (a namespace that is absent or ends).
-pub(crate) fn mutate(_api: &Api, _review: &Review<'_>, _object: &mut Value) -> Result<(), Status> {
-    Ok(())
+impl Review<'_> {
+    /// A refusal that names the object.
+    pub(super) fn forbid(&self, why: &str) -> Status {
+        Status::forbidden(&self.resource.group, &self.resource.plural, self.name, why)
+    }
+}
+
+/// Fills in what depends on other objects (service account, limits, priority, classes).
+pub(crate) fn mutate(api: &Api, review: &Review<'_>, object: &mut Value) -> Result<(), Status> {
+    if review.operation != Operation::Create || !review.subresource.is_empty() {
+        return Ok(());
+    }
+    match Kind::of(review.resource) {
+        Some(Kind::Pod) => {
+            pod_admission::mutate(api, review, object)?;
+            limits::set_defaults(api, review, object);
+            Ok(())
+        }
+        Some(Kind::PersistentVolumeClaim) => {
+            add_finalizer(object, "kubernetes.io/pvc-protection");
+            if object["spec"].get("storageClassName").is_none() {
+                let mark = "storageclass.kubernetes.io/is-default-class";
+                if let Some(name) = default_class(api, Kind::StorageClass, mark) {
+                    object["spec"]["storageClassName"] = name.into();
+                }
+            }
+            Ok(())
+        }
+        Some(Kind::PersistentVolume) => {
+            add_finalizer(object, "kubernetes.io/pv-protection");
+            Ok(())
+        }
+        Some(Kind::Ingress) => {
+            let by_annotation = annotation(object, "kubernetes.io/ingress.class").is_some();
+            if object["spec"].get("ingressClassName").is_none() && !by_annotation {
+                let mark = "ingressclass.kubernetes.io/is-default-class";
+                if let Some(name) = default_class(api, Kind::IngressClass, mark) {
+                    object["spec"]["ingressClassName"] = name.into();
+                }
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses what exceeds a limit or quota, and gives out addresses and ports of services.
-pub(crate) fn check(_api: &Api, _review: &Review<'_>, _object: &mut Value) -> Result<(), Status> {
+pub(crate) fn check(api: &Api, review: &Review<'_>, object: &mut Value) -> Result<(), Status> {
+    if review.subresource.is_empty() {
+        limits::check(api, review, object)?;
+    }
+    if review.subresource.is_empty() && Kind::of(review.resource) == Some(Kind::Service) {
+        services::allocate(api, review, object)?;
+    }
+    if let Err(status) = quota::check(api, review, object) {
+        if review.operation == Operation::Create && Kind::of(review.resource) == Some(Kind::Service)
+        {
+            api.cluster().services.release(review.namespace, review.name);
+        }
+        return Err(status);
+    }
     Ok(())
+}
+
+/// All objects of a kind in a namespace (everywhere when it is empty); none on failure.
+pub(super) fn list(api: &Api, kind: Kind, namespace: &str) -> Vec<Arc<Value>> {
+    let scope = if namespace.is_empty() { Scope::All } else { Scope::Namespace(namespace) };
+    api.list(kind.resource(), scope, Selection::default()).map(|it| it.0).unwrap_or_default()
+}
+
+/// The newest class that is marked as the default.
+fn default_class(api: &Api, kind: Kind, mark: &str) -> Option<String> {
+    list(api, kind, "")
+        .iter()
+        .filter(|it| annotation(it, mark) == Some("true"))
+        .max_by_key(|it| text(&it["metadata"]["creationTimestamp"]).to_owned())
+        .map(|it| meta::name(it).to_owned())
+}
+
+fn add_finalizer(object: &mut Value, finalizer: &str) {
+    if meta::has_finalizer(object, finalizer) {
+        return;
+    }
+    meta::push(&mut object["metadata"], "finalizers", finalizer.into());
 }

@@ -1,8 +1,10 @@
 //! Creating objects.
 
-use super::{Outcome, names, prepare};
-use crate::api::{Resource, Write};
+use super::update::Origin;
+use super::{Outcome, managed, names, prepare};
+use crate::api::Write;
 use crate::cluster::Cluster;
+use crate::lifecycle::admit::Operation;
 use crate::registry::Served;
 use crate::store::{Race, Stored};
 use crate::{Status, convert, object};
@@ -21,19 +23,31 @@ impl Cluster {
         mut object: Value,
         write: &Write<'_>,
     ) -> Result<Outcome, Status> {
-        if !write.subresource.is_empty() {
-            return self.create_subresource(served, namespace, object, write);
-        }
         check_type(served, &mut object)?;
+        let warnings = self.check_fields(served, &mut object, write)?;
         check_namespace(served, namespace, &mut object)?;
+        let mut outcome = self.create_object(served, namespace, object, write, Origin::Written)?;
+        outcome.warnings = warnings;
+        Ok(outcome)
+    }
+
+    /// Creates an object whose type and fields have been checked.
+    pub(crate) fn create_object(
+        &self,
+        served: &Served,
+        namespace: &str,
+        object: Value,
+        write: &Write<'_>,
+        origin: Origin,
+    ) -> Result<Outcome, Status> {
         let prefix = object::meta_text(&object, "generateName").to_owned();
         if !object::name(&object).is_empty() || prefix.is_empty() {
-            return self.create_named(served, namespace, object, write);
+            return self.create_named(served, namespace, object, write, origin);
         }
         for attempt in 1.. {
             let mut named = object.clone();
             object::meta_mut(&mut named).insert("name".to_owned(), names::generate(&prefix).into());
-            match self.create_named(served, namespace, named, write) {
+            match self.create_named(served, namespace, named, write, origin) {
                 Err(status) if status.is_already_exists() && attempt < ATTEMPTS => {}
                 result => return result,
             }
@@ -47,12 +61,25 @@ impl Cluster {
         namespace: &str,
         mut object: Value,
         write: &Write<'_>,
+        origin: Origin,
     ) -> Result<Outcome, Status> {
         let table = served.table()?;
         let name = object::name(&object).to_owned();
+        if !object::meta_text(&object, "resourceVersion").is_empty() {
+            return Err(Status::bad_request(
+                "resourceVersion should not be set on objects to be created",
+            ));
+        }
         self.check_namespace_alive(served, namespace, &name)?;
+        crate::defaults::apply(served, &mut object);
+        if origin == Origin::Written {
+            object::meta_mut(&mut object).remove("managedFields");
+            managed::update(self, served, write, None, &mut object);
+        }
         convert::to_storage(served, &mut object);
+        let review = (write, Operation::Create, None);
         prepare::for_create(served, &mut object);
+        self.mutate(served, review, &mut object)?;
         if name.is_empty() {
             let cause = crate::Cause::new(
                 "FieldValueRequired",
@@ -61,6 +88,8 @@ impl Cluster {
             );
             return Err(Status::invalid(&served.resource.group, &served.kind, "", &[cause]));
         }
+        super::check::validate(self, served, "", None, &object)?;
+        self.check(served, review, &mut object)?;
         let key = served.key(namespace, &name);
         let exists =
             || Status::already_exists(&served.resource.group, &served.resource.plural, &name);
@@ -71,6 +100,7 @@ impl Cluster {
             return self.answer_dry(served, object, true);
         }
         let stored = self.store.insert(table, &key, object).map_err(|Race| exists())?;
+        self.after(served, &stored, false);
         self.answer(served, stored, true)
     }
 
@@ -83,7 +113,7 @@ impl Cluster {
     ) -> Result<Outcome, Status> {
         let value = self.view(served, &stored)?;
         let stored = served.is_storage().then_some(stored);
-        Ok(Outcome { value, stored, created, removed: false })
+        Ok(Outcome { value, stored, created, removed: false, warnings: Vec::new() })
     }
 
     /// Makes the answer to a write that was not stored.
@@ -95,34 +125,7 @@ impl Cluster {
         created: bool,
     ) -> Result<Outcome, Status> {
         let value = Arc::new(self.to_served(served, object));
-        Ok(Outcome { value, stored: None, created, removed: false })
-    }
-
-    fn check_namespace_alive(
-        &self,
-        served: &Served,
-        namespace: &str,
-        name: &str,
-    ) -> Result<(), Status> {
-        if !served.namespaced {
-            return Ok(());
-        }
-        let namespaces = self.served(&Resource::new("", "v1", "namespaces"))?;
-        let stored = self.get(&namespaces, "", namespace)?;
-        if !object::is_terminating(&stored.value()) {
-            return Ok(());
-        }
-        let why = format!(
-            "unable to create new content in namespace {namespace} because it is being terminated"
-        );
-        let mut status =
-            Status::forbidden(&served.resource.group, &served.resource.plural, name, &why);
-        status.details["causes"] = serde_json::json!([{
-            "reason": "NamespaceTerminating",
-            "message": format!("namespace {namespace} is being terminated"),
-            "field": "metadata.namespace",
-        }]);
-        Err(status)
+        Ok(Outcome { value, stored: None, created, removed: false, warnings: Vec::new() })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Deleting objects.
 
-use super::{Outcome, prepare};
+use super::{Failed, Outcome, prepare};
 use crate::api::{Deletion, Propagation};
 use crate::cluster::Cluster;
 use crate::registry::Served;
@@ -24,13 +24,9 @@ impl Cluster {
         loop {
             let old = self.get(served, namespace, name)?;
             match self.delete_seen(served, &old, deletion) {
-                Err(status) if status.is_conflict() && deletion.resource_version.is_none() => {
-                    // Only a race is worth another attempt: other conflicts do not go away.
-                    if deletion.uid.as_deref().is_some_and(|uid| uid != object::uid(&old.value())) {
-                        return Err(status);
-                    }
-                }
-                result => return result,
+                Err(Failed::Race) => {}
+                Err(Failed::Status(status)) => return Err(status),
+                Ok(outcome) => return Ok(outcome),
             }
         }
     }
@@ -40,7 +36,7 @@ impl Cluster {
         served: &Served,
         old: &Arc<Stored>,
         deletion: &Deletion,
-    ) -> Result<Outcome, Status> {
+    ) -> Result<Outcome, Failed> {
         let old_value = old.value();
         check_preconditions(served, old, deletion)?;
         let mut new = (*old_value).clone();
@@ -49,26 +45,21 @@ impl Cluster {
         let kept = object::finalizers(&new).next().is_some() || keeps_namespace(served, &new);
         if !kept && grace == 0 {
             if deletion.dry_run {
-                return self.answer_dry(served, new, false);
+                return Ok(self.answer_dry(served, new, false)?);
             }
             let table = served.table()?;
-            let stored = self.store.remove(table, old, new).map_err(|Race| {
-                Status::modified(
-                    &served.resource.group,
-                    &served.resource.plural,
-                    object::name(&old_value),
-                )
-            })?;
+            let stored = self.store.remove(table, old, new).map_err(|Race| Failed::Race)?;
+            self.after(served, &stored, true);
             let mut outcome = self.answer(served, stored, false)?;
             outcome.removed = true;
             return Ok(outcome);
         }
         mark(served, &mut new, grace);
         if new == *old_value {
-            return self.answer(served, Arc::clone(old), false);
+            return Ok(self.answer(served, Arc::clone(old), false)?);
         }
         if deletion.dry_run {
-            return self.answer_dry(served, new, false);
+            return Ok(self.answer_dry(served, new, false)?);
         }
         self.commit_update(served, old, new)
     }

@@ -1,15 +1,17 @@
 //! Changing objects by patches.
 
-use super::Outcome;
+use super::create::{check_namespace, check_type};
+use super::update::{Origin, check_name, check_preconditions};
+use super::{Failed, Outcome, managed};
 use crate::Status;
 use crate::api::{PatchKind, Write};
 use crate::cluster::Cluster;
 use crate::object;
 use crate::registry::Served;
+use crate::store::Stored;
+use kusion_k8s_merge::{json_patch, merge_patch, strategic_merge};
 use serde_json::Value;
-
-/// Attempts to bring a patch in between other writes.
-const ATTEMPTS: usize = 100;
+use std::sync::Arc;
 
 impl Cluster {
     /// Patches an object.
@@ -22,15 +24,21 @@ impl Cluster {
         patch: &Value,
         write: &Write<'_>,
     ) -> Result<Outcome, Status> {
-        for _ in 1..ATTEMPTS {
-            match self.try_patch(served, namespace, name, kind, patch, write) {
-                Err(status)
-                    if status.is_conflict()
-                        && object::meta_text(patch, "resourceVersion").is_empty() => {}
-                result => return result,
+        if kind == PatchKind::Apply {
+            check_config(served, namespace, name, patch, write)?;
+        }
+        loop {
+            let result = if write.subresource == "scale" {
+                self.patch_scale(served, namespace, name, kind, patch, write)
+            } else {
+                self.try_patch(served, namespace, name, kind, patch, write)
+            };
+            match result {
+                Err(Failed::Race) => {}
+                Err(Failed::Status(status)) => return Err(status),
+                Ok(outcome) => return Ok(outcome),
             }
         }
-        self.try_patch(served, namespace, name, kind, patch, write)
     }
 
     fn try_patch(
@@ -41,47 +49,128 @@ impl Cluster {
         kind: PatchKind,
         patch: &Value,
         write: &Write<'_>,
-    ) -> Result<Outcome, Status> {
+    ) -> Result<Outcome, Failed> {
         let old = match self.get(served, namespace, name) {
             Err(status)
                 if status.is_not_found()
                     && kind == PatchKind::Apply
                     && write.subresource.is_empty() =>
             {
-                let mut object = patch.clone();
-                object::meta_mut(&mut object).insert("name".to_owned(), name.into());
-                return self.create(served, namespace, object, write);
+                return self.create_applied(served, namespace, name, patch, write);
             }
             result => result?,
         };
-        if write.subresource == "scale" {
-            let mut scale = self.scale(served, namespace, name)?;
-            merge(&mut scale, patch);
-            return self.update_scale(served, namespace, name, &scale, write);
+        let live = self.view(served, &old)?;
+        let (mut new, origin) = self.merged(served, &live, kind, patch, write)?;
+        check_type(served, &mut new)?;
+        check_namespace(served, namespace, &mut new)?;
+        check_name(name, &mut new)?;
+        let warnings = self.check_fields(served, &mut new, write)?;
+        check_preconditions(served, &old, &new)?;
+        let mut outcome = self.replace(served, &old, new, write, origin)?;
+        outcome.warnings = warnings;
+        Ok(outcome)
+    }
+
+    fn merged(
+        &self,
+        served: &Served,
+        live: &Arc<Value>,
+        kind: PatchKind,
+        patch: &Value,
+        write: &Write<'_>,
+    ) -> Result<(Value, Origin), Status> {
+        let merged = match kind {
+            PatchKind::Apply => {
+                let new = managed::apply(self, served, write, Some(live), patch)?;
+                return Ok((without_nulls(new), Origin::Applied));
+            }
+            PatchKind::Json => json_patch(live, patch),
+            PatchKind::Merge => merge_patch(live, patch),
+            PatchKind::Strategic => match served.typed() {
+                Some(typed) => strategic_merge(typed, live, patch),
+                None => merge_patch(live, patch),
+            },
+        };
+        Ok((merged.map_err(managed::patch_status)?, Origin::Written))
+    }
+
+    fn create_applied(
+        &self,
+        served: &Served,
+        namespace: &str,
+        name: &str,
+        config: &Value,
+        write: &Write<'_>,
+    ) -> Result<Outcome, Failed> {
+        let mut object = managed::apply(self, served, write, None, config)?;
+        object::meta_mut(&mut object).insert("name".to_owned(), name.into());
+        let object = without_nulls(object);
+        match self.create_object(served, namespace, object, write, Origin::Applied) {
+            Err(status) if status.is_already_exists() => Err(Failed::Race),
+            result => Ok(result?),
         }
-        let mut new = (*self.view(served, &old)?).clone();
-        merge(&mut new, patch);
-        super::create::check_type(served, &mut new)?;
-        super::update::check_preconditions(served, &old, &new)?;
-        self.replace(served, &old, new, write)
+    }
+
+    fn patch_scale(
+        &self,
+        served: &Served,
+        namespace: &str,
+        name: &str,
+        kind: PatchKind,
+        patch: &Value,
+        write: &Write<'_>,
+    ) -> Result<Outcome, Failed> {
+        let old = self.get(served, namespace, name)?;
+        let scale = super::subresource::scale_of(served, &*self.view(served, &old)?);
+        let new = match kind {
+            PatchKind::Json => json_patch(&scale, patch),
+            _ => merge_patch(&scale, patch),
+        };
+        let new = new.map_err(managed::patch_status)?;
+        self.replace_scale(served, &old, &new, write, kind == PatchKind::Apply)
+    }
+
+    /// Returns a stored object for a subresource write that was read at `old`.
+    pub(crate) fn live(&self, served: &Served, old: &Stored) -> Result<Value, Status> {
+        Ok((*self.view(served, old)?).clone())
     }
 }
 
-/// Merges a JSON merge patch into a value.
-fn merge(target: &mut Value, patch: &Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch.clone();
-        return;
-    };
-    if !target.is_object() {
-        *target = Value::Object(serde_json::Map::new());
+/// Checks an applied configuration before it is merged.
+fn check_config(
+    served: &Served,
+    namespace: &str,
+    name: &str,
+    config: &Value,
+    write: &Write<'_>,
+) -> Result<(), Status> {
+    if write.manager.is_empty() {
+        let cause = crate::Cause::new(
+            "FieldValueRequired",
+            "fieldManager",
+            "Required value: is required for apply patch",
+        );
+        return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", &[cause]));
     }
-    let Value::Object(map) = target else { return };
-    for (key, value) in patch {
-        if value.is_null() {
-            map.remove(key);
-        } else {
-            merge(map.entry(key.clone()).or_insert(Value::Null), value);
-        }
+    let mut config = config.clone();
+    if write.subresource != "scale" {
+        check_type(served, &mut config)?;
+        check_namespace(served, namespace, &mut config)?;
+    }
+    check_name(name, &mut config)
+}
+
+/// Removes nulls, which stand for nothing in typed objects.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(map) => Value::Object(
+            map.into_iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| (key, without_nulls(value)))
+                .collect(),
+        ),
+        Value::Array(list) => Value::Array(list.into_iter().map(without_nulls).collect()),
+        other => other,
     }
 }

@@ -126,6 +126,10 @@ pub(crate) fn for_update(served: &Served, old: &Value, new: &mut Value) {
             object::child_mut(new, "spec").insert("finalizers".to_owned(), finalizers);
         }
     }
+}
+
+/// Counts a change of the spec.
+pub(crate) fn count_generation(served: &Served, old: &Value, new: &mut Value) {
     if has_generation(served) && differs(served, old, new) {
         bump_generation(new);
     }

@@ -1,9 +1,11 @@
 //! Parts of objects with ends of their own: status, scale and the like.
 
-use super::{Outcome, prepare};
+use super::update::Origin;
+use super::{Failed, Outcome, managed, prepare};
 use crate::api::Write;
 use crate::cluster::Cluster;
 use crate::registry::Served;
+use crate::store::Stored;
 use crate::{Status, object};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -21,6 +23,10 @@ pub(crate) fn prepare(
     match subresource {
         "status" => Ok(status(served, old, new)),
         "finalize" => Ok(part(old, &new, &["spec", "finalizers"])),
+        "binding" => {
+            let bound = part(old, &new, &["spec", "nodeName"]);
+            Ok(part(&bound, &new, &["status", "conditions"]))
+        }
         "approval" => Ok(part(old, &new, &["status", "conditions"])),
         "ephemeralcontainers" => {
             let mut merged = part(old, &new, &["spec", "ephemeralContainers"]);
@@ -43,9 +49,13 @@ pub(crate) fn prepare(
 /// Returns `old` with the status of `new`, and with those of its labels and annotations that a
 /// writer of the status may set.
 fn status(served: &Served, old: &Value, mut new: Value) -> Value {
-    if !served.is_builtin() {
+    if !served.is_builtin() || managed::keeps_metadata(served) {
         let mut merged = old.clone();
         prepare::keep(&new, &mut merged, "status");
+        let records = object::at(&new, &["metadata", "managedFields"]).clone();
+        if !records.is_null() {
+            object::meta_mut(&mut merged).insert("managedFields".to_owned(), records);
+        }
         return merged;
     }
     prepare::keep_meta(old, &mut new);
@@ -82,22 +92,14 @@ fn part(old: &Value, new: &Value, path: &[&str; 2]) -> Value {
     } else {
         parent.insert(path[1].to_owned(), value);
     }
+    let records = object::at(new, &["metadata", "managedFields"]).clone();
+    if !records.is_null() {
+        object::meta_mut(&mut merged).insert("managedFields".to_owned(), records);
+    }
     merged
 }
 
 impl Cluster {
-    /// Answers a create below an object.
-    #[expect(clippy::unused_self, reason = "bindings and tokens come here")]
-    pub(crate) fn create_subresource(
-        &self,
-        _served: &Served,
-        _namespace: &str,
-        _object: Value,
-        _write: &Write<'_>,
-    ) -> Result<Outcome, Status> {
-        Err(Status::method_not_allowed())
-    }
-
     /// Returns how many replicas an object wants and has, as a `Scale`.
     pub(crate) fn scale(
         &self,
@@ -106,7 +108,7 @@ impl Cluster {
         name: &str,
     ) -> Result<Value, Status> {
         let stored = self.get(served, namespace, name)?;
-        Ok(scale_of(&stored.value()))
+        Ok(scale_of(served, &*self.view(served, &stored)?))
     }
 
     /// Sets how many replicas an object wants.
@@ -123,26 +125,44 @@ impl Cluster {
         }
         loop {
             let old = self.get(served, namespace, name)?;
-            super::update::check_preconditions(served, &old, scale)?;
-            let mut new = (*self.view(served, &old)?).clone();
-            let replicas = object::at(scale, &["spec", "replicas"]).as_i64().unwrap_or(0);
-            object::child_mut(&mut new, "spec").insert("replicas".to_owned(), replicas.into());
-            let plain = Write { subresource: "", ..*write };
-            match self.replace(served, &old, new, &plain) {
-                Err(status)
-                    if status.is_conflict()
-                        && object::meta_text(scale, "resourceVersion").is_empty() => {}
-                Err(status) => return Err(status),
-                Ok(outcome) => {
-                    let value = Arc::new(scale_of(&outcome.value));
-                    return Ok(Outcome { value, stored: None, ..outcome });
-                }
+            match self.replace_scale(served, &old, scale, write, false) {
+                Err(Failed::Race) => {}
+                Err(Failed::Status(status)) => return Err(status),
+                Ok(outcome) => return Ok(outcome),
             }
         }
     }
+
+    /// Sets how many replicas an object wants that was read at `old`.
+    pub(crate) fn replace_scale(
+        &self,
+        served: &Served,
+        old: &Arc<Stored>,
+        scale: &Value,
+        write: &Write<'_>,
+        _applied: bool,
+    ) -> Result<Outcome, Failed> {
+        super::update::check_preconditions(served, old, scale)?;
+        let mut new = self.live(served, old)?;
+        let replicas = object::at(scale, &["spec", "replicas"]).as_i64().unwrap_or(0);
+        if replicas < 0 {
+            let cause = crate::Cause::new(
+                "FieldValueInvalid",
+                "spec.replicas",
+                format!("Invalid value: {replicas}: must be greater than or equal to 0"),
+            );
+            let name = object::name(scale);
+            return Err(Status::invalid("autoscaling", "Scale", name, &[cause]).into());
+        }
+        object::child_mut(&mut new, "spec").insert("replicas".to_owned(), replicas.into());
+        let plain = Write { subresource: "", ..*write };
+        let outcome = self.replace(served, old, new, &plain, Origin::Written)?;
+        let value = Arc::new(scale_of(served, &outcome.value));
+        Ok(Outcome { value, stored: None, ..outcome })
+    }
 }
 
-fn scale_of(object: &Value) -> Value {
+pub(crate) fn scale_of(_served: &Served, object: &Value) -> Value {
     let mut meta = serde_json::Map::new();
     for key in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
         let value = object::at(object, &["metadata", key]);

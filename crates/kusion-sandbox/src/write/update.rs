@@ -1,14 +1,24 @@
 //! Replacing objects.
 
 use super::create::{check_namespace, check_type};
-use super::{Outcome, prepare};
+use super::{Failed, Outcome, managed, prepare};
 use crate::api::Write;
 use crate::cluster::Cluster;
+use crate::lifecycle::admit::Operation;
 use crate::registry::Served;
 use crate::store::{Race, Stored};
 use crate::{Status, convert, object};
 use serde_json::Value;
 use std::sync::Arc;
+
+/// How an object was made that replaces another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The writer gave it; the records of managers must be brought up to date.
+    Written,
+    /// Server-side apply merged it, with the records of managers.
+    Applied,
+}
 
 impl Cluster {
     /// Replaces an object, or the part of it that a subresource names.
@@ -24,17 +34,26 @@ impl Cluster {
             return self.update_scale(served, namespace, name, &object, write);
         }
         check_type(served, &mut object)?;
+        let warnings = self.check_fields(served, &mut object, write)?;
         check_namespace(served, namespace, &mut object)?;
         check_name(name, &mut object)?;
+        if write.subresource.is_empty()
+            && creates_on_update(served)
+            && self.get(served, namespace, name).is_err()
+        {
+            return self.create(served, namespace, object, write);
+        }
         loop {
             let old = self.get(served, namespace, name)?;
             check_preconditions(served, &old, &object)?;
-            match self.replace(served, &old, object.clone(), write) {
-                // The writer named no version, so it means whatever is there now.
-                Err(status)
-                    if status.is_conflict()
-                        && object::meta_text(&object, "resourceVersion").is_empty() => {}
-                result => return result,
+            match self.replace(served, &old, object.clone(), write, Origin::Written) {
+                // Whoever names a version fails the check above in the next round.
+                Err(Failed::Race) => {}
+                Err(Failed::Status(status)) => return Err(status),
+                Ok(mut outcome) => {
+                    outcome.warnings = warnings;
+                    return Ok(outcome);
+                }
             }
         }
     }
@@ -46,18 +65,31 @@ impl Cluster {
         old: &Arc<Stored>,
         mut new: Value,
         write: &Write<'_>,
-    ) -> Result<Outcome, Status> {
-        convert::to_storage(served, &mut new);
+        origin: Origin,
+    ) -> Result<Outcome, Failed> {
         let old_value = old.value();
+        crate::defaults::apply(served, &mut new);
+        if origin == Origin::Written {
+            let live = self.view(served, old)?;
+            managed::update(self, served, write, Some(&live), &mut new);
+        }
+        convert::to_storage(served, &mut new);
         match write.subresource {
             "" => prepare::for_update(served, &old_value, &mut new),
             _ => new = super::subresource::prepare(served, write.subresource, &old_value, new)?,
         }
-        if new == *old_value {
-            return self.answer(served, Arc::clone(old), false);
+        let review = (write, Operation::Update, Some(&*old_value));
+        self.mutate(served, review, &mut new)?;
+        if write.subresource.is_empty() {
+            prepare::count_generation(served, &old_value, &mut new);
         }
+        if kusion_k8s_merge::keep_times(&old_value, &mut new) {
+            return Ok(self.answer(served, Arc::clone(old), false)?);
+        }
+        super::check::validate(self, served, write.subresource, Some(&old_value), &new)?;
+        self.check(served, review, &mut new)?;
         if write.dry_run {
-            return self.answer_dry(served, new, false);
+            return Ok(self.answer_dry(served, new, false)?);
         }
         self.commit_update(served, old, new)
     }
@@ -68,21 +100,37 @@ impl Cluster {
         served: &Served,
         old: &Arc<Stored>,
         new: Value,
-    ) -> Result<Outcome, Status> {
+    ) -> Result<Outcome, Failed> {
         let table = served.table()?;
-        let late = |Race| {
-            let name = object::name(&old.value()).to_owned();
-            Status::modified(&served.resource.group, &served.resource.plural, &name)
-        };
         if is_finished(served, &new) {
-            let stored = self.store.remove(table, old, new).map_err(late)?;
+            let stored = self.store.remove(table, old, new).map_err(|Race| Failed::Race)?;
+            self.after(served, &stored, true);
             let mut outcome = self.answer(served, stored, false)?;
             outcome.removed = true;
             return Ok(outcome);
         }
-        let stored = self.store.replace(table, old, new).map_err(late)?;
-        self.answer(served, stored, false)
+        let stored = self.store.replace(table, old, new).map_err(|Race| Failed::Race)?;
+        self.after(served, &stored, false);
+        Ok(self.answer(served, stored, false)?)
     }
+}
+
+/// Returns whether an update of a missing object makes it.
+fn creates_on_update(served: &Served) -> bool {
+    served.is_builtin()
+        && matches!(
+            &*served.kind,
+            "RuntimeClass"
+                | "Role"
+                | "RoleBinding"
+                | "ClusterRole"
+                | "ClusterRoleBinding"
+                | "Lease"
+                | "LimitRange"
+                | "Event"
+                | "Service"
+                | "Endpoints"
+        )
 }
 
 /// Returns whether an object that is being deleted has nothing left to wait for.
@@ -97,7 +145,7 @@ fn is_finished(served: &Served, object: &Value) -> bool {
                 .is_some_and(|list| !list.is_empty()))
 }
 
-fn check_name(name: &str, object: &mut Value) -> Result<(), Status> {
+pub(crate) fn check_name(name: &str, object: &mut Value) -> Result<(), Status> {
     let given = object::name(object);
     if given.is_empty() {
         object::meta_mut(object).insert("name".to_owned(), name.into());
@@ -119,7 +167,7 @@ pub(crate) fn check_preconditions(
     let name = object::name(&old_value);
     let (group, plural) = (&served.resource.group, &served.resource.plural);
     let version = object::meta_text(object, "resourceVersion");
-    if !version.is_empty() && version != old.revision.to_string() {
+    if !version.is_empty() && version != "0" && version != old.revision.to_string() {
         return Err(Status::modified(group, plural, name));
     }
     let (uid, old_uid) = (object::uid(object), object::uid(&old_value));

@@ -1,0 +1,139 @@
+//! Runs workloads with all tools, one after the other and round after round.
+
+use crate::compare::same_data;
+use crate::measure::{Cost, Run};
+use crate::tool::{Tool, Tools};
+use crate::workload::Workload;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long to measure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// At least so many rounds.
+    pub(crate) rounds: usize,
+    /// More rounds until so much time has passed.
+    pub(crate) budget: Duration,
+    /// A run that takes longer is given up.
+    pub(crate) limit: Duration,
+    /// A count of instructions that takes longer is given up; zero for no counts.
+    pub(crate) count_limit: Duration,
+}
+
+/// What a tool needed for a workload.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    /// The tool.
+    pub(crate) tool: Tool,
+    /// The least of all rounds; the memory is the most.
+    pub(crate) cost: Result<Cost, String>,
+    /// How many instructions it took.
+    pub(crate) instructions: Option<f64>,
+    /// Whether its output is that of the reference, as data.
+    pub(crate) is_same: Option<bool>,
+}
+
+/// A workload and what all tools needed for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    /// The workload.
+    pub(crate) workload: Workload,
+    /// The tools.
+    pub(crate) measured: Vec<Measured>,
+}
+
+impl Row {
+    /// What a tool needed, if it ran.
+    pub(crate) fn cost(&self, tool: Tool) -> Option<Cost> {
+        self.of(tool)?.cost.clone().ok()
+    }
+
+    /// All about a tool.
+    pub(crate) fn of(&self, tool: Tool) -> Option<&Measured> {
+        self.measured.iter().find(|measured| measured.tool == tool)
+    }
+}
+
+const TOOLS: [Tool; 4] = [Tool::Reference, Tool::Jrsonnet, Tool::Ours, Tool::Reader];
+
+/// Runs one workload with all tools.
+///
+/// # Errors
+///
+/// If outputs can't be compared.
+pub(crate) fn run(
+    workload: &Workload,
+    tools: &Tools,
+    effort: Effort,
+    scratch: &Path,
+) -> anyhow::Result<Row> {
+    let wants = |tool: &Tool| *tool != Tool::Reader || workload.n == 0;
+    let runs: Vec<(Tool, Run)> = TOOLS
+        .into_iter()
+        .filter(wants)
+        .filter_map(|tool| Some((tool, workload.run(tools, tool)?)))
+        .collect();
+    let costs = interleave(&runs.iter().map(|(_, run)| run).collect::<Vec<_>>(), effort);
+    let mut measured = Vec::new();
+    for ((tool, run), mut cost) in runs.iter().zip(costs) {
+        if let (Tool::Reference, Ok(cost), Some(start)) = (tool, &mut cost, tools.reference_start) {
+            cost.cpu = (cost.cpu - start.cpu).max(0.0);
+            cost.wall = (cost.wall - start.wall).max(0.0);
+        }
+        let counts = *tool == Tool::Ours && !effort.count_limit.is_zero();
+        let instructions = counts.then(|| run.count_instructions(effort.count_limit)).flatten();
+        measured.push(Measured { tool: *tool, cost, instructions, is_same: None });
+    }
+    let find = |tool: Tool| runs.iter().find(|(other, _)| *other == tool).map(|(_, run)| run);
+    if let (Some(reference), Some(ours)) = (find(Tool::Reference), find(Tool::Ours)) {
+        let is_same = compare(reference, ours, effort, scratch)?;
+        for one in &mut measured {
+            if one.tool == Tool::Ours {
+                one.is_same = is_same;
+            }
+        }
+    }
+    Ok(Row { workload: workload.clone(), measured })
+}
+
+/// Runs commands in turn, round after round; gives the least of each.
+pub(crate) fn interleave(runs: &[&Run], effort: Effort) -> Vec<Result<Cost, String>> {
+    let mut best: Vec<Option<Result<Cost, String>>> = vec![None; runs.len()];
+    let start = Instant::now();
+    let mut round = 0;
+    while round < effort.rounds || start.elapsed() < effort.budget && round < 40 {
+        for (run, best) in runs.iter().zip(&mut best) {
+            let is_slow = matches!(best, Some(Ok(cost)) if cost.wall > 5e3) && round > 1;
+            if is_slow || matches!(best, Some(Err(_))) {
+                continue;
+            }
+            let next = run.measure(effort.limit, None).map_err(|error| error.to_string());
+            *best = Some(match (best.take(), next) {
+                (Some(Ok(a)), Ok(b)) => Ok(Cost {
+                    cpu: a.cpu.min(b.cpu),
+                    wall: a.wall.min(b.wall),
+                    memory: a.memory.max(b.memory),
+                }),
+                (_, next) => next,
+            });
+        }
+        round += 1;
+    }
+    best.into_iter().map(|best| best.unwrap_or(Err("not run".to_owned()))).collect()
+}
+
+fn compare(
+    reference: &Run,
+    ours: &Run,
+    effort: Effort,
+    scratch: &Path,
+) -> anyhow::Result<Option<bool>> {
+    let (theirs_file, ours_file) = (scratch.join("reference.yaml"), scratch.join("ours.yaml"));
+    if reference.measure(effort.limit, Some(&theirs_file)).is_err() {
+        return Ok(None);
+    }
+    if ours.measure(effort.limit, Some(&ours_file)).is_err() {
+        return Ok(Some(false));
+    }
+    same_data(&theirs_file, &ours_file).map(Some)
+}

@@ -1,0 +1,426 @@
+//! What stacks ask of the file system.
+//!
+//! A [`Recorder`] stands between the compiler and the system. It answers the same question only
+//! once (the files are those of one point in time) and notes which questions each stack asked,
+//! with fingerprints of the answers.
+
+use base_system::{FileKind, Metadata, System};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
+use std::cell::{Cell, RefCell};
+use std::hash::{Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A question about a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Question {
+    /// What a file says.
+    Text,
+    /// Whether something is there, and of which kind.
+    Kind,
+    /// Which entries a folder has.
+    Listing,
+    /// What the real path is.
+    Real,
+    /// What a variable of the environment says; the path is its name.
+    Variable,
+}
+
+impl Question {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Text, Self::Kind, Self::Listing, Self::Real, Self::Variable];
+
+    /// The letter in manifests.
+    pub(super) fn letter(self) -> &'static str {
+        match self {
+            Self::Text => "t",
+            Self::Kind => "k",
+            Self::Listing => "l",
+            Self::Real => "r",
+            Self::Variable => "v",
+        }
+    }
+}
+
+/// A question and the fingerprint of its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fact {
+    pub(super) question: Question,
+    pub(super) path: PathBuf,
+    pub(super) answer: Answer,
+}
+
+/// The fingerprint of an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// What was said; for a file, what it holds.
+    pub(super) hash: u64,
+    /// How long a file is and when it was changed: while both stay, it need not be read.
+    pub(super) stamp: Option<Stamp>,
+}
+
+/// By which a file is taken for unchanged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub(super) len: u64,
+    pub(super) modified: Duration,
+}
+
+/// How much older than the batch a change must be for its time to be trusted: within one tick
+/// of the clock a file may change twice.
+const SAFE_AGE: Duration = Duration::from_secs(2);
+
+impl Stamp {
+    fn of(system: &dyn System, path: &Path, now: Duration) -> Option<Self> {
+        let facts = system.metadata(path).ok()?;
+        let stamp = Self { len: facts.len, modified: facts.modified };
+        (stamp.modified + SAFE_AGE < now).then_some(stamp)
+    }
+}
+
+impl Fact {
+    /// Whether the answer is still the same.
+    pub(super) fn holds(&self, system: &dyn System) -> bool {
+        match self.question {
+            Question::Text => {
+                if let (Some(stamp), Ok(now)) = (self.answer.stamp, system.metadata(&self.path))
+                    && (Stamp { len: now.len, modified: now.modified }) == stamp
+                {
+                    return true;
+                }
+                system.read(&self.path).is_ok_and(|bytes| hash_bytes(&bytes) == self.answer.hash)
+            }
+            Question::Kind => kind_hash(&system.metadata(&self.path)) == self.answer.hash,
+            Question::Listing => listing_hash(&system.read_dir(&self.path)) == self.answer.hash,
+            Question::Real => real_hash(&system.canonicalize(&self.path)) == self.answer.hash,
+            Question::Variable => {
+                let name = self.path.to_str().unwrap_or_default();
+                variable_hash(system.env(name).as_deref()) == self.answer.hash
+            }
+        }
+    }
+}
+
+/// Answers to errors: everything that could not be answered is alike.
+const NO_ANSWER: u64 = 0;
+
+fn hash_bytes(bytes: &[u8]) -> u64 {
+    let hash = blake3::hash(bytes);
+    let first = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");
+    u64::from_le_bytes(*first) | 1
+}
+
+fn variable_hash(value: Option<&str>) -> u64 {
+    value.map_or(NO_ANSWER, |value| hash_bytes(value.as_bytes()))
+}
+
+fn kind_hash<E>(answer: &Result<Metadata, E>) -> u64 {
+    match answer {
+        Ok(Metadata { kind: FileKind::File, len, .. }) => len + 2,
+        Ok(Metadata { kind: FileKind::Directory, .. }) => 1,
+        Err(_) => NO_ANSWER,
+    }
+}
+
+fn listing_hash<E>(answer: &Result<Vec<PathBuf>, E>) -> u64 {
+    let Ok(paths) = answer else { return NO_ANSWER };
+    let mut hasher = FxHasher::default();
+    for path in paths {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        hash_bytes(name).hash(&mut hasher);
+    }
+    hasher.finish() | 1
+}
+
+fn real_hash<E>(answer: &Result<PathBuf, E>) -> u64 {
+    match answer {
+        Ok(path) => hash_bytes(path.as_os_str().as_encoded_bytes()),
+        Err(_) => NO_ANSWER,
+    }
+}
+
+/// An answer that can be given again.
+type Known<T> = Result<T, io::ErrorKind>;
+
+/// A system that remembers what it was asked.
+pub(super) struct Recorder<'s> {
+    system: &'s dyn System,
+    /// When the batch began; `None` if nothing is recorded.
+    start: Option<Duration>,
+    kinds: RefCell<FxHashMap<PathBuf, (Known<Metadata>, u32)>>,
+    reals: RefCell<FxHashMap<PathBuf, (Known<PathBuf>, u32)>>,
+    listings: RefCell<FxHashMap<PathBuf, (Known<Vec<PathBuf>>, u32)>>,
+    texts: RefCell<FxHashMap<PathBuf, u32>>,
+    variables: RefCell<FxHashMap<String, (Option<String>, u32)>>,
+    /// All facts, by number.
+    facts: RefCell<Vec<Fact>>,
+    /// The facts that the current stack relies on.
+    asked: RefCell<FxHashSet<u32>>,
+    /// Whether the current stack did what can't be repeated: it asked for the time or for
+    /// random numbers, or it changed files.
+    is_volatile: Cell<bool>,
+}
+
+/// What one stack relies on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Asked {
+    /// The numbers of the facts, sorted.
+    pub(super) facts: Vec<u32>,
+    /// Whether its result may differ the next time whatever the files say.
+    pub(super) is_volatile: bool,
+}
+
+impl<'s> Recorder<'s> {
+    /// Makes a recorder; it keeps facts only if `records`.
+    pub(super) fn new(system: &'s dyn System, records: bool) -> Self {
+        Self {
+            system,
+            start: records.then(|| system.now()),
+            kinds: RefCell::default(),
+            reals: RefCell::default(),
+            listings: RefCell::default(),
+            texts: RefCell::default(),
+            variables: RefCell::default(),
+            facts: RefCell::default(),
+            asked: RefCell::default(),
+            is_volatile: Cell::new(false),
+        }
+    }
+
+    /// What was asked since the last call.
+    pub(super) fn take_asked(&self) -> Asked {
+        let mut facts: Vec<u32> = self.asked.borrow_mut().drain().collect();
+        facts.sort_unstable();
+        Asked { facts, is_volatile: self.is_volatile.replace(false) }
+    }
+
+    /// Notes that the current stack relies on a file that may have been read for another one.
+    pub(super) fn note_file(&self, path: &Path, text: &str) {
+        self.note_text(path, || hash_bytes(text.as_bytes()));
+    }
+
+    /// Notes that the current stack changes files: nothing known of them is certain now.
+    fn forget(&self) -> &dyn System {
+        self.is_volatile.set(true);
+        self.kinds.borrow_mut().clear();
+        self.reals.borrow_mut().clear();
+        self.listings.borrow_mut().clear();
+        self.system
+    }
+
+    /// Whether any fact that a stack relies on is so.
+    pub(super) fn any_asked(&self, asked: &Asked, test: impl Fn(&Fact) -> bool) -> bool {
+        let facts = self.facts.borrow();
+        asked.facts.iter().any(|fact| test(&facts[*fact as usize]))
+    }
+
+    /// All facts.
+    pub(super) fn into_facts(self) -> Vec<Fact> {
+        self.facts.into_inner()
+    }
+
+    fn record(&self, question: Question, path: &Path, answer: impl FnOnce() -> u64) -> u32 {
+        let Some(start) = self.start else { return 0 };
+        let stamp = match question {
+            Question::Text => Stamp::of(self.system, path, start),
+            _ => None,
+        };
+        let answer = Answer { hash: answer(), stamp };
+        let mut facts = self.facts.borrow_mut();
+        let number = facts.len() as u32;
+        facts.push(Fact { question, path: path.to_path_buf(), answer });
+        self.asked.borrow_mut().insert(number);
+        number
+    }
+
+    fn rely_on(&self, number: u32) {
+        if self.start.is_some() {
+            self.asked.borrow_mut().insert(number);
+        }
+    }
+
+    fn note_text(&self, path: &Path, answer: impl FnOnce() -> u64) {
+        if self.start.is_none() {
+            return;
+        }
+        let known = self.texts.borrow().get(path).copied();
+        if let Some(number) = known {
+            self.rely_on(number);
+        } else {
+            let number = self.record(Question::Text, path, answer);
+            self.texts.borrow_mut().insert(path.to_path_buf(), number);
+        }
+    }
+}
+
+fn again<T: Clone>(known: &Known<T>) -> io::Result<T> {
+    known.clone().map_err(io::Error::from)
+}
+
+fn to_known<T>(answer: io::Result<T>) -> Known<T> {
+    answer.map_err(|error| error.kind())
+}
+
+impl System for Recorder<'_> {
+    fn read_to_string(&self, path: &Path) -> io::Result<String> {
+        let answer = self.system.read_to_string(path);
+        self.note_text(path, || {
+            answer.as_ref().map_or(NO_ANSWER, |text| hash_bytes(text.as_bytes()))
+        });
+        answer
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let answer = self.system.read(path);
+        self.note_text(path, || answer.as_ref().map_or(NO_ANSWER, |bytes| hash_bytes(bytes)));
+        answer
+    }
+
+    fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        if let Some((known, number)) = self.listings.borrow().get(path) {
+            self.rely_on(*number);
+            return again(known);
+        }
+        let answer = to_known(self.system.read_dir(path));
+        let number = self.record(Question::Listing, path, || listing_hash(&answer));
+        let given = again(&answer);
+        self.listings.borrow_mut().insert(path.to_path_buf(), (answer, number));
+        given
+    }
+
+    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
+        if let Some((known, number)) = self.kinds.borrow().get(path) {
+            self.rely_on(*number);
+            return again(known);
+        }
+        let answer = to_known(self.system.metadata(path));
+        let number = self.record(Question::Kind, path, || kind_hash(&answer));
+        let given = again(&answer);
+        self.kinds.borrow_mut().insert(path.to_path_buf(), (answer, number));
+        given
+    }
+
+    fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
+        if let Some((known, number)) = self.reals.borrow().get(path) {
+            self.rely_on(*number);
+            return again(known);
+        }
+        let answer = to_known(self.system.canonicalize(path));
+        let number = self.record(Question::Real, path, || real_hash(&answer));
+        let given = again(&answer);
+        self.reals.borrow_mut().insert(path.to_path_buf(), (answer, number));
+        given
+    }
+
+    fn write(&self, path: &Path, text: &str) -> io::Result<()> {
+        self.forget().write(path, text)
+    }
+
+    fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.forget().write_bytes(path, bytes)
+    }
+
+    fn append(&self, path: &Path, text: &str) -> io::Result<()> {
+        self.forget().append(path, text)
+    }
+
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.forget().create_dir_all(path)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        self.forget().remove(path)
+    }
+
+    fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.forget().copy(from, to)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.forget().rename(from, to)
+    }
+
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        self.system.current_dir()
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        if let Some((known, number)) = self.variables.borrow().get(name) {
+            self.rely_on(*number);
+            return known.clone();
+        }
+        let value = self.system.env(name);
+        let hash = || variable_hash(value.as_deref());
+        let number = self.record(Question::Variable, Path::new(name), hash);
+        self.variables.borrow_mut().insert(name.to_owned(), (value.clone(), number));
+        value
+    }
+
+    fn now(&self) -> Duration {
+        self.is_volatile.set(true);
+        self.system.now()
+    }
+
+    fn utc_offset_seconds(&self) -> i32 {
+        self.is_volatile.set(true);
+        self.system.utc_offset_seconds()
+    }
+
+    fn random(&self) -> u128 {
+        self.is_volatile.set(true);
+        self.system.random()
+    }
+}
+
+/// Files that were changed, added or removed.
+pub(super) struct Change {
+    paths: FxHashSet<PathBuf>,
+    /// The folders above them.
+    folders: FxHashSet<PathBuf>,
+}
+
+impl Change {
+    pub(super) fn new(system: &dyn System, paths: &[PathBuf]) -> Self {
+        let mut change = Self {
+            paths: FxHashSet::with_capacity_and_hasher(paths.len(), FxBuildHasher),
+            folders: FxHashSet::default(),
+        };
+        for path in paths {
+            // A removed file has no real path, but the folder above it may have one.
+            let real = real_path(system, path);
+            for folder in real.ancestors().skip(1).chain(path.ancestors().skip(1)) {
+                if !change.folders.insert(folder.to_path_buf()) {
+                    break;
+                }
+            }
+            change.paths.insert(path.clone());
+            change.paths.insert(real);
+        }
+        change
+    }
+
+    /// Whether a change may alter the answer to a question.
+    pub(super) fn touches(&self, question: Question, path: &Path) -> bool {
+        match question {
+            // Folders come and go with the files in them.
+            Question::Kind | Question::Real => {
+                self.paths.contains(path)
+                    || self.folders.contains(path) && question == Question::Kind
+            }
+            Question::Text => self.paths.contains(path),
+            Question::Listing => self.folders.contains(path),
+            Question::Variable => false,
+        }
+    }
+}
+
+fn real_path(system: &dyn System, path: &Path) -> PathBuf {
+    if let Ok(real) = system.canonicalize(path) {
+        return real;
+    }
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => real_path(system, folder).join(name),
+        _ => path.to_path_buf(),
+    }
+}

@@ -1,0 +1,258 @@
+//! The threads that compile.
+
+use super::facts::{Change, Fact, Recorder, Stamp};
+use super::manifest::{Finished, Manifest, task_of};
+use super::place::Place;
+use super::{BatchError, BatchOptions, Stack, StackOutcome, StackState, unwritable};
+use crate::argument::parse_argument;
+use crate::compile::load_job;
+use crate::evaluate::{RunOutput, run_sharing};
+use crate::options::RunOptions;
+use crate::prepare::prepare;
+use crate::session::Session;
+use crate::shared::SharedPackages;
+use crate::stack::LARGE_STACKS;
+use base_diag::{Colour, render_text};
+use base_system::System;
+use kcl_hir::{Input, Program};
+use rustc_hash::FxHashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, Builder};
+
+/// How many neighbouring stacks a thread takes at once: they often share files.
+const CHUNK: usize = 12;
+
+/// What is to be done.
+pub(super) struct Plan<'a> {
+    pub(super) system: &'a (dyn System + Sync),
+    pub(super) stacks: &'a [Stack],
+    pub(super) places: &'a [Place],
+    pub(super) options: &'a BatchOptions,
+    pub(super) wanted: &'a [bool],
+}
+
+/// What one thread did.
+#[derive(Default)]
+pub(super) struct Done {
+    pub(super) outcomes: Vec<(usize, StackOutcome)>,
+    pub(super) finished: Vec<Finished>,
+    /// The facts that `finished` counts.
+    pub(super) recorded: Vec<Fact>,
+}
+
+/// How many threads work.
+pub(super) fn n_threads(options: &BatchOptions) -> usize {
+    match options.threads {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        n => n.min(256),
+    }
+}
+
+/// Compiles the stacks that are wanted.
+pub(super) fn compile_all(plan: &Plan<'_>) -> Result<Vec<Done>, BatchError> {
+    let wanted: Vec<usize> = (0..plan.stacks.len()).filter(|&at| plan.wanted[at]).collect();
+    if let Some(out) = &plan.options.out {
+        plan.system.create_dir_all(out).map_err(|error| unwritable(out, error))?;
+    }
+    let session = Session::new();
+    let next = AtomicUsize::new(0);
+    let threads = n_threads(plan.options).min(wanted.len().div_ceil(CHUNK)).max(1);
+    let work = || {
+        let mut worker = Worker::new(plan, &session);
+        loop {
+            let first = next.fetch_add(CHUNK, Ordering::Relaxed);
+            let Some(rest) = wanted.get(first..).filter(|rest| !rest.is_empty()) else { break };
+            for &at in &rest[..rest.len().min(CHUNK)] {
+                worker.compile(at)?;
+            }
+        }
+        Ok(worker.finish())
+    };
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    thread::scope(|scope| {
+        let mut handles = Vec::with_capacity(threads);
+        for _ in 0..threads {
+            let thread = LARGE_STACKS
+                .iter()
+                .find_map(|&size| Builder::new().stack_size(size).spawn_scoped(scope, work).ok());
+            handles.extend(thread);
+        }
+        if handles.is_empty() {
+            return Ok(vec![work()?]);
+        }
+        handles
+            .into_iter()
+            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
+/// Says of each stack whether a change reaches it: by what it relied on in an earlier batch, or
+/// by what it loads now.
+pub(super) fn reached(
+    system: &dyn System,
+    stacks: &[Stack],
+    places: &[Place],
+    change: &Change,
+    previous: Option<&Manifest>,
+) -> Vec<bool> {
+    let session = Session::new();
+    let recorder = Recorder::new(system, true);
+    stacks
+        .iter()
+        .zip(places)
+        .map(|(stack, place)| {
+            if let Some(facts) = previous.and_then(|previous| previous.facts_of(stack, place)) {
+                return facts.iter().any(|fact| change.touches(fact.question, &fact.path));
+            }
+            let Ok(program) = load(&session, &recorder, stack) else { return true };
+            let asked = recorder.take_asked();
+            let is_touched =
+                recorder.any_asked(&asked, |fact| change.touches(fact.question, &fact.path));
+            asked.is_volatile || is_touched || reads_files(&program)
+        })
+        .collect()
+}
+
+fn load(session: &Session, recorder: &Recorder<'_>, stack: &Stack) -> Result<Program, ()> {
+    let options = run_options(stack)?;
+    let job = prepare(recorder, &options).map_err(drop)?;
+    let loaded = load_job(session, recorder, &job).map_err(drop)?;
+    if loaded.diagnostics.is_empty() {
+        note_files(recorder, &loaded.program);
+        return Ok(loaded.program);
+    }
+    Err(())
+}
+
+/// Whether the program may read files when it is evaluated.
+fn reads_files(program: &Program) -> bool {
+    let imports = program.files.iter().flat_map(|file| &file.imports);
+    imports.into_iter().any(|import| matches!(import.path.as_str(), "file" | "crypto" | "net"))
+}
+
+fn note_files(recorder: &Recorder<'_>, program: &Program) {
+    for file in &program.files {
+        recorder.note_file(Path::new(&file.path), &file.text);
+    }
+}
+
+fn run_options(stack: &Stack) -> Result<RunOptions, ()> {
+    let mut options = RunOptions {
+        work_dir: Some(stack.folder.clone()),
+        inputs: stack.inputs.iter().map(Input::path).collect(),
+        ..RunOptions::default()
+    };
+    for argument in &stack.arguments {
+        options.arguments.push(parse_argument(argument).map_err(drop)?);
+    }
+    Ok(options)
+}
+
+/// One thread.
+struct Worker<'a> {
+    plan: &'a Plan<'a>,
+    session: &'a Session,
+    recorder: Recorder<'a>,
+    packages: SharedPackages,
+    /// The folders that were made.
+    folders: FxHashSet<PathBuf>,
+    done: Done,
+}
+
+impl<'a> Worker<'a> {
+    fn new(plan: &'a Plan<'a>, session: &'a Session) -> Self {
+        Self {
+            plan,
+            session,
+            recorder: Recorder::new(plan.system, plan.options.out.is_some()),
+            packages: SharedPackages::default(),
+            folders: FxHashSet::default(),
+            done: Done::default(),
+        }
+    }
+
+    fn finish(self) -> Done {
+        Done { recorded: self.recorder.into_facts(), ..self.done }
+    }
+
+    /// Compiles one stack and writes its result.
+    fn compile(&mut self, at: usize) -> Result<(), BatchError> {
+        let (stack, place) = (&self.plan.stacks[at], &self.plan.places[at]);
+        let colour = self.plan.options.colour;
+        let mut outcome = StackOutcome { name: place.name.clone(), ..StackOutcome::default() };
+        let run = || run(self.session, &mut self.packages, &self.recorder, stack, colour);
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(Ok(output)) => {
+                let RunOutput { printed, mut result, warnings, program, .. } = output;
+                if !warnings.is_empty() {
+                    outcome.warnings = render_text(&warnings, &program, colour);
+                }
+                outcome.printed = printed;
+                if !result.is_empty() {
+                    result.push('\n');
+                }
+                let n_lines = result.bytes().filter(|byte| *byte == b'\n').count();
+                outcome.state = StackState::Compiled { n_bytes: result.len(), n_lines };
+                if let Some(out) = &self.plan.options.out {
+                    note_files(&self.recorder, &program);
+                    self.write(out, at, &result)?;
+                }
+            }
+            Ok(Err((message, printed))) => {
+                outcome.state = StackState::Failed(message);
+                outcome.printed = printed;
+                self.recorder.take_asked();
+            }
+            Err(_) => {
+                let message = "error: this is a bug of ours: the compiler stopped\n";
+                outcome.state = StackState::Failed(message.to_owned());
+                self.recorder.take_asked();
+            }
+        }
+        self.done.outcomes.push((at, outcome));
+        Ok(())
+    }
+
+    fn write(&mut self, out: &Path, at: usize, text: &str) -> Result<(), BatchError> {
+        let (stack, place) = (&self.plan.stacks[at], &self.plan.places[at]);
+        let system = self.plan.system;
+        let asked = self.recorder.take_asked();
+        let path = out.join(&place.output);
+        if let Some(folder) = path.parent()
+            && !self.folders.contains(folder)
+        {
+            system.create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
+            self.folders.insert(folder.to_path_buf());
+        }
+        system.write(&path, text).map_err(|error| unwritable(&path, error))?;
+        if let Some(output) = Stamp::now(system, &path) {
+            let (path, task) = (place.output.clone(), task_of(stack));
+            self.done.finished.push(Finished { path, task, output, asked });
+        }
+        Ok(())
+    }
+}
+
+/// Runs one stack; a failure is the text to be shown and what the stack had printed.
+fn run(
+    session: &Session,
+    packages: &mut SharedPackages,
+    recorder: &Recorder<'_>,
+    stack: &Stack,
+    colour: Colour,
+) -> Result<RunOutput, (String, String)> {
+    let options = match run_options(stack) {
+        Ok(options) => options,
+        Err(()) => {
+            let message = format!("error: invalid argument in {:?}\n", stack.arguments);
+            return Err((message, String::new()));
+        }
+    };
+    run_sharing(session, packages, recorder, &options)
+        .map_err(|error| (error.to_text(colour), error.printed.clone()))
+}

@@ -1,0 +1,32 @@
+//! `kusion sandbox reset`.
+
+use super::{down, up};
+use crate::failure::Failure;
+use crate::home;
+use crate::state::State;
+use crate::view::{self, Output};
+
+/// Which sandbox starts afresh.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Name of the sandbox
+    #[arg(long, default_value = "default")]
+    name: String,
+}
+
+/// Starts a sandbox again without its objects; address, token and kubeconfig stay.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let state = State::load(&args.name)?.ok_or_else(|| Failure::Unknown(args.name.clone()))?;
+    if !down::stop(&state)? {
+        return Err(Failure::NotRunning(args.name.clone()));
+    }
+    let again = up::Args {
+        name: state.name.clone(),
+        port: state.port,
+        tls: state.tls,
+        foreground: false,
+        output: Output::Text,
+    };
+    up::background(&again, &home::sandbox(&args.name)?, Some(&state.token))?;
+    view::result(&format!("sandbox `{}` is empty again at {}\n", args.name, state.url))
+}

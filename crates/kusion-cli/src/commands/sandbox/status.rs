@@ -1,0 +1,75 @@
+//! `kusion sandbox status`.
+
+use crate::failure::Failure;
+use crate::state::{State, names};
+use crate::view::{self, Output};
+use serde_json::{Value, json};
+
+/// Which sandboxes are shown.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only the sandbox of this name; fails when it is not running
+    #[arg(long)]
+    name: Option<String>,
+    /// Form of the result
+    #[arg(long, short, value_enum, default_value_t)]
+    output: Output,
+}
+
+/// Shows which sandboxes there are.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let names = match &args.name {
+        Some(name) => vec![name.clone()],
+        None => names()?,
+    };
+    let mut rows = Vec::new();
+    for name in names {
+        match State::load(&name)? {
+            Some(state) => {
+                let running = state.is_running();
+                rows.push((state, running));
+            }
+            None if args.name.is_some() => return Err(Failure::Unknown(name)),
+            None => {}
+        }
+    }
+    view::result(&match args.output {
+        Output::Json => json(&rows)?,
+        Output::Text => text(&rows),
+    })?;
+    match (&args.name, rows.first()) {
+        (Some(name), Some((_, false))) => Err(Failure::NotRunning(name.clone())),
+        _ => Ok(()),
+    }
+}
+
+fn word(running: bool) -> &'static str {
+    if running { "running" } else { "stopped" }
+}
+
+fn json(rows: &[(State, bool)]) -> Result<String, Failure> {
+    let mut list = Vec::new();
+    for (state, running) in rows {
+        list.push(json!({
+            "name": state.name,
+            "state": word(*running),
+            "url": state.url,
+            "pid": if *running { Value::from(state.pid) } else { Value::Null },
+            "kubeconfig": state.kubeconfig()?.display().to_string(),
+        }));
+    }
+    Ok(format!("{}\n", Value::Array(list)))
+}
+
+fn text(rows: &[(State, bool)]) -> String {
+    if rows.is_empty() {
+        return "no sandboxes; start one with `kusion sandbox up`\n".to_owned();
+    }
+    let width = rows.iter().map(|(state, _)| state.name.len()).max().unwrap_or(0).max(4);
+    let mut text = format!("{:width$}  {:7}  URL\n", "NAME", "STATE");
+    for (state, running) in rows {
+        let line = format!("{:width$}  {:7}  {}\n", state.name, word(*running), state.url);
+        text.push_str(&line);
+    }
+    text
+}

@@ -1,0 +1,10 @@
+//! Stub.
+use super::task::Key;
+use super::world::World;
+use crate::Status;
+pub(crate) fn sync(_: &mut World, _: &Key) -> Result<(), Status> {
+    Ok(())
+}
+pub(crate) fn sync_service(_: &mut World, _: &Key) -> Result<(), Status> {
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! The HTTP end: a thin shell over the cluster. Takes requests apart, calls the cluster and puts
+//! answers together; decides nothing about objects.
+
+mod body;
+mod logs;
+mod negotiate;
+mod objects;
+mod openapi;
+mod options;
+mod plain;
+mod present;
+mod query;
+mod read;
+mod route;
+mod server;
+mod watch;
+
+pub(crate) use objects::not_simulated;
+pub(crate) use server::{Server, serve};

@@ -1,0 +1,454 @@
+//! Requests for objects and collections.
+
+use super::body::Body;
+use super::negotiate::Form;
+use super::options::ListOptions;
+use super::present;
+use super::read::{Request, decode};
+use super::route::Route;
+use super::watch;
+use crate::api::{Api, Deletion, PatchKind, Propagation, Scope, Write};
+use crate::cluster::{Cluster, Filter, prefix};
+use crate::registry::Served;
+use crate::store::{Stored, TooOld};
+use crate::write::Outcome;
+use crate::{Status, object, reviews};
+use data_encoding::BASE64URL_NOPAD;
+use hyper::{Method, Response};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Answers a request for a resource.
+pub(crate) fn handle(
+    api: &Api,
+    route: &Route,
+    request: &Request,
+) -> Result<Response<Body>, Status> {
+    let cluster = api.cluster();
+    let served = cluster
+        .registry
+        .find(&route.group, &route.version, &route.plural)
+        .ok_or_else(Status::no_route)?;
+    check_place(&served, route, &request.method)?;
+    let target = Target { api, cluster, served: &served, route, request };
+    match (&request.method, route.name.is_empty(), route.subresource.is_empty()) {
+        (&Method::GET, true, _) => target.list(),
+        (&Method::GET, false, true) => target.get(),
+        (&Method::GET, false, false) => target.get_subresource(),
+        (&Method::POST, true, _) => target.create(),
+        (&Method::POST, false, false) => target.create_subresource(),
+        (&Method::PUT, false, _) => target.update(),
+        (&Method::PATCH, false, _) => target.patch(),
+        (&Method::DELETE, false, true) => target.delete(),
+        (&Method::DELETE, true, _) => target.delete_collection(),
+        _ => Err(Status::method_not_allowed()),
+    }
+}
+
+fn check_place(served: &Served, route: &Route, method: &Method) -> Result<(), Status> {
+    if !route.subresource.is_empty() && !served.has(&route.subresource) {
+        return Err(Status::no_route());
+    }
+    if !served.namespaced && !route.namespace.is_empty() {
+        return Err(Status::no_route());
+    }
+    if served.namespaced && route.namespace.is_empty() {
+        if !route.name.is_empty() {
+            return Err(Status::no_route());
+        }
+        if *method != Method::GET {
+            return Err(Status::method_not_allowed());
+        }
+    }
+    Ok(())
+}
+
+struct Target<'a> {
+    api: &'a Api,
+    cluster: &'a Arc<Cluster>,
+    served: &'a Arc<Served>,
+    route: &'a Route,
+    request: &'a Request,
+}
+
+impl Target<'_> {
+    fn require(&self, verb: &str) -> Result<(), Status> {
+        if self.served.can(verb) { Ok(()) } else { Err(Status::method_not_allowed()) }
+    }
+
+    fn write(&self) -> Result<Write<'_>, Status> {
+        Ok(Write {
+            manager: self.request.manager(),
+            subresource: &self.route.subresource,
+            dry_run: self.request.dry_run()?,
+            validation: self.request.validation()?,
+            force: self.request.query.flag("force"),
+        })
+    }
+
+    fn answer(&self, form: &Form, outcome: &Outcome) -> Response<Body> {
+        present::outcome(self.cluster, self.served, form, outcome)
+    }
+
+    fn get(&self) -> Result<Response<Body>, Status> {
+        let form = self.request.form()?;
+        if self.route.watch || self.request.query.flag("watch") {
+            self.require("watch")?;
+            let mut options = ListOptions::parse(&self.request.query, true)?;
+            options.fields = format!("metadata.name={}", self.route.name);
+            return watch::watch(self.cluster, self.served, form, &self.route.namespace, &options);
+        }
+        self.require("get")?;
+        let stored = self.cluster.get(self.served, &self.route.namespace, &self.route.name)?;
+        present::object(self.cluster, self.served, &form, &stored)
+    }
+
+    fn get_subresource(&self) -> Result<Response<Body>, Status> {
+        let (namespace, name) = (self.route.namespace.as_str(), self.route.name.as_str());
+        match self.route.subresource.as_str() {
+            "scale" => {
+                let scale = self.cluster.scale(self.served, namespace, name)?;
+                Ok(present::document(200, &self.request.form()?, &scale))
+            }
+            "log" => self.log(),
+            "status" | "approval" | "ephemeralcontainers" | "resize" => self.get(),
+            "finalize" => Err(Status::method_not_allowed()),
+            other => Err(not_simulated(other)),
+        }
+    }
+
+    fn log(&self) -> Result<Response<Body>, Status> {
+        let pod = self.cluster.get(self.served, &self.route.namespace, &self.route.name)?.value();
+        crate::http::logs::answer(self.api, &pod, &self.request.query)
+    }
+
+    fn list(&self) -> Result<Response<Body>, Status> {
+        let form = self.request.form()?;
+        let options = ListOptions::parse(&self.request.query, self.route.watch)?;
+        if options.watch {
+            self.require("watch")?;
+            return watch::watch(self.cluster, self.served, form, &self.route.namespace, &options);
+        }
+        self.require("list")?;
+        if self.served.table.is_none() {
+            return present::list(self.cluster, self.served, &form, &[], &json!({}));
+        }
+        let page = self.page(&options)?;
+        let mut meta = json!({"resourceVersion": page.revision.to_string()});
+        if let Some(start) = &page.next {
+            meta["continue"] = token(page.revision, start).into();
+            if options.labels.is_empty() && options.fields.is_empty() {
+                meta["remainingItemCount"] = page.remaining.into();
+            }
+        }
+        present::list(self.cluster, self.served, &form, &page.items, &meta)
+    }
+
+    fn page(&self, options: &ListOptions) -> Result<Page, Status> {
+        let table = self.served.table()?;
+        let filter = Filter::new(self.served, options.selection())?;
+        let prefix = prefix(self.served, Scope::Namespace(&self.route.namespace));
+        let store = &self.cluster.store;
+        let (items, revision) = if !options.token.is_empty() {
+            let (revision, start) = read_token(&options.token)?;
+            let items = store.list_at(table, &prefix, &start, revision).map_err(|TooOld| {
+                Status::expired("The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.")
+            })?;
+            (items, revision)
+        } else if let Some(revision) = options.version.filter(|it| *it > 0) {
+            let current = store.revision();
+            if revision > current {
+                return Err(too_large(revision, current));
+            }
+            if options.version_match == "Exact"
+                || (options.version_match.is_empty() && options.limit > 0)
+            {
+                let items = store.list_at(table, &prefix, "", revision).map_err(|TooOld| {
+                    Status::expired("The resourceVersion for the provided list is too old.")
+                })?;
+                (items, revision)
+            } else {
+                store.list(table, &prefix, "")
+            }
+        } else {
+            match filter.name() {
+                Some(name) if !prefix.is_empty() || !self.served.namespaced => {
+                    let key = format!("{prefix}{name}");
+                    let revision = store.revision();
+                    (store.get(table, &key).into_iter().collect(), revision)
+                }
+                _ => store.list(table, &prefix, ""),
+            }
+        };
+        Ok(Page::cut(items, revision, &filter, options.limit))
+    }
+
+    fn create(&self) -> Result<Response<Body>, Status> {
+        let form = self.request.form()?;
+        self.require("create")?;
+        let write = self.write()?;
+        let object = self.request.decode(&self.served.kind)?;
+        if self.served.table.is_none() {
+            let answer = reviews::answer(self.cluster, self.served, &self.route.namespace, object)?;
+            return Ok(present::document(201, &form, &answer));
+        }
+        let outcome = self.cluster.create(self.served, &self.route.namespace, object, &write)?;
+        Ok(self.answer(&form, &outcome))
+    }
+
+    fn create_subresource(&self) -> Result<Response<Body>, Status> {
+        let form = self.request.form()?;
+        let write = self.write()?;
+        let object = self.request.decode(&self.route.subresource)?;
+        let value = crate::subresources::create(
+            self.api,
+            self.served,
+            &self.route.namespace,
+            &self.route.name,
+            &object,
+            &write,
+        )?;
+        Ok(present::document(201, &form, &value))
+    }
+
+    fn update(&self) -> Result<Response<Body>, Status> {
+        let form = self.request.form()?;
+        self.require("update")?;
+        let write = self.write()?;
+        let object = self.request.decode(&self.served.kind)?;
+        let (namespace, name) = (&self.route.namespace, &self.route.name);
+        let outcome = self.cluster.update(self.served, namespace, name, object, &write)?;
+        Ok(self.answer(&form, &outcome))
+    }
+
+    fn patch(&self) -> Result<Response<Body>, Status> {
+        let form = self.request.form()?;
+        self.require("patch")?;
+        let write = self.write()?;
+        let kind = match self.request.content_type() {
+            "application/json-patch+json" => PatchKind::Json,
+            "application/merge-patch+json" => PatchKind::Merge,
+            "application/strategic-merge-patch+json" if self.served.is_builtin() => {
+                PatchKind::Strategic
+            }
+            "application/apply-patch+yaml" => PatchKind::Apply,
+            _ => {
+                let mut status = Status::unsupported_media("415: Unsupported Media Type");
+                status.details = json!({});
+                return Err(status);
+            }
+        };
+        let yaml = kind == PatchKind::Apply;
+        let patch = decode(&self.request.body, yaml).map_err(|why| {
+            Status::bad_request(if yaml {
+                format!("error decoding YAML: {why}")
+            } else {
+                format!("error decoding patch: {why}")
+            })
+        })?;
+        let (namespace, name) = (&self.route.namespace, &self.route.name);
+        let outcome = self.cluster.patch(self.served, namespace, name, kind, &patch, &write)?;
+        Ok(self.answer(&form, &outcome))
+    }
+
+    fn deletion(&self) -> Result<Deletion, Status> {
+        let query = &self.request.query;
+        let body = if self.request.body.is_empty() {
+            Value::Null
+        } else {
+            self.request.decode("DeleteOptions")?
+        };
+        let word = |key: &str| -> String {
+            match body.get(key).and_then(Value::as_str) {
+                Some(text) => text.to_owned(),
+                None => query.get(key).to_owned(),
+            }
+        };
+        let orphan = match body.get("orphanDependents").and_then(Value::as_bool) {
+            Some(flag) => Some(flag),
+            None => query.has("orphanDependents").then(|| query.flag("orphanDependents")),
+        };
+        let propagation = match (word("propagationPolicy").as_str(), orphan) {
+            ("Orphan", _) | ("", Some(true)) => Some(Propagation::Orphan),
+            ("Foreground", _) => Some(Propagation::Foreground),
+            ("Background", _) | ("", Some(false)) => Some(Propagation::Background),
+            ("", None) => None,
+            (other, _) => {
+                let cause = crate::Cause::new(
+                    "FieldValueNotSupported",
+                    "propagationPolicy",
+                    format!(
+                        "Unsupported value: \"{other}\": supported values: \"Background\", \"Foreground\", \"Orphan\""
+                    ),
+                );
+                return Err(Status::invalid("meta.k8s.io", "DeleteOptions", "", &[cause]));
+            }
+        };
+        let grace = body.get("gracePeriodSeconds").and_then(Value::as_i64);
+        let dry = body
+            .get("dryRun")
+            .and_then(Value::as_array)
+            .is_some_and(|list| list.iter().any(|it| it == "All"));
+        let precondition = |key: &str| {
+            body.get("preconditions")
+                .and_then(|it| it.get(key))
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        Ok(Deletion {
+            propagation,
+            grace_seconds: grace.or_else(|| query.get("gracePeriodSeconds").parse().ok()),
+            uid: precondition("uid"),
+            resource_version: precondition("resourceVersion"),
+            dry_run: dry || self.request.dry_run()?,
+        })
+    }
+
+    fn delete(&self) -> Result<Response<Body>, Status> {
+        let form = self.request.form()?;
+        self.require("delete")?;
+        let deletion = self.deletion()?;
+        let (namespace, name) = (&self.route.namespace, &self.route.name);
+        let outcome = self.cluster.delete(self.served, namespace, name, &deletion)?;
+        if outcome.removed && !returns_object(self.served) {
+            return Ok(present::document(200, &form, &self.success(&outcome.value)));
+        }
+        Ok(self.answer(&form, &outcome))
+    }
+
+    fn success(&self, value: &Value) -> Value {
+        let resource = &self.served.resource;
+        let mut details = json!({
+            "name": object::name(value),
+            "kind": &*resource.plural,
+            "uid": object::uid(value),
+        });
+        if !resource.group.is_empty() {
+            details["group"] = (*resource.group).into();
+        }
+        json!({
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "details": details,
+        })
+    }
+
+    fn delete_collection(&self) -> Result<Response<Body>, Status> {
+        let form = self.request.form()?;
+        self.require("deletecollection")?;
+        let deletion = self.deletion()?;
+        let options = ListOptions::parse(&self.request.query, false)?;
+        let filter = Filter::new(self.served, options.selection())?;
+        let prefix = prefix(self.served, Scope::Namespace(&self.route.namespace));
+        let (items, revision) = self.cluster.store.list(self.served.table()?, &prefix, "");
+        let page = Page::cut(items, revision, &filter, options.limit);
+        let mut deleted = Vec::with_capacity(page.items.len());
+        for stored in &page.items {
+            let value = stored.value();
+            let (namespace, name) = (object::namespace(&value), object::name(&value));
+            match self.cluster.delete(self.served, namespace, name, &deletion) {
+                Err(status) if !status.is_not_found() => return Err(status),
+                _ => deleted.push(Arc::clone(stored)),
+            }
+        }
+        let meta = json!({"resourceVersion": page.revision.to_string()});
+        present::list(self.cluster, self.served, &form, &deleted, &meta)
+    }
+}
+
+/// Part of a list.
+struct Page {
+    items: Vec<Arc<Stored>>,
+    revision: u64,
+    /// The key of the last item, when there are more.
+    next: Option<String>,
+    remaining: usize,
+}
+
+impl Page {
+    fn cut(items: Vec<Arc<Stored>>, revision: u64, filter: &Filter, limit: usize) -> Self {
+        let mut items = items;
+        if !filter.is_empty() {
+            items.retain(|stored| filter.takes(&stored.value()));
+        }
+        if limit == 0 || items.len() <= limit {
+            return Self { items, revision, next: None, remaining: 0 };
+        }
+        let remaining = items.len() - limit;
+        items.truncate(limit);
+        let next = items.last().map(|stored| stored.key.to_string());
+        Self { items, revision, next, remaining }
+    }
+}
+
+fn token(revision: u64, start: &str) -> String {
+    let text = json!({"v": "meta.k8s.io/v1", "rv": revision, "start": format!("{start}\0")});
+    BASE64URL_NOPAD.encode(text.to_string().as_bytes())
+}
+
+fn read_token(token: &str) -> Result<(u64, String), Status> {
+    let bad = |why: &str| {
+        Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"))
+    };
+    let bytes = BASE64URL_NOPAD
+        .decode(token.trim_end_matches('=').as_bytes())
+        .map_err(|error| bad(&error.to_string()))?;
+    let value: Value = serde_json::from_slice(&bytes)
+        .map_err(|_| bad("invalid character looking for beginning of value"))?;
+    let revision = value["rv"]
+        .as_u64()
+        .ok_or_else(|| bad("incorrect encoded start resourceVersion (version meta.k8s.io/v1)"))?;
+    let start = value["start"].as_str().unwrap_or_default().trim_end_matches('\0').to_owned();
+    Ok((revision, start))
+}
+
+fn too_large(revision: u64, current: u64) -> Status {
+    Status {
+        code: 504,
+        reason: "Timeout",
+        message: format!("Timeout: Too large resource version: {revision}, current: {current}"),
+        details: json!({
+            "causes": [{
+                "reason": "ResourceVersionTooLarge",
+                "message": "Too large resource version",
+            }],
+            "retryAfterSeconds": 1,
+        }),
+    }
+}
+
+/// Returns whether the answer to a deletion is the object and not a success `Status`.
+fn returns_object(served: &Served) -> bool {
+    served.is_builtin()
+        && matches!(
+            &*served.kind,
+            "Pod"
+                | "PodTemplate"
+                | "PersistentVolume"
+                | "PersistentVolumeClaim"
+                | "ResourceQuota"
+                | "ServiceAccount"
+                | "Service"
+                | "ResourceClaim"
+                | "ResourceClaimTemplate"
+                | "ResourceSlice"
+                | "DeviceClass"
+                | "CSIDriver"
+                | "CSINode"
+                | "StorageClass"
+                | "VolumeAttachment"
+                | "VolumeAttributesClass"
+        )
+}
+
+/// There is no process behind a pod of the sandbox.
+pub(crate) fn not_simulated(what: &str) -> Status {
+    Status {
+        code: 501,
+        reason: "NotImplemented",
+        message: format!("the sandbox runs no containers: {what} is not available"),
+        details: Value::Null,
+    }
+}

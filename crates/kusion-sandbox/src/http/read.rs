@@ -1,0 +1,167 @@
+//! A request, taken apart.
+
+use super::negotiate::{Form, negotiate};
+use super::query::Query;
+use crate::{Status, Validation};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, USER_AGENT};
+use hyper::{HeaderMap, Method};
+use serde_json::Value;
+
+/// The largest body that is read.
+const LARGEST: usize = 3 * 1024 * 1024;
+
+/// A request whose body has been read.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) query: Query,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Request {
+    /// Reads a request to its end.
+    pub(crate) async fn read(request: hyper::Request<Incoming>) -> Result<Self, Status> {
+        let (parts, body) = request.into_parts();
+        let body = if parts.method == Method::GET {
+            Bytes::new()
+        } else {
+            Limited::new(body, LARGEST)
+                .collect()
+                .await
+                .map_err(|_| Status {
+                    code: 413,
+                    reason: "RequestEntityTooLarge",
+                    message: format!("Request entity too large: limit is {LARGEST}"),
+                    details: Value::Null,
+                })?
+                .to_bytes()
+        };
+        Ok(Self {
+            method: parts.method,
+            path: parts.uri.path().to_owned(),
+            query: Query::parse(parts.uri.query().unwrap_or_default()),
+            headers: parts.headers,
+            body,
+        })
+    }
+
+    /// Returns a header as text; empty when there is none.
+    pub(crate) fn header(&self, name: hyper::header::HeaderName) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Returns the media type of the body, without parameters.
+    pub(crate) fn content_type(&self) -> &str {
+        self.header(CONTENT_TYPE).split(';').next().unwrap_or_default().trim()
+    }
+
+    /// Picks the form of the answer.
+    pub(crate) fn form(&self) -> Result<Form, Status> {
+        negotiate(&self.headers, &self.query, false).ok_or_else(|| {
+            let mut status = Status::not_acceptable(
+                "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch",
+            );
+            status.details = serde_json::json!({});
+            status
+        })
+    }
+
+    /// Returns the field manager: the named one, or the first word of the user agent.
+    pub(crate) fn manager(&self) -> &str {
+        match self.query.get("fieldManager") {
+            "" => {
+                let agent = self.header(USER_AGENT).split('/').next().unwrap_or_default();
+                if agent.is_empty() { "unknown" } else { agent }
+            }
+            named => named,
+        }
+    }
+
+    /// Returns whether nothing may be stored.
+    pub(crate) fn dry_run(&self) -> Result<bool, Status> {
+        let mut dry = false;
+        for value in self.query.all("dryRun") {
+            match value {
+                "" => {}
+                "All" => dry = true,
+                other => {
+                    let cause = crate::Cause::new(
+                        "FieldValueNotSupported",
+                        "dryRun",
+                        format!("Unsupported value: \"{other}\": supported values: \"All\""),
+                    );
+                    let kind = self.options_kind();
+                    return Err(Status::invalid("meta.k8s.io", kind, "", &[cause]));
+                }
+            }
+        }
+        Ok(dry)
+    }
+
+    /// Returns what happens to unknown fields.
+    pub(crate) fn validation(&self) -> Result<Validation, Status> {
+        match self.query.get("fieldValidation") {
+            "" | "Warn" => Ok(Validation::Warn),
+            "Ignore" => Ok(Validation::Ignore),
+            "Strict" => Ok(Validation::Strict),
+            other => {
+                let cause = crate::Cause::new(
+                    "FieldValueNotSupported",
+                    "fieldValidation",
+                    format!(
+                        "Unsupported value: \"{other}\": supported values: \"Ignore\", \"Strict\", \"Warn\""
+                    ),
+                );
+                Err(Status::invalid("meta.k8s.io", self.options_kind(), "", &[cause]))
+            }
+        }
+    }
+
+    fn options_kind(&self) -> &'static str {
+        match self.method.as_str() {
+            "POST" => "CreateOptions",
+            "PUT" => "UpdateOptions",
+            "DELETE" => "DeleteOptions",
+            _ => "PatchOptions",
+        }
+    }
+
+    /// Decodes the body; `kind` is what it ought to be.
+    pub(crate) fn decode(&self, kind: &str) -> Result<Value, Status> {
+        let yaml = match self.content_type() {
+            "" | "application/json" => false,
+            "application/yaml" => true,
+            _ => {
+                return Err(Status::unsupported_media(
+                    "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+                ));
+            }
+        };
+        decode(&self.body, yaml).map_err(|why| {
+            Status::bad_request(format!(
+                "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: {why} ({})",
+                excerpt(&self.body)
+            ))
+        })
+    }
+}
+
+/// Decodes JSON, or YAML that stands for JSON.
+pub(crate) fn decode(body: &[u8], yaml: bool) -> Result<Value, String> {
+    if yaml {
+        return yaml_serde::from_slice(body).map_err(|error| error.to_string());
+    }
+    serde_json::from_slice(body).map_err(|error| {
+        if error.is_eof() { "unexpected end of JSON input".to_owned() } else { error.to_string() }
+    })
+}
+
+fn excerpt(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    text.chars().take(1024).collect()
+}

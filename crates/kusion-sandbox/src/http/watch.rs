@@ -1,0 +1,234 @@
+//! Watches: the changes of a collection as a stream of lines.
+
+use super::body::Body;
+use super::negotiate::{Form, Shape};
+use super::options::ListOptions;
+use super::present;
+use crate::Status;
+use crate::api::{EventKind, Scope};
+use crate::cluster::{Cluster, Filter, prefix};
+use crate::registry::Served;
+use crate::store::{Change, Stored, TableId, TooOld, frame};
+use bytes::{Bytes, BytesMut};
+use hyper::Response;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc::{Sender, channel};
+use tokio::time::Instant;
+
+/// Lines are sent together up to this size.
+const BATCH: usize = 64 * 1024;
+/// How often an idle watch tells the present revision.
+const BOOKMARK: Duration = Duration::from_secs(60);
+
+/// Answers a watch.
+pub(crate) fn watch(
+    cluster: &Arc<Cluster>,
+    served: &Arc<Served>,
+    form: Form,
+    namespace: &str,
+    options: &ListOptions,
+) -> Result<Response<Body>, Status> {
+    let table = served.table()?;
+    let filter = Filter::new(served, options.selection())?;
+    let seconds = options.timeout.filter(|it| *it > 0).unwrap_or_else(|| fastrand::u64(1800..3600));
+    let (sender, receiver) = channel(16);
+    let watcher = Watcher {
+        cluster: Arc::clone(cluster),
+        served: Arc::clone(served),
+        table,
+        form,
+        filter,
+        prefix: prefix(served, Scope::Namespace(namespace)),
+        bookmarks: options.bookmarks,
+        headed: false,
+        sender,
+    };
+    let initial = match options.initial_events {
+        Some(initial) => initial,
+        None => options.version.unwrap_or(0) == 0,
+    };
+    let start = options.version.filter(|_| !initial);
+    let end = options.initial_events == Some(true) && options.bookmarks;
+    let deadline = Instant::now() + Duration::from_secs(seconds);
+    tokio::spawn(watcher.run(start, end, deadline));
+    Ok(present::response(200, "application/json", Body::Stream(receiver)))
+}
+
+struct Watcher {
+    cluster: Arc<Cluster>,
+    served: Arc<Served>,
+    table: TableId,
+    form: Form,
+    filter: Filter,
+    prefix: String,
+    bookmarks: bool,
+    /// Whether the columns of a table have been sent.
+    headed: bool,
+    sender: Sender<Bytes>,
+}
+
+impl Watcher {
+    async fn run(mut self, start: Option<u64>, end: bool, deadline: Instant) {
+        let mut wake = self.cluster.store.wake(self.table);
+        let mut seen = match start {
+            Some(version) => version,
+            None => match self.send_state(end).await {
+                Some(revision) => revision,
+                None => return,
+            },
+        };
+        let mut next_bookmark = Instant::now() + BOOKMARK;
+        loop {
+            wake.borrow_and_update();
+            let changes = self.cluster.store.changes(self.table, seen);
+            let Ok((changes, revision)) = changes else {
+                let _ = self.sender.send(expired(seen, &self.cluster)).await;
+                return;
+            };
+            if !self.send_changes(&changes).await {
+                return;
+            }
+            seen = seen.max(revision);
+            let wait = next_bookmark.min(deadline);
+            tokio::select! {
+                changed = wake.changed() => if changed.is_err() { return },
+                () = self.sender.closed() => return,
+                () = tokio::time::sleep_until(wait) => {
+                    if self.bookmarks && !self.send(self.bookmark(self.cluster.store.revision().min(seen), false)).await {
+                        return;
+                    }
+                    if Instant::now() >= deadline {
+                        return;
+                    }
+                    next_bookmark = Instant::now() + BOOKMARK;
+                }
+            }
+        }
+    }
+
+    async fn send(&self, bytes: Bytes) -> bool {
+        bytes.is_empty() || self.sender.send(bytes).await.is_ok()
+    }
+
+    /// Sends what is there now; returns the revision at which it was seen.
+    async fn send_state(&mut self, end: bool) -> Option<u64> {
+        let (stored, revision) = self.cluster.store.list(self.table, &self.prefix, "");
+        let mut batch = BytesMut::new();
+        for stored in stored {
+            if !self.filter.is_empty() && !self.filter.takes(&stored.value()) {
+                continue;
+            }
+            let line = self.line(EventKind::Added, &stored);
+            batch.extend_from_slice(&line);
+            if batch.len() > BATCH && !self.send(batch.split().freeze()).await {
+                return None;
+            }
+        }
+        if end {
+            batch.extend_from_slice(&self.bookmark(revision, true));
+        }
+        self.send(batch.freeze()).await.then_some(revision)
+    }
+
+    async fn send_changes(&mut self, changes: &[Arc<Change>]) -> bool {
+        if let [change] = changes {
+            return match self.line_of(change) {
+                Some(line) => self.send(line).await,
+                None => true,
+            };
+        }
+        let mut batch = BytesMut::new();
+        for change in changes {
+            let Some(line) = self.line_of(change) else { continue };
+            batch.extend_from_slice(&line);
+            if batch.len() > BATCH && !self.send(batch.split().freeze()).await {
+                return false;
+            }
+        }
+        self.send(batch.freeze()).await
+    }
+
+    /// Returns the line for a change, when the watcher can see it.
+    fn line_of(&mut self, change: &Change) -> Option<Bytes> {
+        if !change.object.key.starts_with(&self.prefix) {
+            return None;
+        }
+        if self.filter.is_empty() {
+            return Some(self.natural(change));
+        }
+        let now = change.kind != EventKind::Deleted && self.filter.takes(&change.object.value());
+        let before =
+            change.previous.as_ref().is_some_and(|previous| self.filter.takes(&previous.value()));
+        match (before, now) {
+            (false, false) => None,
+            (true, true) => Some(self.natural(change)),
+            (false, true) if change.kind == EventKind::Added => Some(self.natural(change)),
+            (false, true) => Some(self.line(EventKind::Added, &change.object)),
+            (true, false) if change.kind == EventKind::Deleted => Some(self.natural(change)),
+            (true, false) => {
+                // The object left the selection: its last state in it, at this revision.
+                let previous = change.previous.as_ref()?;
+                let mut value = (*previous.value()).clone();
+                value["metadata"]["resourceVersion"] = change.object.revision.to_string().into();
+                Some(self.line_for(EventKind::Deleted, value))
+            }
+        }
+    }
+
+    fn natural(&mut self, change: &Change) -> Bytes {
+        if self.served.is_storage() && self.form.shape == Shape::Object {
+            return change.frame();
+        }
+        self.line(change.kind, &change.object)
+    }
+
+    fn line(&mut self, kind: EventKind, stored: &Stored) -> Bytes {
+        if self.served.is_storage() && self.form.shape == Shape::Object {
+            return frame(kind, &stored.json());
+        }
+        self.line_for(kind, (*stored.value()).clone())
+    }
+
+    fn line_for(&mut self, kind: EventKind, value: Value) -> Bytes {
+        let value = if self.served.is_storage() {
+            value
+        } else {
+            self.cluster.to_served(&self.served, value)
+        };
+        let mut value = present::shaped(&self.cluster, &self.served, &self.form, &value);
+        if matches!(self.form.shape, Shape::Table(_)) {
+            if self.headed {
+                value["columnDefinitions"] = Value::Null;
+            }
+            self.headed = true;
+        }
+        frame(kind, &serde_json::to_vec(&value).unwrap_or_default())
+    }
+
+    fn bookmark(&self, revision: u64, initial_end: bool) -> Bytes {
+        let mut meta = json!({"resourceVersion": revision.to_string()});
+        if initial_end {
+            meta["annotations"] = json!({"k8s.io/initial-events-end": "true"});
+        }
+        let (kind, api_version) = match &self.form.shape {
+            Shape::Table(version) => ("Table", format!("meta.k8s.io/{version}")),
+            Shape::Metadata(version) => ("PartialObjectMetadata", format!("meta.k8s.io/{version}")),
+            _ => (&*self.served.kind, self.served.api_version()),
+        };
+        let object = json!({"kind": kind, "apiVersion": api_version, "metadata": meta});
+        let mut line = json!({"type": "BOOKMARK", "object": object}).to_string().into_bytes();
+        line.push(b'\n');
+        Bytes::from(line)
+    }
+}
+
+fn expired(seen: u64, cluster: &Cluster) -> Bytes {
+    let TooOld = TooOld;
+    let status =
+        Status::expired(format!("too old resource version: {seen} ({})", cluster.store.revision()));
+    let mut line = json!({"type": "ERROR", "object": status.to_value()}).to_string().into_bytes();
+    line.push(b'\n');
+    Bytes::from(line)
+}

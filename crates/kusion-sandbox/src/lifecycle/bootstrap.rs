@@ -1,0 +1,181 @@
+//! The objects that are there from the start.
+
+use super::services;
+use crate::Status;
+use crate::controllers::kind::Kind;
+use crate::controllers::meta;
+use crate::controllers::world::{KUBELET, World};
+use crate::pods::nodes;
+use serde_json::{Value, json};
+
+/// The address under which pods would reach the API.
+const API_ADDRESS: &str = "10.96.0.1";
+/// The field manager of the server itself.
+const SERVER: &str = "kube-apiserver";
+/// The namespaces of a new cluster.
+const NAMESPACES: &[&str] = &["default", "kube-system", "kube-public", "kube-node-lease"];
+
+/// Where the API server listens.
+#[derive(Debug, Clone)]
+pub struct ServerAddress {
+    /// An IP address.
+    pub ip: String,
+    /// A port.
+    pub port: u16,
+}
+
+impl Default for ServerAddress {
+    fn default() -> Self {
+        Self { ip: "127.0.0.1".to_owned(), port: 6443 }
+    }
+}
+
+/// Makes the objects of a new cluster; those that exist are left alone.
+pub(crate) fn run(world: &World, server: &ServerAddress) -> Result<(), Status> {
+    for name in NAMESPACES {
+        make(world, Kind::Namespace, "", json!({"metadata": {"name": name}}))?;
+    }
+    make_nodes(world)?;
+    make_api_service(world, server)?;
+    make_classes(world)?;
+    make_roles(world)?;
+    let cidr = json!({
+        "metadata": {
+            "name": "kubernetes",
+            "finalizers": ["networking.k8s.io/service-cidr-finalizer"],
+        },
+        "spec": {"cidrs": [services::RANGE]},
+    });
+    make(world, Kind::ServiceCIDR, "", cidr)
+}
+
+fn make(world: &World, kind: Kind, namespace: &str, object: Value) -> Result<(), Status> {
+    match world.create_as(SERVER, kind, namespace, object) {
+        Err(status) if status.reason == "AlreadyExists" => Ok(()),
+        other => other.map(drop),
+    }
+}
+
+fn make_nodes(world: &World) -> Result<(), Status> {
+    for (idx, name) in nodes::NAMES.iter().enumerate() {
+        match world.create_as(KUBELET, Kind::Node, "", nodes::object(name, idx + 1)) {
+            Ok(node) => {
+                let status = nodes::status(name, idx + 1, world.now());
+                world.update_status_as(KUBELET, Kind::Node, &node, status)?;
+                let lease = nodes::lease(&node, world.now());
+                world.create_as(KUBELET, Kind::Lease, meta::namespace(&lease), lease.clone())?;
+            }
+            Err(status) if status.reason == "AlreadyExists" => {}
+            Err(status) => return Err(status),
+        }
+    }
+    Ok(())
+}
+
+fn make_api_service(world: &World, server: &ServerAddress) -> Result<(), Status> {
+    let port = json!({"name": "https", "port": server.port, "protocol": "TCP"});
+    let service = json!({
+        "metadata": {
+            "name": "kubernetes",
+            "namespace": "default",
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        "spec": {
+            "clusterIP": API_ADDRESS,
+            "clusterIPs": [API_ADDRESS],
+            "internalTrafficPolicy": "Cluster",
+            "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack",
+            "sessionAffinity": "None",
+            "type": "ClusterIP",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": server.port}],
+        },
+    });
+    make(world, Kind::Service, "default", service)?;
+    let endpoints = json!({
+        "metadata": {
+            "name": "kubernetes",
+            "namespace": "default",
+            "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"},
+        },
+        "subsets": [{"addresses": [{"ip": server.ip}], "ports": [port]}],
+    });
+    make(world, Kind::Endpoints, "default", endpoints)?;
+    let slice = json!({
+        "metadata": {
+            "name": "kubernetes",
+            "namespace": "default",
+            "labels": {"kubernetes.io/service-name": "kubernetes"},
+        },
+        "addressType": "IPv4",
+        "endpoints": [{"addresses": [server.ip], "conditions": {"ready": true}}],
+        "ports": [port],
+    });
+    make(world, Kind::EndpointSlice, "default", slice)
+}
+
+fn make_classes(world: &World) -> Result<(), Status> {
+    for (name, value, description) in [
+        (
+            "system-cluster-critical",
+            2_000_000_000,
+            "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+        ),
+        (
+            "system-node-critical",
+            2_000_001_000,
+            "Used for system critical pods that must not be moved from their current node.",
+        ),
+    ] {
+        let class = json!({
+            "metadata": {"name": name},
+            "value": value,
+            "description": description,
+            "preemptionPolicy": "PreemptLowerPriority",
+        });
+        make(world, Kind::PriorityClass, "", class)?;
+    }
+    let storage = json!({
+        "metadata": {
+            "name": "standard",
+            "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
+        },
+        "provisioner": crate::controllers::volumes::PROVISIONER,
+        "reclaimPolicy": "Delete",
+        "volumeBindingMode": "Immediate",
+        "allowVolumeExpansion": true,
+    });
+    make(world, Kind::StorageClass, "", storage)
+}
+
+fn make_roles(world: &World) -> Result<(), Status> {
+    let all = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]});
+    let urls = json!({"nonResourceURLs": ["*"], "verbs": ["*"]});
+    let read = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]});
+    for (name, rules) in [
+        ("cluster-admin", json!([all, urls])),
+        ("admin", json!([all])),
+        ("edit", json!([all])),
+        ("view", json!([read])),
+    ] {
+        let role = json!({
+            "metadata": {
+                "name": name,
+                "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
+            },
+            "rules": rules,
+        });
+        make(world, Kind::ClusterRole, "", role)?;
+    }
+    let binding = json!({
+        "metadata": {
+            "name": "cluster-admin",
+            "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
+        },
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
+            "name": "cluster-admin"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group",
+            "name": "system:masters"}],
+    });
+    make(world, Kind::ClusterRoleBinding, "", binding)
+}

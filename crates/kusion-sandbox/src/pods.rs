@@ -1,0 +1,14 @@
+//! Simulated nodes: where a pod goes, how it lives there, and what it prints.
+//!
+//! No process is ever run. What a container does is read from its annotations or guessed from
+//! its command; see `behaviour.rs`.
+
+mod behaviour;
+mod containers;
+pub(crate) mod eviction;
+pub(crate) mod kubelet;
+pub(crate) mod logs;
+pub(crate) mod nodes;
+pub(crate) mod resources;
+pub(crate) mod scheduler;
+mod status;

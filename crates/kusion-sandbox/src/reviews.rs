@@ -1,0 +1,48 @@
+//! Reviews: questions that are answered and not stored. Everything is allowed.
+
+use crate::Status;
+use crate::cluster::Cluster;
+use crate::registry::Served;
+use serde_json::{Value, json};
+
+/// The name of the user that holds the token of the sandbox.
+pub(crate) const USER: &str = "admin";
+
+/// Answers a review.
+pub(crate) fn answer(
+    _cluster: &Cluster,
+    served: &Served,
+    _namespace: &str,
+    mut review: Value,
+) -> Result<Value, Status> {
+    crate::write::check_type(served, &mut review)?;
+    let status = match &*served.kind {
+        "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview" => {
+            json!({"allowed": true, "reason": "everything is allowed in the sandbox"})
+        }
+        "SelfSubjectRulesReview" => json!({
+            "incomplete": false,
+            "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
+            "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
+        }),
+        "SelfSubjectReview" => json!({
+            "userInfo": {"username": USER, "groups": ["system:masters", "system:authenticated"]},
+        }),
+        "TokenReview" => token_review(&review),
+        _ => return Err(Status::method_not_allowed()),
+    };
+    if review.get("metadata").is_none() {
+        review["metadata"] = json!({});
+    }
+    review["status"] = status;
+    Ok(review)
+}
+
+fn token_review(review: &Value) -> Value {
+    match crate::subresources::token_user(review["spec"]["token"].as_str().unwrap_or_default()) {
+        Some(user) => {
+            json!({"authenticated": true, "user": user, "audiences": ["https://kubernetes.default.svc"]})
+        }
+        None => json!({"user": {}, "error": "invalid bearer token"}),
+    }
+}
