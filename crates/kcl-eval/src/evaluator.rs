@@ -107,6 +107,7 @@ pub(crate) struct PackageState {
     pub(crate) scalars: Vec<(Value, Origin)>,
     pub(crate) schema_scalar: usize,
     pub(crate) evaluated: bool,
+    pub(crate) imports_evaluated: bool,
     /// The last statement that ran in its turn.
     pub(crate) passed: Option<(FileId, StmtId)>,
 }
@@ -124,6 +125,8 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) frame: Frame<'p>,
     /// The expression or statement that was evaluated last.
     pub(crate) at: Origin,
+    /// The arguments of an instance without any.
+    pub(crate) no_args: Rc<CallArgs>,
     /// Memory for the arguments of the next call.
     pub(crate) args_buffer: CallArgs,
     /// String methods by name, as far as they were looked up.
@@ -219,6 +222,7 @@ impl<'p> Evaluator<'p> {
             stack: Vec::with_capacity(256),
             frame,
             at: Origin(0),
+            no_args: Rc::default(),
             args_buffer: CallArgs::default(),
             methods: FxHashMap::default(),
             text_buffer: String::new(),
@@ -329,24 +333,37 @@ impl<'p> Evaluator<'p> {
         if std::mem::replace(&mut self.packages[package.0 as usize].evaluated, true) {
             return Ok(());
         }
-        let program = self.program;
-        for &file in &program.package(package).files {
-            for import in &program.file(file).imports {
-                if let kcl_hir::ImportTarget::Package(target) = import.target
-                    && import.is_used
-                {
-                    self.evaluate_package(target)?;
-                }
-            }
-        }
+        self.evaluate_imports(package)?;
         if package == PackageId(0) {
             self.imports_are_pure = self.is_pure();
         }
+        let program = self.program;
         for &file in &program.package(package).files {
             let module: &'p Module = &program.file(file).module;
             for &stmt in &module.body {
                 self.run_global_stmt(file, stmt)?;
                 self.packages[package.0 as usize].passed = Some((file, stmt));
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates the packages that a package uses. One that is imported and not used is passed
+    /// over, yet not what it uses in turn.
+    fn evaluate_imports(&mut self, package: PackageId) -> Eval<()> {
+        if std::mem::replace(&mut self.packages[package.0 as usize].imports_evaluated, true) {
+            return Ok(());
+        }
+        let program = self.program;
+        for &file in &program.package(package).files {
+            for import in &program.file(file).imports {
+                match import.target {
+                    kcl_hir::ImportTarget::Package(target) if import.is_used => {
+                        self.evaluate_package(target)?;
+                    }
+                    kcl_hir::ImportTarget::Package(target) => self.evaluate_imports(target)?,
+                    _ => {}
+                }
             }
         }
         Ok(())

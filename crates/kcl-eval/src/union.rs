@@ -3,7 +3,9 @@
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
 use crate::layout::SchemaId;
-use kcl_value::{CallArgs, Dict, Entry, List, MergeOp, Origin, SchemaValue, Slot, Str, Value, ops};
+use kcl_value::{
+    CallArgs, Dict, Entry, List, MergeOp, Origin, SchemaValue, Slot, Str, Value, Whole, ops,
+};
 use std::rc::Rc;
 
 /// How to unite.
@@ -132,6 +134,7 @@ impl Evaluator<'_> {
                 let mut schema = Rc::unwrap_or_clone(a);
                 let keys = joined_keys(schema.config_keys.iter(), b.keys());
                 self.put_all(&mut schema.attrs, &b, options)?;
+                schema.whole = Whole::default();
                 schema.config_keys = keys;
                 self.resolved(schema, options)
             }
@@ -143,6 +146,7 @@ impl Evaluator<'_> {
                 schema.config_keys = joined_keys(schema.config_keys.iter(), b.config_keys.iter());
                 schema.args = b.args.clone();
                 self.put_all(&mut schema.attrs, &b.attrs, options)?;
+                schema.whole = Whole::default();
                 self.resolved(schema, options)
             }
             (Value::Dict(a), Value::Schema(b)) => {
@@ -156,6 +160,7 @@ impl Evaluator<'_> {
                     optional: b.optional.clone(),
                     args: b.args.clone(),
                     origin: b.origin,
+                    whole: Whole::default(),
                 };
                 self.resolved(schema, options)
             }
@@ -500,7 +505,7 @@ fn insert_items(have: Value, items: &Value, index: Option<i32>) -> Eval<Value> {
             let mut list = Rc::unwrap_or_clone(have);
             let at = match index {
                 None => list.items.len(),
-                Some(index) => insertion_index(index, list.items.len())?,
+                Some(index) => insertion_index(index, list.items.len(), items.items.is_empty())?,
             };
             list.items.splice(at..at, items.items.iter().cloned());
             if list.origins.len() >= at {
@@ -516,10 +521,11 @@ fn insert_items(have: Value, items: &Value, index: Option<i32>) -> Eval<Value> {
     }
 }
 
-fn insertion_index(index: i32, len: usize) -> Eval<usize> {
+/// Where to insert; nothing may be inserted behind the end, too.
+fn insertion_index(index: i32, len: usize, is_nothing: bool) -> Eval<usize> {
     let at = if index < 0 { i64::from(index) + len as i64 } else { i64::from(index) };
     match usize::try_from(at) {
-        Ok(at) if at <= len => Ok(at),
+        Ok(at) if at <= len || is_nothing => Ok(at.min(len)),
         Err(_) => Err(Failure::new(format!(
             "index out of bounds: the len is {len} but the index is {index}"
         ))),

@@ -71,8 +71,9 @@ fn check_key(
     Some(builder.finish())
 }
 
-/// The packages that are checked and evaluated: what is used, directly or not.
+/// The packages that are checked: what is needed, directly or not.
 pub(crate) fn open_packages(program: &Program) -> FxHashSet<PackageId> {
+    let needed = program.needed_packages();
     let mut open = FxHashSet::default();
     let mut stack = vec![PackageId(0)];
     while let Some(package) = stack.pop() {
@@ -80,8 +81,8 @@ pub(crate) fn open_packages(program: &Program) -> FxHashSet<PackageId> {
             continue;
         }
         let files = program.package(package).files.iter().map(|file| program.file(*file));
-        let used = files.flat_map(|file| &file.imports).filter(|import| import.is_used);
-        stack.extend(used.filter_map(|import| import.target.package()));
+        let targets = files.flat_map(|file| &file.imports).filter_map(|it| it.target.package());
+        stack.extend(targets.filter(|target| needed[target.0 as usize]));
     }
     open
 }

@@ -144,6 +144,23 @@ impl Program {
         &self.files[id.0 as usize]
     }
 
+    /// Whether packages are used or import something, by number. One that does neither is left
+    /// out; one that only imports is checked, and what it uses is evaluated.
+    pub fn needed_packages(&self) -> Vec<bool> {
+        let imports = |file: &FileId| &self.file(*file).imports;
+        let mut needed: Vec<bool> = self
+            .packages
+            .iter()
+            .map(|package| package.files.iter().any(|file| !imports(file).is_empty()))
+            .collect();
+        for import in self.files.iter().flat_map(|file| &file.imports) {
+            if let (true, Some(target)) = (import.is_used, import.target.package()) {
+                needed[target.0 as usize] = true;
+            }
+        }
+        needed
+    }
+
     /// A package by number.
     pub fn package(&self, id: PackageId) -> &Package {
         &self.packages[id.0 as usize]

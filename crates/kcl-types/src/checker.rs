@@ -82,8 +82,8 @@ impl<'p> Checker<'p> {
         merges: Merges<'p>,
         table: Option<TypeTable>,
     ) -> Self {
-        let mut packages = Vec::new();
-        packages.resize_with(program.packages.len(), PackageScope::default);
+        let scope = |is_needed| PackageScope { is_needed, ..PackageScope::default() };
+        let packages = program.needed_packages().into_iter().map(scope).collect();
         let mut file_imports = Vec::new();
         file_imports.resize_with(program.files.len(), FxHashMap::default);
         Self {

@@ -83,7 +83,8 @@ impl<'p> Checker<'p> {
                 self.report(diagnostics::circular(place, "modules", &names));
             }
         }
-        if import.is_used && !self.packages[target.0 as usize].is_open {
+        let scope = &self.packages[target.0 as usize];
+        if scope.is_needed && !scope.is_open {
             self.check_package(target);
         }
     }

@@ -30,6 +30,8 @@ pub(crate) struct Scope {
 pub(crate) struct PackageScope {
     /// Whether checking of the package has begun.
     pub(crate) is_open: bool,
+    /// Whether it is checked at all; see [`kcl_hir::Program::needed_packages`].
+    pub(crate) is_needed: bool,
     /// Imports, schemas, aliases and variables.
     pub(crate) objects: NameMap<Object>,
     /// Globals that hold plain data, whose types are found when they are first read.

@@ -12,6 +12,8 @@ use serde_json::Value;
 use std::fmt;
 use tree::Tree;
 
+pub(crate) use tree::{push_index, push_key};
+
 /// How a body is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -228,7 +230,7 @@ fn names<'t>(tree: &'t Tree) -> Result<(&'t str, &'t str), String> {
 }
 
 /// Shows the start of a body the way the server does.
-fn summarize(bytes: &[u8]) -> String {
+pub(crate) fn summarize(bytes: &[u8]) -> String {
     const LENGTH: usize = 30;
     let start = &bytes[..bytes.len().min(LENGTH)];
     let rest = if bytes.len() > LENGTH { " ..." } else { "" };

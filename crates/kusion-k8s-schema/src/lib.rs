@@ -6,11 +6,13 @@
 //! merge code and the planner all read from here. Start reading at `model.rs`.
 
 mod builtin;
+mod cause;
 mod decode;
 pub mod discovery;
 mod model;
 pub mod openapi;
 mod quantity;
+mod structural;
 pub mod table;
 mod time;
 
@@ -18,6 +20,7 @@ pub use builtin::{
     Builtin, GroupInfo, ResourceInfo, SubresourceInfo, builtin, committed_table, described_table,
     table_file, version,
 };
+pub use cause::{Cause, join_causes};
 pub use decode::{
     Decoded, Expected, Finding, Format, cannot_handle, check, decode, normalize, parse,
     strict_error, zero_value,
@@ -26,6 +29,7 @@ pub use model::{
     Field, ListKind, Listing, Mapping, Presence, Scalar, Struct, Type, TypeId, TypeTable,
 };
 pub use quantity::{QUANTITY_MESSAGE, Quantity, canonical_quantity};
+pub use structural::{Structural, structural};
 pub use time::{
     Instant, canonical_micro_time, canonical_time, format_micro_time, format_time, parse_time,
 };

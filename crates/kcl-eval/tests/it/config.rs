@@ -65,3 +65,9 @@ fn a_filter_that_keeps_all_of_a_string_gives_the_string() {
     evaluates("r = filter x in 'abc' { x }\n", "r: abc");
     fails("r = filter x in 'abc' { False }\n", 1, "only list, dict and schema can be removed item");
 }
+
+#[test]
+fn nothing_may_be_inserted_anywhere() {
+    evaluates("o = {l: [1, 2], l[5] += []}\n", "o:\n  l:\n  - 1\n  - 2");
+    fails("o = {l[1] += [1]}\n", 1, "insertion index (is 1) should be <= len (is 0)");
+}

@@ -202,7 +202,7 @@ impl Printer<'_> {
             self.name(name);
         } else if name.contains("${") {
             // Only raw strings with it are names.
-            self.raw_string(name, name.contains('\n'));
+            self.raw_string(name, false);
         } else {
             self.short_string(name);
         }

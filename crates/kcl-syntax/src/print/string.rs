@@ -63,20 +63,14 @@ impl Printer<'_> {
         self.out.push(quote);
     }
 
-    /// A string with `${` that is no interpolation.
+    /// A string with `${` that is no interpolation; in three quotes also if one can't hold it.
     pub(super) fn raw_string(&mut self, value: &str, is_long: bool) {
-        if is_long {
+        let first = self.inner_quote.unwrap_or('"');
+        let quote = if has_bare(value, first) { other(first) } else { first };
+        if is_long || value.contains('\n') || has_bare(value, quote) {
             self.long_string("r", long_quote(value), value);
             return;
         }
-        // A raw string on one line can't hold a line break.
-        if value.contains('\n') {
-            let value = escape(value, '"', false).replace("${", "\\x24{");
-            self.write(format_args!("\"{value}\""));
-            return;
-        }
-        let first = self.inner_quote.unwrap_or('"');
-        let quote = if has_bare(value, first) { other(first) } else { first };
         self.push("r");
         self.out.push(quote);
         self.push(value);

@@ -1,7 +1,7 @@
 //! Reading YAML.
 
 use crate::{Dict, Fault, Result, Str, Value};
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
 /// Reads the one document of a text; of equal keys the last one counts.
@@ -79,7 +79,7 @@ impl<'de> Visitor<'de> for Any {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Value, A::Error> {
         let mut dict = Dict::new();
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(key) = map.next_key_seed(Key { is_first: dict.is_empty() })? {
             dict.insert(key, map.next_value_seed(Self)?);
         }
         Ok(Value::dict(dict))
@@ -87,24 +87,26 @@ impl<'de> Visitor<'de> for Any {
 }
 
 /// The text of a key, whatever type it would be as a value.
-struct Key(Str);
+struct Key {
+    is_first: bool,
+}
 
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> std::result::Result<Self, D::Error> {
-        struct Text;
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Str;
 
-        impl Visitor<'_> for Text {
-            type Value = Key;
+    fn deserialize<D: Deserializer<'de>>(self, source: D) -> std::result::Result<Str, D::Error> {
+        source.deserialize_str(self)
+    }
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string key")
-            }
+impl Visitor<'_> for Key {
+    type Value = Str;
 
-            fn visit_str<E>(self, text: &str) -> std::result::Result<Key, E> {
-                Ok(Key(Str::from(text)))
-            }
-        }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_first { "a string key" } else { "a string" })
+    }
 
-        source.deserialize_str(Text)
+    fn visit_str<E>(self, text: &str) -> std::result::Result<Str, E> {
+        Ok(Str::from(text))
     }
 }
