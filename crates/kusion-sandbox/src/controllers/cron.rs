@@ -192,7 +192,9 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        for text in ["", "* * * *", "60 * * * *", "* * * * 8", "a * * * *", "*/0 * * * *", "5-1 * * * *"] {
+        for text in
+            ["", "* * * *", "60 * * * *", "* * * * 8", "a * * * *", "*/0 * * * *", "5-1 * * * *"]
+        {
             assert_eq!(Schedule::parse(text), None, "{text}");
         }
     }

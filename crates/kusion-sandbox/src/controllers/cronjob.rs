@@ -30,11 +30,8 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     }
     follow_jobs(world, &cron, &jobs, &mut status);
     clean_history(world, &cron, &jobs)?;
-    let result = if meta::is_deleting(&cron) {
-        Ok(())
-    } else {
-        start_due(world, key, &cron, &mut status)
-    };
+    let result =
+        if meta::is_deleting(&cron) { Ok(()) } else { start_due(world, key, &cron, &mut status) };
     world.update_status(Kind::CronJob, &cron, status)?;
     result
 }
@@ -70,9 +67,7 @@ fn follow_jobs(world: &mut World, cron: &Value, jobs: &[Arc<Value>], status: &mu
             _ => {}
         }
         let completed = meta::time(&job["status"]["completionTime"]);
-        if meta::is_true(job, "Complete")
-            && completed > meta::time(&status["lastSuccessfulTime"])
-        {
+        if meta::is_true(job, "Complete") && completed > meta::time(&status["lastSuccessfulTime"]) {
             status["lastSuccessfulTime"] = job["status"]["completionTime"].clone();
         }
     }
@@ -133,8 +128,7 @@ fn schedule_of(cron: &Value) -> Result<(Schedule, TimeZone), (&'static str, Stri
         TimeZone::UTC
     } else {
         TimeZone::get(zone_name).map_err(|_| {
-            let message =
-                format!("invalid timeZone: {zone_name:?}: unknown time zone {zone_name}");
+            let message = format!("invalid timeZone: {zone_name:?}: unknown time zone {zone_name}");
             ("UnknownTimeZone", message)
         })?
     };
@@ -176,12 +170,7 @@ fn latest_due(
     }
 }
 
-fn start_due(
-    world: &mut World,
-    key: &Key,
-    cron: &Value,
-    status: &mut Value,
-) -> Result<(), Status> {
+fn start_due(world: &mut World, key: &Key, cron: &Value, status: &mut Value) -> Result<(), Status> {
     if cron["spec"]["suspend"] == true {
         return Ok(());
     }
@@ -224,8 +213,7 @@ fn start_due(
     }
     match text(&cron["spec"]["concurrencyPolicy"]) {
         "Forbid" if !active.is_empty() => {
-            let message =
-                "Not starting job because prior execution is running and concurrency policy is Forbid";
+            let message = "Not starting job because prior execution is running and concurrency policy is Forbid";
             tell(world, cron, Tone::Normal, "JobAlreadyActive", message);
             return Ok(());
         }

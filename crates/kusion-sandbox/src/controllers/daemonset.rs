@@ -48,9 +48,8 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     if set["spec"]["updateStrategy"]["type"] != "OnDelete" {
         roll(world, &set, &nodes, &by_node, &probe, &hash)?;
     }
-    let used = |it: &Value| {
-        pods.iter().any(|pod| meta::label(pod, LABEL) == Some(revision::label_of(it)))
-    };
+    let used =
+        |it: &Value| pods.iter().any(|pod| meta::label(pod, LABEL) == Some(revision::label_of(it)));
     revision::prune(world, &set, &revisions, used)?;
     let now = world.now();
     let fresh = world.cache.children(meta::uid(&set), Kind::Pod);
@@ -71,8 +70,8 @@ fn node_of(pod: &Value) -> &str {
     if !node.is_empty() {
         return node;
     }
-    let terms = &pod["spec"]["affinity"]["nodeAffinity"]
-        ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+    let terms = &pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+        ["nodeSelectorTerms"];
     text(&terms[0]["matchFields"][0]["values"][0])
 }
 
@@ -112,8 +111,8 @@ fn pod_spec(set: &Value, node: &str) -> Value {
     }
     if !node.is_empty() {
         let field = json!([{"key": "metadata.name", "operator": "In", "values": [node]}]);
-        let required = &spec["affinity"]["nodeAffinity"]
-            ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+        let required = &spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+            ["nodeSelectorTerms"];
         let mut terms = required.as_array().cloned().unwrap_or_default();
         if terms.is_empty() {
             terms.push(json!({}));

@@ -31,7 +31,15 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
         let message = "No matching pods found";
         let source = Source::component(COMPONENT);
         if int(&budget["status"]["observedGeneration"], 0) == 0 {
-            record(world, source, Kind::PodDisruptionBudget, &budget, Tone::Normal, "NoPods", message);
+            record(
+                world,
+                source,
+                Kind::PodDisruptionBudget,
+                &budget,
+                Tone::Normal,
+                "NoPods",
+                message,
+            );
         }
     }
     let (expected, desired) = match expectation(world, &budget, &pods) {
@@ -76,11 +84,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
 }
 
 /// How many pods there should be, and how many of them must be healthy.
-fn expectation(
-    world: &World,
-    budget: &Value,
-    pods: &[Arc<Value>],
-) -> Result<(i64, i64), String> {
+fn expectation(world: &World, budget: &Value, pods: &[Arc<Value>]) -> Result<(i64, i64), String> {
     let spec = &budget["spec"];
     if let Some(limit) = spec.get("maxUnavailable").filter(|it| !it.is_null()) {
         let expected = expected_count(world, pods)?;
@@ -102,10 +106,7 @@ fn expected_count(world: &World, pods: &[Arc<Value>]) -> Result<i64, String> {
     let mut sizes: BTreeMap<String, i64> = BTreeMap::new();
     for pod in pods {
         let Some(reference) = meta::controller(pod) else {
-            return Err(format!(
-                "found no controller ref for pod {:?}",
-                meta::name(pod)
-            ));
+            return Err(format!("found no controller ref for pod {:?}", meta::name(pod)));
         };
         let mut uid = text(&reference["uid"]).to_owned();
         let Some(place) = world.cache.place_of(&uid).cloned() else { continue };
@@ -121,8 +122,11 @@ fn expected_count(world: &World, pods: &[Arc<Value>]) -> Result<i64, String> {
         }
         if reference["kind"] == "Job" || reference["kind"] == "DaemonSet" {
             let kind = text(&reference["kind"]);
-            return Err(format!("{}s.{} does not implement the scale subresource",
-                kind.to_lowercase(), text(&reference["apiVersion"]).split('/').next().unwrap_or_default()));
+            return Err(format!(
+                "{}s.{} does not implement the scale subresource",
+                kind.to_lowercase(),
+                text(&reference["apiVersion"]).split('/').next().unwrap_or_default()
+            ));
         }
         sizes.insert(uid, int(&owner["spec"]["replicas"], 1));
     }

@@ -58,7 +58,9 @@ fn write(
                 object["subsets"] = subsets.into();
             }
             match world.create(Kind::Endpoints, meta::namespace(service), object) {
-                Err(status) if status.details["causes"][0]["reason"] == "NamespaceTerminating" => Ok(()),
+                Err(status) if status.details["causes"][0]["reason"] == "NamespaceTerminating" => {
+                    Ok(())
+                }
                 result => result.map(drop),
             }
         }
@@ -106,7 +108,9 @@ pub(super) fn selected(world: &World, service: &Value) -> Vec<Arc<Value>> {
 /// The number behind a port of a service on a pod; none when the pod has no port of the name.
 pub(super) fn target_port(port: &Value, pod: &Value) -> Option<i64> {
     match &port["targetPort"] {
-        Value::Number(number) => number.as_i64().filter(|it| *it != 0).or_else(|| port["port"].as_i64()),
+        Value::Number(number) => {
+            number.as_i64().filter(|it| *it != 0).or_else(|| port["port"].as_i64())
+        }
         Value::String(name) => {
             let protocol = port["protocol"].as_str().unwrap_or("TCP");
             let containers = items(&pod["spec"]["containers"]).iter().chain(
@@ -135,9 +139,8 @@ fn subsets(service: &Value, pods: &[Arc<Value>]) -> Vec<Value> {
             continue;
         }
         let Some(ports) = ports(service, pod) else { continue };
-        let group = groups
-            .entry(ports.to_string())
-            .or_insert_with(|| (ports, Vec::new(), Vec::new()));
+        let group =
+            groups.entry(ports.to_string()).or_insert_with(|| (ports, Vec::new(), Vec::new()));
         let address = address(service, pod);
         if not_ready_too || meta::is_pod_ready(pod) {
             group.1.push(address);
@@ -168,7 +171,8 @@ fn ports(service: &Value, pod: &Value) -> Option<Value> {
     let mut list = Vec::new();
     for port in items(&service["spec"]["ports"]) {
         let number = target_port(port, pod)?;
-        let mut entry = json!({"port": number, "protocol": port["protocol"].as_str().unwrap_or("TCP")});
+        let mut entry =
+            json!({"port": number, "protocol": port["protocol"].as_str().unwrap_or("TCP")});
         for key in ["name", "appProtocol"] {
             if !text(&port[key]).is_empty() {
                 entry[key] = port[key].clone();

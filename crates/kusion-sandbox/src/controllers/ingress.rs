@@ -15,7 +15,8 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let Some(ingress) = world.get(Kind::Ingress, key.namespace(), key.name()) else {
         return Ok(());
     };
-    if meta::is_deleting(&ingress) || !items(&ingress["status"]["loadBalancer"]["ingress"]).is_empty()
+    if meta::is_deleting(&ingress)
+        || !items(&ingress["status"]["loadBalancer"]["ingress"]).is_empty()
     {
         return Ok(());
     }

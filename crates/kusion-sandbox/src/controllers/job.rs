@@ -203,12 +203,8 @@ impl Round<'_> {
         let known: FxHashSet<&str> = pods.iter().map(|it| meta::uid(it)).collect();
         let created = self.pods.iter().filter(|it| !known.contains(meta::uid(it)));
         let all: Vec<&Arc<Value>> = pods.iter().chain(created).collect();
-        let deleted: FxHashSet<&str> = self
-            .pods
-            .iter()
-            .filter(|it| meta::is_deleting(it))
-            .map(|it| meta::uid(it))
-            .collect();
+        let deleted: FxHashSet<&str> =
+            self.pods.iter().filter(|it| meta::is_deleting(it)).map(|it| meta::uid(it)).collect();
         let alive = |it: &&&Arc<Value>| meta::is_pod_active(it) && !deleted.contains(meta::uid(it));
         let active = all.iter().filter(alive).count() as i64;
         let ready = all.iter().filter(alive).filter(|it| meta::is_pod_ready(it)).count() as i64;
@@ -253,8 +249,11 @@ impl Round<'_> {
             json!({"type": type_, "status": "True", "lastProbeTime": now,
                 "reason": verdict.reason, "message": verdict.message})
         };
-        let (early, late) =
-            if verdict.good { ("SuccessCriteriaMet", "Complete") } else { ("FailureTarget", "Failed") };
+        let (early, late) = if verdict.good {
+            ("SuccessCriteriaMet", "Complete")
+        } else {
+            ("FailureTarget", "Failed")
+        };
         meta::set_condition(&mut self.status["conditions"], condition(early), &now);
         let busy = self.pods.iter().any(|it| !meta::is_pod_finished(it));
         if busy {

@@ -116,8 +116,7 @@ fn bind(world: &World, claim: &Value, volume: &Value) -> Result<(), Status> {
 fn provision(world: &mut World, claim: &Value) -> Result<(), Status> {
     let class_name = class_of(claim).to_owned();
     if class_name.is_empty() {
-        let message =
-            "no persistent volumes available for this claim and no storage class is set";
+        let message = "no persistent volumes available for this claim and no storage class is set";
         tell(world, claim, Tone::Normal, "FailedBinding", message);
         return Ok(());
     }
@@ -236,9 +235,9 @@ pub(crate) fn sync_volume(world: &mut World, key: &Key) -> Result<(), Status> {
 fn is_used(world: &World, claim: &Value) -> bool {
     world.cache.in_namespace(Kind::Pod, meta::namespace(claim)).any(|pod| {
         !meta::is_pod_finished(pod)
-            && items(&pod["spec"]["volumes"]).iter().any(|it| {
-                it["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
-            })
+            && items(&pod["spec"]["volumes"])
+                .iter()
+                .any(|it| it["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"])
     })
 }
 

@@ -30,7 +30,8 @@ pub(super) fn is_finished(job: &Value) -> bool {
 pub(super) fn judge(round: &Round<'_>) -> Option<Verdict> {
     let (spec, status) = (&round.job["spec"], &round.status);
     if let Some(known) = items(&status["conditions"]).iter().find(|it| {
-        it["status"] == "True" && (it["type"] == "FailureTarget" || it["type"] == "SuccessCriteriaMet")
+        it["status"] == "True"
+            && (it["type"] == "FailureTarget" || it["type"] == "SuccessCriteriaMet")
     }) {
         return Some(Verdict {
             good: known["type"] == "SuccessCriteriaMet",
@@ -97,9 +98,7 @@ fn by_index(round: &Round<'_>) -> Option<Verdict> {
         return Some(Verdict::failed("MaxFailedIndexesExceeded", message));
     }
     let done = indexes::parse(text(&round.status["completedIndexes"]));
-    if !failed.is_empty()
-        && (done.len() + failed.len()) as i64 >= int(&spec["completions"], 1)
-    {
+    if !failed.is_empty() && (done.len() + failed.len()) as i64 >= int(&spec["completions"], 1) {
         return Some(Verdict::failed("FailedIndexes", "Job has failed indexes"));
     }
     None

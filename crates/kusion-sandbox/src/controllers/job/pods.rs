@@ -87,7 +87,9 @@ impl Round<'_> {
         let completions = int(&self.job["spec"]["completions"], 0);
         let mut taken: BTreeSet<i64> = indexes::parse(text(&self.status["completedIndexes"]));
         taken.extend(indexes::parse(text(&self.status["failedIndexes"])));
-        taken.extend(self.pods.iter().filter(|it| meta::is_pod_active(it)).filter_map(|it| indexes::of(it)));
+        taken.extend(
+            self.pods.iter().filter(|it| meta::is_pod_active(it)).filter_map(|it| indexes::of(it)),
+        );
         (0..completions).filter(|it| !taken.contains(it)).take(count as usize).collect()
     }
 
