@@ -5,7 +5,7 @@ use kusion_sandbox::{Options, Sandbox};
 use std::path::Path;
 
 /// So many of a hundred checks must give the answer of the real server.
-const FLOOR: usize = 30;
+const FLOOR: usize = 98;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_sandbox_answers_as_the_real_server() -> anyhow::Result<()> {
