@@ -347,6 +347,7 @@ impl<'p> Evaluator<'p> {
                 let was = have.map(|entry| entry.origin).unwrap_or_default();
                 let origin = self.outvote(was, origin);
                 schema.attrs.put(kcl_value::Entry { key: key.clone(), value, slot, origin });
+                schema.whole = kcl_value::Whole::default();
                 let has_args = !schema.args.positional.is_empty();
                 if self.frame.this.is_none() && has_args && is_known {
                     return Ok(Value::Schema(Rc::new(schema)));

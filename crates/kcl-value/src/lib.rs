@@ -21,4 +21,4 @@ pub use dict::{Dict, Entry, MergeOp, Slot};
 pub use fault::{Fault, Result};
 pub use show::{show, show_into};
 pub use text::Str;
-pub use value::{CallArgs, Func, List, Origin, SchemaInfo, SchemaValue, UnitNumber, Value};
+pub use value::{CallArgs, Func, List, Origin, SchemaInfo, SchemaValue, UnitNumber, Value, Whole};
