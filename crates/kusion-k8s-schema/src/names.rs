@@ -126,7 +126,8 @@ pub fn path_segment(text: &str) -> Vec<String> {
 /// Checks a key of a `ConfigMap` or Secret.
 pub fn config_key(text: &str) -> Vec<String> {
     let mut messages = too_long(text, 253, "characters");
-    if text.is_empty() || !text.bytes().all(|it| it.is_ascii_alphanumeric() || b"-._".contains(&it)) {
+    if text.is_empty() || !text.bytes().all(|it| it.is_ascii_alphanumeric() || b"-._".contains(&it))
+    {
         messages.push(regex_message(
             "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
             "[-._a-zA-Z0-9]+",
@@ -217,7 +218,11 @@ fn subdomain(text: &str, unit: &str) -> Vec<String> {
 }
 
 fn too_long(text: &str, limit: usize, unit: &str) -> Vec<String> {
-    if text.len() > limit { vec![format!("must be no more than {limit} {unit}")] } else { Vec::new() }
+    if text.len() > limit {
+        vec![format!("must be no more than {limit} {unit}")]
+    } else {
+        Vec::new()
+    }
 }
 
 fn regex_message(text: &str, regex: &str, examples: &[&str]) -> String {
@@ -274,23 +279,31 @@ mod tests {
     fn bad_names_get_the_messages_of_the_server() {
         assert_eq!(
             dns1123_label("A"),
-            ["a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"]
+            [
+                "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+            ]
         );
         assert_eq!(dns1123_label("a.b"), ["must not contain dots"]);
         assert_eq!(
             dns1123_subdomain("A_"),
-            [r"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"]
+            [
+                r"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+            ]
         );
         assert_eq!(qualified_name("/a"), ["prefix part must be non-empty"]);
         assert_eq!(
             qualified_name("a/b/c"),
-            ["a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"]
+            [
+                "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            ]
         );
         assert_eq!(qualified_name("").len(), 2);
         assert_eq!(qualified_name(&"a".repeat(64)), ["name part must be no more than 63 bytes"]);
         assert_eq!(
             label_value("x y"),
-            ["a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"]
+            [
+                "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+            ]
         );
         assert_eq!(path_segment("a/b%"), ["may not contain '/'", "may not contain '%'"]);
         assert_eq!(path_segment(".."), ["may not be '..'"]);

@@ -1,6 +1,8 @@
 //! The metadata that all objects have.
 
-use super::{dns1035_label, dns1123_label, dns1123_subdomain, label_value, path_segment, qualified_name};
+use super::{
+    dns1035_label, dns1123_label, dns1123_subdomain, label_value, path_segment, qualified_name,
+};
 use crate::cause::Cause;
 use serde_json::{Map, Value};
 
@@ -24,7 +26,8 @@ impl NameRule {
     /// Checks a name; `prefix` says that more characters will follow.
     pub fn check(self, name: &str, prefix: bool) -> Vec<String> {
         // What follows a prefix is a letter or digit, so a dash at its end is fine.
-        let name = if prefix && name.len() > 1 { name.strip_suffix('-').unwrap_or(name) } else { name };
+        let name =
+            if prefix && name.len() > 1 { name.strip_suffix('-').unwrap_or(name) } else { name };
         match self {
             Self::Subdomain => dns1123_subdomain(name),
             Self::Label => dns1123_label(name),
@@ -38,9 +41,7 @@ impl NameRule {
 pub fn name_rule(group: &str, kind: &str) -> NameRule {
     match (group, kind) {
         ("", "Namespace" | "Service") => NameRule::Label,
-        ("rbac.authorization.k8s.io" | "flowcontrol.apiserver.k8s.io", _) => {
-            NameRule::PathSegment
-        }
+        ("rbac.authorization.k8s.io" | "flowcontrol.apiserver.k8s.io", _) => NameRule::PathSegment,
         _ => NameRule::Subdomain,
     }
 }
@@ -174,10 +175,22 @@ mod tests {
     #[test]
     fn metadata_is_refused_in_the_words_of_the_server() {
         for (metadata, message) in [
-            (json!({"name": "", "namespace": "n"}), "metadata.name: Required value: name or generateName is required"),
-            (json!({"name": "a", "namespace": "n", "generation": -1}), "metadata.generation: Invalid value: -1: must be greater than or equal to 0"),
-            (json!({"name": "a", "namespace": "n", "ownerReferences": [{"name": "x"}]}), "[metadata.ownerReferences.apiVersion: Invalid value: \"\": version must not be empty, metadata.ownerReferences.kind: Invalid value: \"\": must not be empty, metadata.ownerReferences.uid: Invalid value: \"\": must not be empty]"),
-            (json!({"name": "a", "namespace": "n", "finalizers": ["orphan", "foregroundDeletion"]}), "metadata.finalizers: Invalid value: [\"orphan\",\"foregroundDeletion\"]: finalizer orphan and foregroundDeletion cannot be both set"),
+            (
+                json!({"name": "", "namespace": "n"}),
+                "metadata.name: Required value: name or generateName is required",
+            ),
+            (
+                json!({"name": "a", "namespace": "n", "generation": -1}),
+                "metadata.generation: Invalid value: -1: must be greater than or equal to 0",
+            ),
+            (
+                json!({"name": "a", "namespace": "n", "ownerReferences": [{"name": "x"}]}),
+                "[metadata.ownerReferences.apiVersion: Invalid value: \"\": version must not be empty, metadata.ownerReferences.kind: Invalid value: \"\": must not be empty, metadata.ownerReferences.uid: Invalid value: \"\": must not be empty]",
+            ),
+            (
+                json!({"name": "a", "namespace": "n", "finalizers": ["orphan", "foregroundDeletion"]}),
+                "metadata.finalizers: Invalid value: [\"orphan\",\"foregroundDeletion\"]: finalizer orphan and foregroundDeletion cannot be both set",
+            ),
         ] {
             assert_eq!(join_causes(&object_meta(&metadata, true, NameRule::Subdomain)), message);
         }
