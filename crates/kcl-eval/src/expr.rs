@@ -44,7 +44,7 @@ impl<'p> Evaluator<'p> {
     fn eval_nested(&mut self, id: ExprId, kind: &'p Expr) -> Eval<Value> {
         self.enter()?;
         let value = match kind {
-            Expr::Call { func, args, kwargs } => self.eval_call(*func, args, kwargs)?,
+            Expr::Call(call) => self.eval_call(call.func, &call.args, &call.kwargs)?,
             Expr::If { body, cond, orelse } => {
                 let holds = self.truth(*cond)?;
                 self.eval(if holds { *body } else { *orelse })?
@@ -82,7 +82,7 @@ impl<'p> Evaluator<'p> {
             | Expr::Binary { .. }
             | Expr::Compare { .. }
             | Expr::If { .. }
-            | Expr::Call { .. }
+            | Expr::Call(_)
             | Expr::Type(_)
             | Expr::Missing => Ok(Value::Undefined),
         }

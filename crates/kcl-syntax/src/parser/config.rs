@@ -56,20 +56,21 @@ impl Parser<'_> {
     }
 
     fn config_entries(&mut self, multi_line: bool) -> Vec<ConfigEntry> {
-        let mut entries = Vec::new();
         if self.ends_config(multi_line) {
-            return entries;
+            return Vec::new();
         }
+        let base = self.entries.len();
         let mut is_first = true;
         loop {
             let pos = self.pos;
             if !is_first {
                 self.skip_indentation();
                 if self.ends_config(multi_line) {
-                    return entries;
+                    return self.entries.split_off(base);
                 }
             }
-            entries.push(self.config_entry());
+            let entry = self.config_entry();
+            self.entries.push(entry);
             self.eat(TokenKind::Comma);
             if multi_line {
                 self.skip_newlines();
@@ -146,16 +147,18 @@ impl Parser<'_> {
         if path.names.len() < 2 {
             return;
         }
-        let inner = path.names.split_off(1);
+        let first = path.names[0];
+        let names = std::mem::replace(&mut path.names, first.into());
+        let inner = &names[1..];
         let n_inner = inner.len();
-        path.span = path.names[0].span;
+        path.span = first.span;
         node.span = path.span;
         if self.is_too_long(n_inner) {
             return;
         }
         let mut op = entry.op;
-        for name in inner.into_iter().rev() {
-            let path = Path { names: vec![name], span: name.span };
+        for &name in inner.iter().rev() {
+            let path = Path { names: name.into(), span: name.span };
             let key = self.module.add_expr(Expr::Ident(path), name.span);
             let span = Span::new(name.span.start, entry.span.end);
             let inner = ConfigEntry { key: Some(key), value: entry.value, op, span };

@@ -54,17 +54,17 @@ impl Parser<'_> {
     }
 
     fn list_items(&mut self) -> Vec<ExprId> {
-        let mut items = Vec::new();
         if self.ends_list() {
-            return items;
+            return Vec::new();
         }
+        let base = self.items.len();
         let mut is_first = true;
         loop {
             let pos = self.pos;
             if !is_first {
                 self.skip_indentation();
                 if self.ends_list() {
-                    return items;
+                    return self.items.split_off(base);
                 }
             }
             let item = self.list_item();
@@ -72,7 +72,7 @@ impl Parser<'_> {
                 self.expected(&[","]);
                 self.bump();
             } else {
-                items.push(item);
+                self.items.push(item);
             }
             self.eat(TokenKind::Comma);
             self.skip_newlines();

@@ -30,7 +30,7 @@ impl Parser<'_> {
             return None;
         }
         let token = self.token;
-        let content = self.string_parts(token).content;
+        let content = if self.has_docs { self.string_parts(token).content } else { "" };
         let value = if token.extra == 0 { content.into() } else { normalize(content).into() };
         if token.extra == 0 {
             self.bump();
