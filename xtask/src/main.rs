@@ -25,9 +25,13 @@ fn main() -> anyhow::Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy_command(),
-        ["k8s-schema", "--kubeconfig", file] => done(&k8s_schema::generate(Path::new(file))?),
+        ["k8s-schema", "--kubeconfig", file] => {
+            println!("{}", k8s_schema::generate(Path::new(file))?);
+            Ok(ExitCode::SUCCESS)
+        }
         ["k8s-schema", "--check", "--kubeconfig", file] => {
-            done(&k8s_schema::check(Path::new(file))?)
+            println!("{}", k8s_schema::check(Path::new(file))?);
+            Ok(ExitCode::SUCCESS)
         }
         ["k8s-proto"] => done(&k8s_proto::generate()?),
         ["help" | "--help" | "-h"] => {
@@ -36,11 +40,6 @@ fn main() -> anyhow::Result<ExitCode> {
         }
         _ => bail!(USAGE),
     }
-}
-
-fn done(message: &str) -> anyhow::Result<ExitCode> {
-    println!("{message}");
-    Ok(ExitCode::SUCCESS)
 }
 
 fn tidy_command() -> anyhow::Result<ExitCode> {

@@ -168,7 +168,12 @@ impl<'p> Evaluator<'p> {
 
     /// The string method of a name.
     fn string_method(&mut self, name: Name) -> Option<&'static kcl_std::Method> {
-        *self.methods.entry(name).or_insert_with(|| kcl_std::string_method(name.as_str()))
+        if let Some(known) = self.methods.get(&name) {
+            return *known;
+        }
+        let method = kcl_std::string_method(name.as_str());
+        self.methods.insert(name, method);
+        method
     }
 
     /// A method of a string, or the attribute of anything else.

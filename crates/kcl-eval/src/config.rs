@@ -83,7 +83,10 @@ fn block(module: &Module, value: ExprId) -> Option<ExprId> {
 
 impl<'p> Evaluator<'p> {
     pub(crate) fn eval_config(&mut self, id: ExprId, items: &'p [ConfigEntry]) -> Eval<Value> {
-        if let Some(slots) = self.files[self.frame.file.0 as usize].names.resets.get(&id) {
+        let resets = &self.files[self.frame.file.0 as usize].names.resets;
+        if !resets.is_empty()
+            && let Some(slots) = resets.get(&id)
+        {
             for slot in slots.clone() {
                 self.stack[self.frame.base + slot as usize] = Value::Undefined;
             }
@@ -171,7 +174,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Puts an entry into the literal that is being evaluated.
-    fn place_entry(&mut self, dict: &mut Value, entry: Entry) -> Eval<()> {
+    pub(crate) fn place_entry(&mut self, dict: &mut Value, entry: Entry) -> Eval<()> {
         if let Value::Dict(rc) = dict
             && let Some(target) = Rc::get_mut(rc)
             && entry.slot.index().is_none()

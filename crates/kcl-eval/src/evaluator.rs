@@ -125,6 +125,8 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) frame: Frame<'p>,
     /// The expression or statement that was evaluated last.
     pub(crate) at: Origin,
+    /// The arguments of an instance without any.
+    pub(crate) no_args: Rc<CallArgs>,
     /// Memory for the arguments of the next call.
     pub(crate) args_buffer: CallArgs,
     /// String methods by name, as far as they were looked up.
@@ -220,6 +222,7 @@ impl<'p> Evaluator<'p> {
             stack: Vec::with_capacity(256),
             frame,
             at: Origin(0),
+            no_args: Rc::default(),
             args_buffer: CallArgs::default(),
             methods: FxHashMap::default(),
             text_buffer: String::new(),

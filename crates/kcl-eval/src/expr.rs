@@ -13,9 +13,6 @@ use kcl_syntax::ast::{
 use kcl_value::{List, Str, UnitNumber, Value, ops};
 use std::rc::Rc;
 
-/// How deep the quick way for integers looks into an expression.
-const QUICK_DEPTH: u32 = 4;
-
 impl<'p> Evaluator<'p> {
     /// Evaluates an expression of the current file.
     pub(crate) fn eval(&mut self, id: ExprId) -> Eval<Value> {
@@ -36,8 +33,8 @@ impl<'p> Evaluator<'p> {
             Expr::Constant(constant) => Ok(constant_value(*constant)),
             Expr::String(text) => Ok(self.string_constant(id, &text.value)),
             Expr::Paren(inner) => self.eval(*inner),
-            Expr::Binary { op, left, right } => self.eval_binary(*op, *left, *right),
-            Expr::Compare { left, rest } => self.compare_all(*left, rest).map(Value::Bool),
+            Expr::Binary { op, left, right } => self.eval_binary(id, *op, *left, *right),
+            Expr::Compare { left, rest } => self.compare_all(id, *left, rest).map(Value::Bool),
             Expr::Type(_) | Expr::Missing => Ok(Value::None),
             kind => self.eval_nested(id, kind),
         }
@@ -47,7 +44,7 @@ impl<'p> Evaluator<'p> {
     fn eval_nested(&mut self, id: ExprId, kind: &'p Expr) -> Eval<Value> {
         self.enter()?;
         let value = match kind {
-            Expr::Call { func, args, kwargs } => self.eval_call(*func, args, kwargs)?,
+            Expr::Call(call) => self.eval_call(call.func, &call.args, &call.kwargs)?,
             Expr::If { body, cond, orelse } => {
                 let holds = self.truth(*cond)?;
                 self.eval(if holds { *body } else { *orelse })?
@@ -85,7 +82,7 @@ impl<'p> Evaluator<'p> {
             | Expr::Binary { .. }
             | Expr::Compare { .. }
             | Expr::If { .. }
-            | Expr::Call { .. }
+            | Expr::Call(_)
             | Expr::Type(_)
             | Expr::Missing => Ok(Value::Undefined),
         }
@@ -104,7 +101,15 @@ impl<'p> Evaluator<'p> {
     /// Whether the value of an expression counts as true.
     pub(crate) fn truth(&mut self, id: ExprId) -> Eval<bool> {
         match &self.frame.module[id].kind {
-            Expr::Compare { left, rest } => self.compare_all(*left, rest),
+            Expr::Compare { left, rest } => self.compare_all(id, *left, rest),
+            Expr::Binary { op: op @ (BinOp::And | BinOp::Or), left, right } => {
+                self.enter()?;
+                let holds = self.truth(*left)?;
+                let decides = holds == (*op == BinOp::Or);
+                let holds = if decides { holds } else { self.truth(*right)? };
+                self.leave();
+                Ok(holds)
+            }
             _ => Ok(self.eval(id)?.is_truthy()),
         }
     }
@@ -193,6 +198,7 @@ impl<'p> Evaluator<'p> {
             | NameRef::System(_)
             | NameRef::Plugin
             | NameRef::Missing
+            | NameRef::Ints(..)
             | NameRef::Unresolved => Ok(Value::Undefined),
         }
     }
@@ -223,21 +229,16 @@ impl<'p> Evaluator<'p> {
     }
 
     #[inline(never)]
-    fn eval_binary(&mut self, op: BinOp, left: ExprId, right: ExprId) -> Eval<Value> {
+    fn eval_binary(&mut self, id: ExprId, op: BinOp, left: ExprId, right: ExprId) -> Eval<Value> {
         if matches!(op, BinOp::And | BinOp::Or | BinOp::As) {
             self.enter()?;
             let value = self.eval_logic(op, left, right)?;
             self.leave();
             return Ok(value);
         }
-        if let Some(a) = self.quick_int(left, QUICK_DEPTH) {
-            match self.quick_int(right, QUICK_DEPTH) {
-                Some(b) => return self.binary(op, Value::Int(a), Value::Int(b)),
-                None => {
-                    let b = self.eval(right)?;
-                    return self.operate(op, (Value::Int(a), left), (b, right));
-                }
-            }
+        if let Some(number) = self.quick_int(id) {
+            self.at = self.origin(right);
+            return Ok(Value::Int(number));
         }
         let module = self.frame.module;
         let a = match &module[left].kind {
@@ -266,37 +267,6 @@ impl<'p> Evaluator<'p> {
             b = self.stamped(b, self.origin(right));
         }
         self.binary(op, a, b)
-    }
-
-    /// The integer that an expression of local variables and literals stands for. None if it
-    /// has other parts or operators that fail; then nothing has happened.
-    fn quick_int(&mut self, id: ExprId, depth: u32) -> Option<i64> {
-        match &self.frame.module[id].kind {
-            Expr::Number(Number::Int(number)) => {
-                self.at = self.origin(id);
-                Some(*number)
-            }
-            Expr::Ident(path) => {
-                let (NameRef::Local(slot) | NameRef::Last(slot)) = self.name_ref(id) else {
-                    return None;
-                };
-                if path.names.len() != 1 {
-                    return None;
-                }
-                let Value::Int(number) = self.stack[self.frame.base + slot as usize] else {
-                    return None;
-                };
-                self.at = self.origin(id);
-                Some(number)
-            }
-            Expr::Paren(inner) if depth > 0 => self.quick_int(*inner, depth - 1),
-            Expr::Binary { op, left, right } if depth > 0 && !self.options.strict_range_check => {
-                let a = self.quick_int(*left, depth - 1)?;
-                let b = self.quick_int(*right, depth - 1)?;
-                quick_op(*op, a, b)
-            }
-            _ => None,
-        }
     }
 
     #[inline(never)]
@@ -416,13 +386,12 @@ impl<'p> Evaluator<'p> {
 
     /// Whether `a < b <= c` holds.
     #[inline(never)]
-    fn compare_all(&mut self, left: ExprId, rest: &'p [(CmpOp, ExprId)]) -> Eval<bool> {
-        if let [(op, right)] = rest
-            && let Some(a) = self.quick_int(left, QUICK_DEPTH)
-            && let Some(b) = self.quick_int(*right, QUICK_DEPTH)
-            && let Some(holds) = quick_compare(*op, a, b)
-        {
-            return Ok(holds);
+    fn compare_all(&mut self, id: ExprId, left: ExprId, rest: &'p [(CmpOp, ExprId)]) -> Eval<bool> {
+        if let Some(holds) = self.quick_int(id) {
+            if let [(_, right)] = rest {
+                self.at = self.origin(*right);
+            }
+            return Ok(holds != 0);
         }
         self.enter()?;
         let mut a = self.eval(left)?;

@@ -5,7 +5,7 @@ use crate::lazy::Progress;
 use crate::runtime_type::RuntimeType;
 use base_text::Name;
 use kcl_value::{CallArgs, Dict, Entry, Origin, Slot, Str, Value};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// One attribute's state.
@@ -31,6 +31,8 @@ pub(crate) struct Instance {
     pub(crate) args: Rc<CallArgs>,
     /// The parameters of the schemas whose bodies have started.
     pub(crate) params: RefCell<Vec<(SchemaId, Vec<Value>)>>,
+    /// Whether it was found to lack nothing.
+    pub(crate) is_whole: Cell<bool>,
 }
 
 impl Instance {
@@ -52,6 +54,7 @@ impl Instance {
             site,
             args,
             params: RefCell::new(Vec::new()),
+            is_whole: Cell::new(false),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
 use crate::names::NameRef;
 use kcl_syntax::ast::{CompClause, ConfigEntry, ExprId, Quant, QuantOp};
-use kcl_value::{Dict, List, Str, Value};
+use kcl_value::{Dict, Entry, List, Slot, Str, Value};
 use std::rc::Rc;
 
 /// What a loop collects.
@@ -175,10 +175,9 @@ impl<'p> Evaluator<'p> {
                 };
                 let key = key_text(&key);
                 let origin = self.origin(entry.value);
-                self.charge(size_of::<kcl_value::Entry>())?;
-                let made = std::mem::take(dict);
-                *dict = self.insert_entry(made, key, value, entry.op, None, origin)?;
-                Ok(())
+                self.charge(size_of::<Entry>())?;
+                let slot = Slot::new(crate::union::merge_op(entry.op), None);
+                self.place_entry(dict, Entry { key, value, slot, origin })
             }
             _ => Ok(()),
         }

@@ -5,10 +5,12 @@
 //! frame. Keys of config literals are visible to what follows them in the literal; they get
 //! a slot only when something refers to them.
 
+pub(crate) mod ints;
 mod last_use;
 mod resolve;
 mod scope;
 
+use self::ints::IntStep;
 use self::scope::{Function, Kind, Resolver};
 use crate::call::{ParamTypes, ReturnType};
 use crate::evaluator::Evaluator;
@@ -29,6 +31,8 @@ pub(crate) enum NameRef {
     Local(u32),
     /// A slot of a lambda's frame that is read for the last time; only on single names.
     Last(u32),
+    /// On an operator: where its integer code starts, and its length.
+    Ints(u32, u32),
     /// A slot of the frame if it is set, else the entry of the chain.
     LocalOr(u32, u32),
     /// An attribute of the instance if it has one of that name, else the entry of the chain.
@@ -76,6 +80,8 @@ pub(crate) struct FileNames {
     pub(crate) refs: Rc<[Cell<NameRef>]>,
     /// Alternatives that [`NameRef::LocalOr`] and [`NameRef::Attr`] point at.
     pub(crate) chain: Vec<NameRef>,
+    /// The integer code of operators, piece by piece.
+    pub(crate) ints: Vec<IntStep>,
     pub(crate) lambdas: FxHashMap<ExprId, Rc<LambdaInfo>>,
     /// The frame sizes of units.
     pub(crate) units: FxHashMap<StmtId, u32>,
@@ -122,6 +128,18 @@ impl Evaluator<'_> {
     #[inline]
     pub(crate) fn name_ref(&self, expr: ExprId) -> NameRef {
         self.frame.refs.get(expr.index()).map_or(NameRef::Unresolved, Cell::get)
+    }
+
+    /// The result of an operator on integers, if it has code and the code does not give up.
+    #[inline]
+    pub(crate) fn quick_int(&self, operator: ExprId) -> Option<i64> {
+        let NameRef::Ints(start, len) = self.name_ref(operator) else { return None };
+        if self.options.strict_range_check {
+            return None;
+        }
+        let names = &self.files[self.frame.file.0 as usize].names;
+        let code = &names.ints[start as usize..start as usize + len as usize];
+        ints::run(code, &self.stack[self.frame.base..])
     }
 
     pub(crate) fn chained(&self, at: u32) -> NameRef {

@@ -10,7 +10,7 @@ use kcl_syntax::ast::{
     AugOp, BinOp, ExprId, IndexSignature, LiteralType, Number, SchemaAttr, SchemaExpr, Stmt,
     StmtId, Type,
 };
-use kcl_value::{CallArgs, Dict, Entry, MergeOp, Origin, SchemaValue, Slot, Value};
+use kcl_value::{CallArgs, Dict, Entry, MergeOp, Origin, SchemaValue, Slot, Value, Whole};
 use std::rc::Rc;
 
 impl<'p> Evaluator<'p> {
@@ -60,14 +60,18 @@ impl<'p> Evaluator<'p> {
     ) -> Eval<Value> {
         let Some(first) = schema.name.names.first() else { return Ok(Value::Undefined) };
         let callee = self.load_path(self.name_ref(id), first.name, &schema.name.names[1..])?;
-        let args = self.eval_args(&schema.args, &schema.kwargs)?;
+        let args = if schema.args.is_empty() && schema.kwargs.is_empty() {
+            self.no_args.clone()
+        } else {
+            Rc::new(self.eval_args(&schema.args, &schema.kwargs)?)
+        };
         if let (Value::Func(func), Value::Dict(config)) = (&callee, &config) {
             let site = self.origin(id);
             if let Some(schema) = func.body.downcast_ref::<SchemaId>() {
-                return self.instantiate(*schema, config.clone(), site, Rc::new(args));
+                return self.instantiate(*schema, config.clone(), site, args);
             }
             if let Some(rule) = func.body.downcast_ref::<RuleRef>() {
-                return self.run_rule(*rule, config.clone(), site, &Rc::new(args));
+                return self.run_rule(*rule, config.clone(), site, &args);
             }
             return Ok(Value::Undefined);
         }
@@ -439,6 +443,7 @@ impl<'p> Evaluator<'p> {
             optional: instance.layout.optional.clone(),
             args: instance.args.clone(),
             origin: instance.site,
+            whole: Whole::new(instance.is_whole.get()),
         }))
     }
 
@@ -454,7 +459,9 @@ impl<'p> Evaluator<'p> {
             .map_err(|(message, origin)| match origin {
                 Origin(0) => Failure::new(message),
                 origin => Failure::at(message, self.first_entry(origin)),
-            })
+            })?;
+        this.is_whole.set(true);
+        Ok(())
     }
 }
 
@@ -489,8 +496,13 @@ fn required_within(value: &Value) -> Result<(), (String, Origin)> {
         Value::List(list) => list.items.iter().try_for_each(required_within),
         Value::Dict(dict) => dict.iter().try_for_each(|entry| required_within(&entry.value)),
         Value::Schema(schema) => {
+            if schema.whole.get() {
+                return Ok(());
+            }
             required(&schema.info.name, &schema.attrs, &schema.optional, schema.origin)?;
-            schema.attrs.iter().try_for_each(|entry| required_within(&entry.value))
+            schema.attrs.iter().try_for_each(|entry| required_within(&entry.value))?;
+            schema.whole.set();
+            Ok(())
         }
         _ => Ok(()),
     }

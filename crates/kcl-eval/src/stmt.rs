@@ -91,7 +91,7 @@ impl<'p> Evaluator<'p> {
                 for &expr in exprs {
                     value = self.eval(expr)?;
                     let kind = &module[expr].kind;
-                    if !matches!(kind, Expr::Call { .. }) {
+                    if !matches!(kind, Expr::Call(_)) {
                         let origin = self.origin(expr);
                         self.add_scalar(&value, matches!(kind, Expr::Schema(_)), origin);
                     }
@@ -347,6 +347,7 @@ impl<'p> Evaluator<'p> {
                 let was = have.map(|entry| entry.origin).unwrap_or_default();
                 let origin = self.outvote(was, origin);
                 schema.attrs.put(kcl_value::Entry { key: key.clone(), value, slot, origin });
+                schema.whole = kcl_value::Whole::default();
                 let has_args = !schema.args.positional.is_empty();
                 if self.frame.this.is_none() && has_args && is_known {
                     return Ok(Value::Schema(Rc::new(schema)));

@@ -4,7 +4,7 @@ use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
 use crate::layout::SchemaId;
 use crate::runtime_type::{RuntimeType, TypeKind};
-use kcl_value::{CallArgs, Dict, Entry, List, Value};
+use kcl_value::{Dict, Entry, List, Value};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -26,11 +26,11 @@ impl Evaluator<'_> {
         Err(self.mismatch(&value, ty))
     }
 
-    /// Inside a schema nothing at all is no instance of a schema that wants something.
+    /// Nothing at all is no instance of a schema that wants something.
     fn is_empty_config(&mut self, value: &Value, ty: &RuntimeType) -> Eval<bool> {
         match (&ty.kind, value) {
             (TypeKind::Schema(id), Value::Dict(dict)) if dict.is_empty() => {
-                Ok(self.schema_depth > 0 && !self.partial && self.layout(*id)?.wants_config)
+                Ok(!self.partial && self.layout(*id)?.wants_config)
             }
             _ => Ok(false),
         }
@@ -93,8 +93,7 @@ impl Evaluator<'_> {
                 if !self.is_fit(*id, dict)? {
                     return Ok(value.clone());
                 }
-                let args = Rc::new(CallArgs::default());
-                self.instantiate(*id, dict.clone(), self.at, args)
+                self.instantiate(*id, dict.clone(), self.at, self.no_args.clone())
             }
             _ => Ok(value.clone()),
         }

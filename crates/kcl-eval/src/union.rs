@@ -3,7 +3,9 @@
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
 use crate::layout::SchemaId;
-use kcl_value::{CallArgs, Dict, Entry, List, MergeOp, Origin, SchemaValue, Slot, Str, Value, ops};
+use kcl_value::{
+    CallArgs, Dict, Entry, List, MergeOp, Origin, SchemaValue, Slot, Str, Value, Whole, ops,
+};
 use std::rc::Rc;
 
 /// How to unite.
@@ -132,6 +134,7 @@ impl Evaluator<'_> {
                 let mut schema = Rc::unwrap_or_clone(a);
                 let keys = joined_keys(schema.config_keys.iter(), b.keys());
                 self.put_all(&mut schema.attrs, &b, options)?;
+                schema.whole = Whole::default();
                 schema.config_keys = keys;
                 self.resolved(schema, options)
             }
@@ -143,6 +146,7 @@ impl Evaluator<'_> {
                 schema.config_keys = joined_keys(schema.config_keys.iter(), b.config_keys.iter());
                 schema.args = b.args.clone();
                 self.put_all(&mut schema.attrs, &b.attrs, options)?;
+                schema.whole = Whole::default();
                 self.resolved(schema, options)
             }
             (Value::Dict(a), Value::Schema(b)) => {
@@ -156,6 +160,7 @@ impl Evaluator<'_> {
                     optional: b.optional.clone(),
                     args: b.args.clone(),
                     origin: b.origin,
+                    whole: Whole::default(),
                 };
                 self.resolved(schema, options)
             }

@@ -2,24 +2,29 @@
 
 use std::fmt::Write;
 
+/// The numbers from 00 to 99.
+const PAIRS: &str = "\
+    0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546474849\
+    5051525354555657585960616263646566676869707172737475767778798081828384858687888990919293949596979899";
+
 /// Appends an integer.
 pub(crate) fn push_int(out: &mut String, number: i64) {
-    let mut digits = [0u8; 20];
-    let mut at = digits.len();
-    let mut rest = number.unsigned_abs();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
     if number < 0 {
         out.push('-');
     }
-    // Digits are ASCII, so this is never the empty fallback.
-    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or_default());
+    push_digits(out, number.unsigned_abs());
+}
+
+fn push_digits(out: &mut String, number: u64) {
+    let pair = match number {
+        0..=9 => return out.push(char::from(b'0' + number as u8)),
+        10..=99 => number as usize,
+        _ => {
+            push_digits(out, number / 100);
+            (number % 100) as usize
+        }
+    };
+    out.push_str(&PAIRS[2 * pair..2 * pair + 2]);
 }
 
 /// Appends a finite float as JSON has it: the shortest digits that give the number back,

@@ -44,8 +44,8 @@ pub fn to_yaml(value: &Value, options: &PlanOptions) -> String {
             out.push('\n');
         }
         let start = out.len();
-        yaml::write_filtered(&mut out, document, filter);
-        if !ends_in_block(&out[start..]) {
+        let has_blocks = yaml::write_filtered(&mut out, document, filter);
+        if !(has_blocks && ends_in_block(&out[start..])) {
             out.pop();
         }
     }

@@ -3,6 +3,7 @@
 use crate::{Dict, Str};
 use std::any::Any;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
@@ -99,6 +100,34 @@ pub struct CallArgs {
     pub named: Vec<(Str, Value)>,
 }
 
+/// A note that an instance was found to lack nothing. A copy, which is made in order to be
+/// changed, does not carry it.
+#[derive(Debug, Default)]
+pub struct Whole(Cell<bool>);
+
+impl Whole {
+    /// Makes a note that says so or does not.
+    pub fn new(is_whole: bool) -> Self {
+        Self(Cell::new(is_whole))
+    }
+
+    /// Whether the instance is known to lack nothing.
+    pub fn get(&self) -> bool {
+        self.0.get()
+    }
+
+    /// Notes that the instance lacks nothing.
+    pub fn set(&self) {
+        self.0.set(true);
+    }
+}
+
+impl Clone for Whole {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 /// A schema instance.
 #[derive(Clone, Debug)]
 pub struct SchemaValue {
@@ -114,6 +143,8 @@ pub struct SchemaValue {
     pub args: Rc<CallArgs>,
     /// Where it was written.
     pub origin: Origin,
+    /// Whether it is known to lack nothing; whoever changes the attributes resets it.
+    pub whole: Whole,
 }
 
 /// A callable. What it does is the evaluator's business.

@@ -10,6 +10,7 @@ mod cause;
 mod decode;
 pub mod discovery;
 mod model;
+pub mod names;
 pub mod openapi;
 mod protobuf;
 mod quantity;

@@ -1,4 +1,4 @@
-//! OpenAPI documents, rebuilt from the table and from the schemas of CRDs.
+//! `OpenAPI` documents, rebuilt from the table and from the schemas of CRDs.
 //!
 //! The documents of built-in group-versions are built when first asked for and kept. Hashes are
 //! made from what a document is built from, so the index costs no document.
@@ -195,6 +195,7 @@ fn envelope(
     paths: Map<String, Value>,
     schemas: Map<String, Value>,
 ) -> Value {
+    let (paths, schemas) = (Value::Object(paths), Value::Object(schemas));
     json!({
         "openapi": "3.0.0",
         "info": {"title": title, "version": version},

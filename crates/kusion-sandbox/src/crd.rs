@@ -20,20 +20,6 @@ pub(crate) fn is_definition(served: &Served) -> bool {
     served.is("apiextensions.k8s.io", "customresourcedefinitions")
 }
 
-/// Fills in what a definition leaves out.
-pub(crate) fn default(definition: &mut Value) {
-    let names = object::child_mut(object::slot(definition, "spec"), "names");
-    let kind = names.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned();
-    for (key, value) in [("singular", kind.to_lowercase()), ("listKind", format!("{kind}List"))] {
-        let missing = names.get(key).and_then(Value::as_str).unwrap_or_default().is_empty();
-        if missing && !kind.is_empty() {
-            names.insert(key.to_owned(), value.into());
-        }
-    }
-    let conversion = object::child_mut(object::slot(definition, "spec"), "conversion");
-    conversion.entry("strategy").or_insert_with(|| "None".into());
-}
-
 /// Returns the status of a new definition.
 pub(crate) fn first_status(definition: &Value) -> Value {
     let stored: Vec<&Value> =

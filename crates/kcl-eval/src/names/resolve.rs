@@ -157,25 +157,27 @@ impl Resolver<'_> {
             | Expr::Selector { value: inner, .. }
             | Expr::Paren(inner)
             | Expr::Starred(inner) => self.expr(*inner),
-            Expr::Binary { left, right, .. } => {
+            Expr::Binary { op, left, right } => {
                 self.expr(*left);
                 self.expr(*right);
+                self.int_binary(id, *op, *left, *right);
             }
             Expr::Compare { left, rest } => {
                 self.expr(*left);
                 for (_, right) in rest {
                     self.expr(*right);
                 }
+                self.int_compare(id, *left, rest);
             }
             Expr::If { body, cond, orelse } => {
                 self.expr(*cond);
                 self.expr(*body);
                 self.expr(*orelse);
             }
-            Expr::Call { func, args, kwargs } => {
-                self.expr(*func);
-                self.exprs(args);
-                self.keywords(kwargs);
+            Expr::Call(call) => {
+                self.expr(call.func);
+                self.exprs(&call.args);
+                self.keywords(&call.kwargs);
             }
             Expr::Quant(quant) => {
                 self.expr(quant.target);

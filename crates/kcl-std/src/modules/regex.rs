@@ -1,5 +1,8 @@
 //! `regex`
 
+mod simple;
+
+use self::simple::Simple;
 use crate::args::{get, missing as missing_one, strict_integer, strings, text};
 use crate::function::{Function, Module, Param, optional, required};
 use crate::host::Host;
@@ -76,6 +79,22 @@ const CACHE_SIZE: usize = 256;
 
 thread_local! {
     static CACHE: RefCell<FxHashMap<Box<str>, Rc<Regex>>> = RefCell::default();
+    static SIMPLE: RefCell<FxHashMap<Box<str>, Option<Rc<Simple>>>> = RefCell::default();
+}
+
+/// The quick form of a pattern, if it has one.
+fn simple(pattern: &str) -> Option<Rc<Simple>> {
+    SIMPLE.with_borrow_mut(|cache| {
+        if let Some(known) = cache.get(pattern) {
+            return known.clone();
+        }
+        if cache.len() >= CACHE_SIZE {
+            cache.clear();
+        }
+        let simple = Simple::new(pattern).map(Rc::new);
+        cache.insert(pattern.into(), simple.clone());
+        simple
+    })
 }
 
 /// Compiles a pattern, once as long as it is in use.
@@ -110,6 +129,11 @@ fn subject<'a>(args: &'a CallArgs, function: &str) -> Result<(&'a str, Rc<Regex>
 }
 
 fn is_match(args: &CallArgs, function: &str) -> Result<Value> {
+    if let (Some(string), Some(pattern)) = (get(args, 0, "string"), get(args, 1, "pattern"))
+        && let Some(simple) = simple(text(pattern))
+    {
+        return Ok(Value::Bool(simple.is_match(text(string))));
+    }
     let (string, regex) = subject(args, function)?;
     Ok(Value::Bool(regex.is_match(string).unwrap_or(false)))
 }

@@ -1,67 +1,73 @@
 //! `"{} {name.part[0]:.2f}".format(…)`: the replacement fields.
 
 use super::format_spec::FormatSpec;
-use kcl_value::{CallArgs, Fault, Result, Str, Value, show};
+use kcl_value::{CallArgs, Fault, Result, Str, Value, show, show_into};
 
 pub(super) fn format(text: &Str, args: &CallArgs) -> Result<Value> {
-    let mut out = String::with_capacity(text.len());
+    let mut out = String::with_capacity(text.len() + 16);
     let mut numbering = Numbering { next: 0 };
-    let pieces = pieces(text).ok_or_else(|| Fault::new("format error"))?;
-    for piece in pieces {
-        match piece {
-            Piece::Text(text) => out.push_str(text),
-            Piece::Field { name, spec } => {
-                let value = field(name, args, &mut numbering)?;
-                out.push_str(&with_spec(&value, spec)?);
-            }
-        }
+    if !has_matching_braces(text) {
+        return Err(Fault::new("format error"));
     }
-    Ok(Value::str(out))
-}
-
-enum Piece<'t> {
-    Text(&'t str),
-    Field { name: &'t str, spec: &'t str },
-}
-
-/// Cuts a format string into text and fields; none if its braces do not match.
-fn pieces(text: &str) -> Option<Vec<Piece<'_>>> {
-    let mut pieces = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(['{', '}']) {
-        if at > 0 {
-            pieces.push(Piece::Text(&rest[..at]));
-        }
-        let brace = &rest[at..=at];
-        let inner = &rest[at + 1..];
+    let mut rest = text.as_str();
+    while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'{' | b'}')) {
+        out.push_str(&rest[..at]);
+        let (brace, inner) = (&rest[at..=at], &rest[at + 1..]);
         if let Some(after) = inner.strip_prefix(brace) {
-            pieces.push(Piece::Text(brace));
+            out.push_str(brace);
             rest = after;
-        } else if brace == "}" {
-            return None;
-        } else {
-            let end = field_end(inner)?;
-            let (name, spec) = inner[..end].split_once(':').unwrap_or((&inner[..end], ""));
-            let name = name.split_once('!').map_or(name, |(name, _)| name);
-            pieces.push(Piece::Field { name, spec });
-            rest = &inner[end + 1..];
+            continue;
         }
+        let Some(end) = field_end(inner) else { break };
+        write_field(&mut out, &inner[..end], args, &mut numbering)?;
+        rest = &inner[end + 1..];
     }
-    if !rest.is_empty() {
-        pieces.push(Piece::Text(rest));
+    out.push_str(rest);
+    Ok(Value::str(out.as_str()))
+}
+
+/// Writes what stands for a field: a name and, behind a colon, how to write its value.
+fn write_field(
+    out: &mut String,
+    text: &str,
+    args: &CallArgs,
+    numbering: &mut Numbering,
+) -> Result<()> {
+    let (name, spec) = text.split_once(':').unwrap_or((text, ""));
+    let name = name.split_once('!').map_or(name, |(name, _)| name);
+    match field(name, args, numbering)? {
+        value @ (Value::Int(_) | Value::Str(_)) if spec.is_empty() => show_into(out, &value),
+        value => out.push_str(&with_spec(&value, spec)?),
     }
-    Some(pieces)
+    Ok(())
+}
+
+/// Whether every brace of a format string is doubled or part of a field.
+fn has_matching_braces(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'{' | b'}')) {
+        let (brace, inner) = (&rest[at..=at], &rest[at + 1..]);
+        rest = match inner.strip_prefix(brace) {
+            Some(after) => after,
+            None if brace == "}" => return false,
+            None => match field_end(inner) {
+                Some(end) => &inner[end + 1..],
+                None => return false,
+            },
+        };
+    }
+    true
 }
 
 /// The position of the brace that ends a field; one pair of braces may stand inside.
 fn field_end(text: &str) -> Option<usize> {
     let mut nested = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' if nested => return None,
-            '{' => nested = true,
-            '}' if nested => nested = false,
-            '}' => return Some(at),
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'{' if nested => return None,
+            b'{' => nested = true,
+            b'}' if nested => nested = false,
+            b'}' => return Some(at),
             _ => {}
         }
     }
@@ -83,6 +89,10 @@ fn field(name: &str, args: &CallArgs, numbering: &mut Numbering) -> Result<Value
             .cloned()
             .ok_or_else(|| Fault::new("argument tuple index out of range"))
     };
+    if name.is_empty() {
+        numbering.next += 1;
+        return positional(numbering.next - 1);
+    }
     let mut value = if first.is_empty() {
         numbering.next += 1;
         positional(numbering.next - 1)?

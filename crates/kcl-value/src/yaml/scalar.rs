@@ -82,7 +82,9 @@ const CLASSES: [Class; 256] = {
 fn plain_style(text: &str) -> Option<Style> {
     let bytes = text.as_bytes();
     let first = *bytes.first()?;
-    if !(first.is_ascii_alphabetic() || first == b'/' || first == b'_') {
+    // A number to some readers; quotes hide all that the characters below can mean.
+    let is_quoted = first.is_ascii_digit();
+    if !(is_quoted || first.is_ascii_alphabetic() || first == b'/' || first == b'_') {
         return None;
     }
     let mut previous = Class::Plain;
@@ -92,12 +94,15 @@ fn plain_style(text: &str) -> Option<Style> {
             Class::Plain => true,
             Class::Colon => previous != Class::Space,
             Class::Space => previous == Class::Plain,
-            Class::Other => false,
+            Class::Other => return None,
         };
-        if !is_plain {
+        if !is_plain && !is_quoted {
             return None;
         }
         previous = class;
+    }
+    if is_quoted {
+        return Some(Style::Single);
     }
     (previous == Class::Plain && !(bytes.len() <= 5 && is_ambiguous(text))).then_some(Style::Plain)
 }

@@ -72,13 +72,15 @@ pub fn write_manifests(values: &[Value], options: &WriteOptions, separator: &str
     out
 }
 
-/// Appends a value and a line break; `_type` is not added to the root itself.
-pub(crate) fn write_filtered(out: &mut String, value: &Value, filter: Filter) {
-    let mut writer = Writer { out, filter };
+/// Appends a value and a line break; `_type` is not added to the root itself. Tells whether
+/// a block of text is among what was written.
+pub(crate) fn write_filtered(out: &mut String, value: &Value, filter: Filter) -> bool {
+    let mut writer = Writer { out, filter, has_blocks: false };
     match value {
         Value::Schema(schema) => writer.dict(&schema.attrs, None, Place::root()),
         _ => writer.value(value, Place::root()),
     }
+    writer.has_blocks
 }
 
 /// Where a value stands.
@@ -111,6 +113,7 @@ impl Place {
 struct Writer<'o> {
     out: &'o mut String,
     filter: Filter,
+    has_blocks: bool,
 }
 
 impl Writer<'_> {
@@ -212,6 +215,11 @@ impl Writer<'_> {
 
     fn single(&mut self, text: &str, indent: usize) {
         self.out.push('\'');
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'\'') {
+            self.out.push_str(text);
+            self.out.push('\'');
+            return;
+        }
         let mut after_break = false;
         for char in text.chars() {
             if is_break(char) {
@@ -272,6 +280,7 @@ impl Writer<'_> {
     }
 
     fn literal(&mut self, text: &str, indent: usize) {
+        self.has_blocks = true;
         self.out.push('|');
         if text.starts_with([' ', '\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']) {
             self.out.push('2');

@@ -31,6 +31,7 @@ fn schema(package: &str, name: &str, attrs: &[(&str, Value)]) -> Value {
         optional: Rc::new([]),
         args: Rc::default(),
         origin: kcl_value::Origin::default(),
+        whole: kcl_value::Whole::default(),
     }))
 }
 
