@@ -43,7 +43,8 @@ pub(crate) fn generate() -> anyhow::Result<String> {
 }
 
 fn visit(folder: &Path, messages: &mut BTreeMap<String, Vec<Field>>) -> anyhow::Result<()> {
-    let entries = std::fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))?;
+    let entries =
+        std::fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))?;
     for entry in entries {
         let path = entry?.path();
         if path.is_dir() {

@@ -178,7 +178,8 @@ fn read(message: &Message, ty: TypeId, bytes: &[u8], depth: usize) -> Option<Val
             slot.as_object_mut()?.insert(key, value);
             continue;
         }
-        if let (Kind::Message(at), false, false) = (field.kind, field.repeated, has(ty, &field.name))
+        if let (Kind::Message(at), false, false) =
+            (field.kind, field.repeated, has(ty, &field.name))
         {
             let Wire::Bytes(bytes) = wire else { return None };
             let inner = read(MESSAGES.list.get(at as usize)?, ty, bytes, depth + 1)?;
@@ -222,7 +223,9 @@ fn finished(name: &str, mut object: Map<String, Value>) -> Value {
                     && value.as_str() != Some("")
                     && value.as_array().is_none_or(|list| !list.is_empty())
             });
-            Value::Object(object.into_iter().map(|(key, value)| (schema_key(&key), value)).collect())
+            Value::Object(
+                object.into_iter().map(|(key, value)| (schema_key(&key), value)).collect(),
+            )
         }
         _ => Value::Object(object),
     }
@@ -291,9 +294,9 @@ fn special(name: &str, bytes: &[u8]) -> Option<Option<Value>> {
         "MicroTime" => numbers(bytes).map(|it| {
             format_micro_time(Instant { seconds: it.first, nanos: it.second as u32 }).into()
         }),
-        "RawExtension" | "FieldsV1" | "JSON" => numbers(bytes).map(|it| {
-            serde_json::from_str(&it.text).unwrap_or(Value::Null)
-        }),
+        "RawExtension" | "FieldsV1" | "JSON" => {
+            numbers(bytes).map(|it| serde_json::from_str(&it.text).unwrap_or(Value::Null))
+        }
         _ => return None,
     })
 }

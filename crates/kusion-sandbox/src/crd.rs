@@ -280,10 +280,8 @@ impl Cluster {
             if !object::is_terminating(&new) || !object::has_finalizer(&new, FINALIZER) {
                 return;
             }
-            let list: Vec<Value> = object::finalizers(&new)
-                .filter(|it| *it != FINALIZER)
-                .map(Value::from)
-                .collect();
+            let list: Vec<Value> =
+                object::finalizers(&new).filter(|it| *it != FINALIZER).map(Value::from).collect();
             object::meta_mut(&mut new).insert("finalizers".to_owned(), list.into());
             match self.commit_update(&served, &old, new) {
                 Err(Failed::Race) => {}

@@ -83,7 +83,8 @@ fn layout(group: &str, kind: &str) -> Layout {
         .or_else(|| network::layout(group, kind))
         .or_else(|| storage::layout(group, kind))
         .or_else(|| config::layout(group, kind))
-        .unwrap_or(Layout { columns: &["Name", "Created At:date"], cells: |object| {
-            vec![object["metadata"]["creationTimestamp"].clone()]
-        } })
+        .unwrap_or(Layout {
+            columns: &["Name", "Created At:date"],
+            cells: |object| vec![object["metadata"]["creationTimestamp"].clone()],
+        })
 }

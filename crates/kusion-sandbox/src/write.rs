@@ -12,9 +12,9 @@ mod update;
 
 pub(crate) use check::judge;
 pub(crate) use create::check_type;
+pub(crate) use names::generate as generate_name;
 pub(crate) use subresource::selector_text;
 pub(crate) use update::Origin;
-pub(crate) use names::generate as generate_name;
 
 use crate::Status;
 use crate::store::Stored;

@@ -13,8 +13,7 @@ struct Home {
 
 impl Home {
     fn new(name: &str) -> Self {
-        let folder =
-            std::env::temp_dir().join(format!("kusion-cli-{name}-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("kusion-cli-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         Self { folder }
     }
@@ -48,7 +47,8 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        for entry in std::fs::read_dir(self.folder.join("sandbox")).into_iter().flatten().flatten() {
+        for entry in std::fs::read_dir(self.folder.join("sandbox")).into_iter().flatten().flatten()
+        {
             let name = entry.file_name().into_string().unwrap_or_default();
             let _ = self.run(&["down", "--name", &name]);
         }

@@ -261,8 +261,7 @@ impl Target<'_> {
         let mut warnings = judge(self.served, given, write.validation)?;
         let patch = decoded.value;
         let (namespace, name) = (&self.route.namespace, &self.route.name);
-        let mut outcome =
-            self.cluster.patch(self.served, namespace, name, kind, &patch, &write)?;
+        let mut outcome = self.cluster.patch(self.served, namespace, name, kind, &patch, &write)?;
         warnings.append(&mut outcome.warnings);
         outcome.warnings = warnings;
         Ok(self.answer(&form, &outcome))

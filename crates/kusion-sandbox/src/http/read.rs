@@ -9,9 +9,7 @@ use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, USER_AGENT};
 use hyper::{HeaderMap, Method};
-use kusion_k8s_schema::{
-    Decoded, Expected, Format, PROTOBUF_TYPE, decode_protobuf, parse,
-};
+use kusion_k8s_schema::{Decoded, Expected, Format, PROTOBUF_TYPE, decode_protobuf, parse};
 use serde_json::Value;
 
 /// The largest body that is read.
@@ -165,12 +163,9 @@ impl Request {
         }
         let format = self.format()?;
         let decoded = match &served.custom {
-            Some(custom) => custom.structural.decode(
-                &served.kind,
-                &resource.api_version(),
-                &self.body,
-                format,
-            ),
+            Some(custom) => {
+                custom.structural.decode(&served.kind, &resource.api_version(), &self.body, format)
+            }
             None => {
                 let expected = Expected {
                     group: &resource.group,

@@ -21,8 +21,7 @@ fn core(group: &str, kind: &str) -> Option<Layout> {
             columns: &["Name", "Type", "Data", "Age"],
             cells: |it| vec![text(&it["type"]).into(), size(&it["data"]).into(), age(it)],
         },
-        ("", "ServiceAccount")
-        | ("resource.k8s.io", "DeviceClass" | "ResourceClaimTemplate") => {
+        ("", "ServiceAccount") | ("resource.k8s.io", "DeviceClass" | "ResourceClaimTemplate") => {
             Layout { columns: &["Name", "Age"], cells: |it| vec![age(it)] }
         }
         ("", "Namespace") => Layout {
@@ -47,7 +46,13 @@ fn core(group: &str, kind: &str) -> Option<Layout> {
 fn others(group: &str, kind: &str) -> Option<Layout> {
     Some(match (group, kind) {
         ("scheduling.k8s.io", "PriorityClass") => Layout {
-            columns: &["Name", "Value:integer", "Global-Default:boolean", "Age", "PreemptionPolicy"],
+            columns: &[
+                "Name",
+                "Value:integer",
+                "Global-Default:boolean",
+                "Age",
+                "PreemptionPolicy",
+            ],
             cells: |it| {
                 vec![
                     number(&it["value"]).into(),
@@ -77,9 +82,7 @@ fn others(group: &str, kind: &str) -> Option<Layout> {
             },
         },
         ("certificates.k8s.io", "CertificateSigningRequest") => Layout {
-            columns: &[
-                "Name", "Age", "SignerName", "Requestor", "RequestedDuration", "Condition",
-            ],
+            columns: &["Name", "Age", "SignerName", "Requestor", "RequestedDuration", "Condition"],
             cells: signing,
         },
         _ => return None,
@@ -97,8 +100,7 @@ fn quota(it: &Value) -> Vec<Value> {
 }
 
 fn binding(it: &Value) -> Vec<Value> {
-    let role =
-        format!("{}/{}", text(&it["roleRef"]["kind"]), text(&it["roleRef"]["name"]));
+    let role = format!("{}/{}", text(&it["roleRef"]["kind"]), text(&it["roleRef"]["name"]));
     let subjects = |kind: &str| -> Value {
         let names: Vec<String> = items(&it["subjects"])
             .iter()

@@ -79,9 +79,9 @@ fn cell(column: &Column, object: &Value) -> Value {
             Some(number) => number.into(),
             None => number.as_f64().map_or(Value::Null, |number| (number as i64).into()),
         },
-        ("number", Value::Number(_)) | ("boolean", Value::Bool(_)) | ("string", Value::String(_)) => {
-            (*value).clone()
-        }
+        ("number", Value::Number(_))
+        | ("boolean", Value::Bool(_))
+        | ("string", Value::String(_)) => (*value).clone(),
         ("date", Value::String(_)) => since(value).into(),
         ("string", _) => {
             let texts: Vec<String> = found.iter().map(|value| shown(value)).collect();
@@ -132,7 +132,8 @@ fn find<'a>(value: &'a Value, path: &[Step], found: &mut Vec<&'a Value>) {
 /// Parses the part of JSONPath that printer columns use.
 fn parse(path: &str) -> Vec<Step> {
     let mut steps = Vec::new();
-    let mut rest = path.trim().trim_start_matches('{').trim_end_matches('}').trim_start_matches('$');
+    let mut rest =
+        path.trim().trim_start_matches('{').trim_end_matches('}').trim_start_matches('$');
     while !rest.is_empty() {
         if let Some(after) = rest.strip_prefix('[') {
             let end = bracket_end(after);

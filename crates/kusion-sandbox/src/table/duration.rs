@@ -52,11 +52,7 @@ mod tests {
 
     #[test]
     fn spans_have_at_most_two_units() {
-        let texts = [5, 119, 120, 125, 3600, 10_800, 11_000, 100_000, 180_000, 800_000]
-            .map(human);
-        assert_eq!(
-            texts,
-            ["5s", "119s", "2m", "2m5s", "60m", "3h", "3h3m", "27h", "2d2h", "9d"]
-        );
+        let texts = [5, 119, 120, 125, 3600, 10_800, 11_000, 100_000, 180_000, 800_000].map(human);
+        assert_eq!(texts, ["5s", "119s", "2m", "2m5s", "60m", "3h", "3h3m", "27h", "2d2h", "9d"]);
     }
 }

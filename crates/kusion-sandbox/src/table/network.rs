@@ -9,18 +9,13 @@ use serde_json::Value;
 pub(super) fn layout(group: &str, kind: &str) -> Option<Layout> {
     Some(match (group, kind) {
         ("", "Service") => Layout {
-            columns: &[
-                "Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age", "Selector*",
-            ],
+            columns: &["Name", "Type", "Cluster-IP", "External-IP", "Port(s)", "Age", "Selector*"],
             cells: service,
         },
-        ("", "Endpoints") => {
-            Layout { columns: &["Name", "Endpoints", "Age"], cells: endpoints }
+        ("", "Endpoints") => Layout { columns: &["Name", "Endpoints", "Age"], cells: endpoints },
+        ("discovery.k8s.io", "EndpointSlice") => {
+            Layout { columns: &["Name", "AddressType", "Ports", "Endpoints", "Age"], cells: slice }
         }
-        ("discovery.k8s.io", "EndpointSlice") => Layout {
-            columns: &["Name", "AddressType", "Ports", "Endpoints", "Age"],
-            cells: slice,
-        },
         ("networking.k8s.io", "Ingress") => Layout {
             columns: &["Name", "Class", "Hosts", "Address", "Ports", "Age"],
             cells: ingress,

@@ -12,7 +12,14 @@ pub(super) fn layout(group: &str, kind: &str) -> Option<Layout> {
     Some(match (group, kind) {
         ("", "Pod") => Layout {
             columns: &[
-                "Name", "Ready", "Status", "Restarts", "Age", "IP*", "Node*", "Nominated Node*",
+                "Name",
+                "Ready",
+                "Status",
+                "Restarts",
+                "Age",
+                "IP*",
+                "Node*",
+                "Nominated Node*",
                 "Readiness Gates*",
             ],
             cells: pod,
@@ -26,15 +33,31 @@ pub(super) fn layout(group: &str, kind: &str) -> Option<Layout> {
         },
         ("", "Node") => Layout {
             columns: &[
-                "Name", "Status", "Roles", "Age", "Version", "Internal-IP*", "External-IP*",
-                "OS-Image*", "Kernel-Version*", "Container-Runtime*",
+                "Name",
+                "Status",
+                "Roles",
+                "Age",
+                "Version",
+                "Internal-IP*",
+                "External-IP*",
+                "OS-Image*",
+                "Kernel-Version*",
+                "Container-Runtime*",
             ],
             cells: node,
         },
         ("" | "events.k8s.io", "Event") => Layout {
             columns: &[
-                "Last Seen", "Type", "Reason", "Object", "Subobject*", "Source*", "Message",
-                "First Seen*", "Count*", "Name*",
+                "Last Seen",
+                "Type",
+                "Reason",
+                "Object",
+                "Subobject*",
+                "Source*",
+                "Message",
+                "First Seen*",
+                "Count*",
+                "Name*",
             ],
             cells: event,
         },
@@ -71,7 +94,8 @@ fn pod(it: &Value) -> Vec<Value> {
         "SchedulingGated".clone_into(&mut sum.reason);
     }
     let mut total = items(&spec["containers"]).len();
-    total += items(&spec["initContainers"]).iter().filter(|it| it["restartPolicy"] == "Always").count();
+    total +=
+        items(&spec["initContainers"]).iter().filter(|it| it["restartPolicy"] == "Always").count();
     init_containers(it, &mut sum);
     if !sum.initializing || has_condition(it, "Initialized") {
         main_containers(it, &mut sum);

@@ -10,15 +10,27 @@ pub(super) fn layout(group: &str, kind: &str) -> Option<Layout> {
     Some(match (group, kind) {
         ("apps", "Deployment") => Layout {
             columns: &[
-                "Name", "Ready", "Up-to-date", "Available", "Age", "Containers*", "Images*",
+                "Name",
+                "Ready",
+                "Up-to-date",
+                "Available",
+                "Age",
+                "Containers*",
+                "Images*",
                 "Selector*",
             ],
             cells: deployment,
         },
         ("apps", "ReplicaSet") | ("", "ReplicationController") => Layout {
             columns: &[
-                "Name", "Desired:integer", "Current:integer", "Ready:integer", "Age",
-                "Containers*", "Images*", "Selector*",
+                "Name",
+                "Desired:integer",
+                "Current:integer",
+                "Ready:integer",
+                "Age",
+                "Containers*",
+                "Images*",
+                "Selector*",
             ],
             cells: replicas,
         },
@@ -28,27 +40,48 @@ pub(super) fn layout(group: &str, kind: &str) -> Option<Layout> {
         },
         ("apps", "DaemonSet") => Layout {
             columns: &[
-                "Name", "Desired:integer", "Current:integer", "Ready:integer",
-                "Up-to-date:integer", "Available:integer", "Node Selector", "Age",
-                "Containers*", "Images*", "Selector*",
+                "Name",
+                "Desired:integer",
+                "Current:integer",
+                "Ready:integer",
+                "Up-to-date:integer",
+                "Available:integer",
+                "Node Selector",
+                "Age",
+                "Containers*",
+                "Images*",
+                "Selector*",
             ],
             cells: daemon_set,
         },
-        ("apps", "ControllerRevision") => Layout {
-            columns: &["Name", "Controller", "Revision", "Age"],
-            cells: revision,
-        },
+        ("apps", "ControllerRevision") => {
+            Layout { columns: &["Name", "Controller", "Revision", "Age"], cells: revision }
+        }
         ("batch", "Job") => Layout {
             columns: &[
-                "Name", "Status", "Completions", "Duration", "Age", "Containers*", "Images*",
+                "Name",
+                "Status",
+                "Completions",
+                "Duration",
+                "Age",
+                "Containers*",
+                "Images*",
                 "Selector*",
             ],
             cells: job,
         },
         ("batch", "CronJob") => Layout {
             columns: &[
-                "Name", "Schedule", "Timezone", "Suspend:boolean", "Active:integer",
-                "Last Schedule", "Age", "Containers*", "Images*", "Selector*",
+                "Name",
+                "Schedule",
+                "Timezone",
+                "Suspend:boolean",
+                "Active:integer",
+                "Last Schedule",
+                "Age",
+                "Containers*",
+                "Images*",
+                "Selector*",
             ],
             cells: cron_job,
         },
@@ -58,7 +91,11 @@ pub(super) fn layout(group: &str, kind: &str) -> Option<Layout> {
         },
         ("policy", "PodDisruptionBudget") => Layout {
             columns: &[
-                "Name", "Min Available", "Max Unavailable", "Allowed Disruptions:integer", "Age",
+                "Name",
+                "Min Available",
+                "Max Unavailable",
+                "Allowed Disruptions:integer",
+                "Age",
             ],
             cells: budget,
         },
@@ -72,8 +109,7 @@ fn template(object: &Value) -> [Value; 2] {
 
 fn deployment(it: &Value) -> Vec<Value> {
     let status = &it["status"];
-    let ready =
-        format!("{}/{}", number(&status["readyReplicas"]), number(&it["spec"]["replicas"]));
+    let ready = format!("{}/{}", number(&status["readyReplicas"]), number(&it["spec"]["replicas"]));
     let [names, images] = template(it);
     vec![
         ready.into(),
@@ -124,7 +160,8 @@ fn daemon_set(it: &Value) -> Vec<Value> {
 }
 
 fn revision(it: &Value) -> Vec<Value> {
-    let owner = items(&it["metadata"]["ownerReferences"]).iter().find(|it| it["controller"] == true);
+    let owner =
+        items(&it["metadata"]["ownerReferences"]).iter().find(|it| it["controller"] == true);
     let controller = owner.map_or(NONE.to_owned(), |owner| {
         let api_version = text_or(&owner["apiVersion"], "");
         let group = api_version.split_once('/').map_or("", |(group, _)| group);
@@ -146,9 +183,7 @@ fn job(it: &Value) -> Vec<Value> {
     let state = ["Complete", "Failed"]
         .into_iter()
         .find(|kind| has_condition(it, kind))
-        .or_else(|| {
-            (!it["metadata"]["deletionTimestamp"].is_null()).then_some("Terminating")
-        })
+        .or_else(|| (!it["metadata"]["deletionTimestamp"].is_null()).then_some("Terminating"))
         .or_else(|| {
             ["Suspended", "FailureTarget", "SuccessCriteriaMet"]
                 .into_iter()

@@ -123,11 +123,8 @@ pub(crate) fn judge(
     match (strict_error(findings), validation) {
         (Some(error), Validation::Strict) => {
             let resource = &served.resource;
-            let expected = Expected {
-                group: &resource.group,
-                version: &resource.version,
-                kind: &served.kind,
-            };
+            let expected =
+                Expected { group: &resource.group, version: &resource.version, kind: &served.kind };
             Err(Status::bad_request(if served.is_builtin() {
                 cannot_handle(&served.kind, &expected, &error)
             } else {
@@ -149,12 +146,9 @@ pub(crate) fn normalize_patched(
         return Ok(unknown.into_iter().map(Finding::Unknown).collect());
     }
     let Some(info) = served.info else { return Ok(Vec::new()) };
-    let decoded = kusion_k8s_schema::normalize(
-        &kusion_k8s_schema::builtin().types,
-        info.ty,
-        object.take(),
-    )
-    .map_err(Status::bad_request)?;
+    let decoded =
+        kusion_k8s_schema::normalize(&kusion_k8s_schema::builtin().types, info.ty, object.take())
+            .map_err(Status::bad_request)?;
     *object = decoded.value;
     Ok(decoded.findings)
 }
