@@ -102,6 +102,14 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn truth(&mut self, id: ExprId) -> Eval<bool> {
         match &self.frame.module[id].kind {
             Expr::Compare { left, rest } => self.compare_all(id, *left, rest),
+            Expr::Binary { op: op @ (BinOp::And | BinOp::Or), left, right } => {
+                self.enter()?;
+                let holds = self.truth(*left)?;
+                let decides = holds == (*op == BinOp::Or);
+                let holds = if decides { holds } else { self.truth(*right)? };
+                self.leave();
+                Ok(holds)
+            }
             _ => Ok(self.eval(id)?.is_truthy()),
         }
     }
