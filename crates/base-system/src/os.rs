@@ -50,7 +50,8 @@ impl System for OsSystem {
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
         let mut paths =
             fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-        paths.sort();
+        // All lie in one folder: their texts sort like their names.
+        paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         Ok(paths)
     }
 

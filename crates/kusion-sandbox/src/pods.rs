@@ -12,3 +12,5 @@ pub(crate) mod nodes;
 pub(crate) mod resources;
 pub(crate) mod scheduler;
 mod status;
+
+pub(crate) use behaviour::milliseconds;

@@ -144,6 +144,8 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
             world.add(Task::Endpoints, kind, object);
             world.add(Task::Slices, kind, object);
             world.add(Task::Balancer, kind, object);
+            let (namespace, name) = (meta::namespace(object), meta::name(object));
+            world.queue.add(Key::new(Task::Mirror, Kind::Endpoints, namespace, name));
             if new.is_none() {
                 let (namespace, name) = (meta::namespace(object), meta::name(object));
                 world.api.cluster().services.release(namespace, name);
@@ -151,13 +153,10 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
         }
         Kind::Endpoints => {
             world.add(Task::Mirror, kind, object);
-            let key = Key::new(
-                Task::Endpoints,
-                Kind::Service,
-                meta::namespace(object),
-                meta::name(object),
-            );
-            world.queue.add(key);
+            if new.is_none() {
+                let (namespace, name) = (meta::namespace(object), meta::name(object));
+                world.queue.add(Key::new(Task::Endpoints, Kind::Service, namespace, name));
+            }
         }
         Kind::EndpointSlice => {
             if let Some(service) = meta::label(object, "kubernetes.io/service-name") {
@@ -203,6 +202,7 @@ fn route_pod(world: &mut World, pod: &Value, old: Option<&Value>, new: Option<&V
         }
     } else {
         world.kubelet.forget(meta::uid(pod));
+        world.counted.forget(meta::uid(pod));
         for volume in meta::items(&pod["spec"]["volumes"]) {
             let claim = text(&volume["persistentVolumeClaim"]["claimName"]);
             if !claim.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::cache::{Cache, KindId, Place};
 use super::clock::{Clock, rfc3339};
+use super::job::Counted;
 use super::kind::Kind;
 use super::meta;
 use super::queue::Queue;
@@ -36,6 +37,8 @@ pub(crate) struct World {
     pub load: Load,
     /// The pods that run.
     pub kubelet: Kubelet,
+    /// The ends of pods that stand in the status of their Jobs.
+    pub counted: Counted,
     /// The certificate that namespaces get.
     pub root_ca: Arc<str>,
     clock: Arc<dyn Clock>,
@@ -51,6 +54,7 @@ impl World {
             recorder: Recorder::default(),
             load: Load::default(),
             kubelet: Kubelet::default(),
+            counted: Counted::default(),
             root_ca,
             clock,
         }

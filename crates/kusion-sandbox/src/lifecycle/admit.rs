@@ -67,6 +67,10 @@ pub(crate) fn mutate(api: &Api, review: &Review<'_>, object: &mut Value) -> Resu
             }
             Ok(())
         }
+        Some(Kind::Job) => {
+            generate_selector(object);
+            Ok(())
+        }
         Some(Kind::PersistentVolume) => {
             add_finalizer(object, "kubernetes.io/pv-protection");
             Ok(())
@@ -116,6 +120,33 @@ fn default_class(api: &Api, kind: Kind, mark: &str) -> Option<String> {
         .filter(|it| annotation(it, mark) == Some("true"))
         .max_by_key(|it| text(&it["metadata"]["creationTimestamp"]).to_owned())
         .map(|it| meta::name(it).to_owned())
+}
+
+/// Gives a Job without a selector of its own one that only its pods match.
+fn generate_selector(job: &mut Value) {
+    if job["spec"]["manualSelector"] == true || !job["spec"]["template"].is_object() {
+        return;
+    }
+    let (uid, name) = (meta::uid(job).to_owned(), meta::name(job).to_owned());
+    let template = &mut job["spec"]["template"];
+    if !template["metadata"].is_object() {
+        template["metadata"] = serde_json::json!({});
+    }
+    for (key, value) in [
+        ("controller-uid", &uid),
+        ("batch.kubernetes.io/controller-uid", &uid),
+        ("job-name", &name),
+        ("batch.kubernetes.io/job-name", &name),
+    ] {
+        meta::set_label(template, key, value.as_str());
+    }
+    if !job["spec"]["selector"].is_object() {
+        job["spec"]["selector"] = serde_json::json!({});
+    }
+    if !job["spec"]["selector"]["matchLabels"].is_object() {
+        job["spec"]["selector"]["matchLabels"] = serde_json::json!({});
+    }
+    job["spec"]["selector"]["matchLabels"]["batch.kubernetes.io/controller-uid"] = uid.into();
 }
 
 fn add_finalizer(object: &mut Value, finalizer: &str) {

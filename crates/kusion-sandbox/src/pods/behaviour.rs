@@ -98,7 +98,7 @@ pub(super) fn script(pod: &Value, container: &Value, is_init: bool, attempt: i64
 }
 
 /// Reads `2s`, `150ms`, `1m30s` or a plain number of seconds.
-pub(super) fn milliseconds(text: &str) -> Option<i64> {
+pub(crate) fn milliseconds(text: &str) -> Option<i64> {
     if let Ok(seconds) = text.parse::<f64>() {
         return (seconds >= 0.0).then_some((seconds * 1000.0) as i64);
     }
