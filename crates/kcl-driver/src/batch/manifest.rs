@@ -136,13 +136,19 @@ impl Manifest {
         let begin = || Recorder::new(system, false);
         let holds = in_parallel(&self.facts, threads, begin, |recorder, fact| fact.holds(recorder));
         let tasks: Vec<(&Stack, &Place)> = stacks.iter().zip(places).collect();
-        in_parallel(&tasks, threads, || (), |(), (stack, place)| {
-            let Some(entry) = self.stacks.get(&place.output) else { return true };
-            let is_there = || Stamp::now(system, &out.join(&place.output)) == Some(entry.output);
-            entry.task != task_of(stack)
-                || !entry.facts.iter().all(|&fact| holds[fact as usize])
-                || !is_there()
-        })
+        in_parallel(
+            &tasks,
+            threads,
+            || (),
+            |(), (stack, place)| {
+                let Some(entry) = self.stacks.get(&place.output) else { return true };
+                let is_there =
+                    || Stamp::now(system, &out.join(&place.output)) == Some(entry.output);
+                entry.task != task_of(stack)
+                    || !entry.facts.iter().all(|&fact| holds[fact as usize])
+                    || !is_there()
+            },
+        )
     }
 
     /// The manifest as text.
