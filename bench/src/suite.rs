@@ -103,7 +103,10 @@ pub(crate) fn run(
 
 /// Runs commands in turn, round after round; gives the least of each. The output of the first
 /// round goes to a file, if one is named.
-pub(crate) fn interleave(runs: &[(&Run, Option<&Path>)], effort: Effort) -> Vec<Result<Cost, String>> {
+pub(crate) fn interleave(
+    runs: &[(&Run, Option<&Path>)],
+    effort: Effort,
+) -> Vec<Result<Cost, String>> {
     let mut best: Vec<Option<Result<Cost, String>>> = vec![None; runs.len()];
     let start = Instant::now();
     let mut round = 0;

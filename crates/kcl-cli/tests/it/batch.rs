@@ -7,7 +7,8 @@ const SETTINGS: &str = "kcl_cli_configs:\n  file: [../base/base.k, main.k]\n";
 
 /// Twelve projects of two stacks on one model.
 fn repo() -> Sandbox {
-    let model = "schema App:\n    name: str\n    replicas: int = 1\n    check:\n        replicas < 9\n";
+    let model =
+        "schema App:\n    name: str\n    replicas: int = 1\n    check:\n        replicas < 9\n";
     let mut files = vec![
         ("r/kcl.mod".to_owned(), "[package]\nname = \"r\"\n".to_owned()),
         ("r/model/app.k".to_owned(), model.to_owned()),
