@@ -3,6 +3,7 @@
 //! Recursive descent, with recovery: a missing token is reported and the parser goes on.
 //! Which tokens are then passed over follows the reference, so that the errors do too.
 
+mod branches;
 mod cache;
 mod config;
 mod expr;
