@@ -71,4 +71,28 @@ mod tests {
         let Some(kubeconfig) = std::env::var_os("KUSION_REAL_KUBECONFIG") else { return };
         check(Path::new(&kubeconfig)).expect("the same table");
     }
+
+    /// What a server sends has the form in which we would hold it.
+    #[test]
+    fn objects_of_the_real_server_are_in_normal_form() {
+        let Some(kubeconfig) = std::env::var_os("KUSION_REAL_KUBECONFIG") else { return };
+        let server = Server::new(Path::new(&kubeconfig));
+        let api = kusion_k8s_schema::builtin();
+        let mut n_objects = 0;
+        for resource in api.resources.iter().filter(|resource| resource.has_verb("list")) {
+            let root = if resource.group.is_empty() { "api" } else { "apis" };
+            let group = if resource.group.is_empty() { "" } else { "/" };
+            let (name, version, plural) = (&resource.group, &resource.version, &resource.plural);
+            let list =
+                server.get(&format!("/{root}{group}{name}/{version}/{plural}")).expect("a list");
+            for object in list["items"].as_array().into_iter().flatten() {
+                let normal = kusion_k8s_schema::normalize(&api.types, resource.ty, object.clone());
+                let normal = normal.expect("of its type");
+                assert_eq!(normal.findings, [], "{plural}");
+                assert_eq!(normal.value, *object, "{plural}");
+                n_objects += 1;
+            }
+        }
+        assert!(n_objects > 50);
+    }
 }

@@ -1,11 +1,13 @@
 //! Chores of the repository, run as `cargo xtask <name>`.
 //!
 //! `tidy` checks the house rules that the compiler does not: layers, file sizes, words, docs.
-//! `k8s-schema` makes the table of the built-in Kubernetes API from a real server.
+//! `k8s-schema` makes the table of the built-in Kubernetes API from a real server, `k8s-proto`
+//! that of the protobuf field numbers from the published definitions.
 //! The same checks run under `cargo test -p xtask`. Start reading at `tidy.rs`.
 
 #![expect(clippy::print_stdout, reason = "a command line tool prints its result")]
 
+mod k8s_proto;
 mod k8s_schema;
 mod tidy;
 mod tree;
@@ -16,27 +18,28 @@ use std::process::ExitCode;
 use tree::Tree;
 
 const USAGE: &str = "usage: cargo xtask tidy
-       cargo xtask k8s-schema [--check] --kubeconfig FILE";
+       cargo xtask k8s-schema [--check] --kubeconfig FILE
+       cargo xtask k8s-proto";
 
 fn main() -> anyhow::Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy_command(),
-        ["k8s-schema", "--kubeconfig", file] => done(&k8s_schema::generate(Path::new(file))?),
-        ["k8s-schema", "--check", "--kubeconfig", file] => {
-            done(&k8s_schema::check(Path::new(file))?)
+        ["k8s-schema", "--kubeconfig", file] => {
+            println!("{}", k8s_schema::generate(Path::new(file))?);
+            Ok(ExitCode::SUCCESS)
         }
+        ["k8s-schema", "--check", "--kubeconfig", file] => {
+            println!("{}", k8s_schema::check(Path::new(file))?);
+            Ok(ExitCode::SUCCESS)
+        }
+        ["k8s-proto"] => done(&k8s_proto::generate()?),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)
         }
         _ => bail!(USAGE),
     }
-}
-
-fn done(message: &str) -> anyhow::Result<ExitCode> {
-    println!("{message}");
-    Ok(ExitCode::SUCCESS)
 }
 
 fn tidy_command() -> anyhow::Result<ExitCode> {

@@ -15,7 +15,7 @@ mod typed;
 
 pub use managed::{
     Applied, ApplyError, Conflict, Conflicts, OneVersion, ReplicasPath, Versions, Writer, apply,
-    is_reset, keep_times, scale_to_parent, scale_to_subresource, spec_fields, status_fields,
+    custom_reset_fields, is_reset, keep_times, reset_fields, scale_to_parent, scale_to_subresource,
     update,
 };
 pub use patch::{PatchError, json_patch, merge_patch, strategic_merge};

@@ -11,6 +11,7 @@ mod conflict;
 mod entries;
 mod last_applied;
 mod prune;
+mod reset;
 mod scale;
 mod times;
 mod update;
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 pub use apply::{Applied, ApplyError, apply};
 pub use conflict::{Conflict, Conflicts};
+pub use reset::{custom_reset_fields, reset_fields};
 pub use scale::{ReplicasPath, scale_to_parent, scale_to_subresource};
 pub use times::keep_times;
 pub use update::{is_reset, update};
@@ -103,15 +105,3 @@ static STRIPPED: LazyLock<Set<'static>> = LazyLock::new(|| {
         &["metadata", "resourceVersion"],
     ])
 });
-
-/// Returns the fields that only the status subresource writes.
-pub fn status_fields() -> &'static Set<'static> {
-    static SET: LazyLock<Set<'static>> = LazyLock::new(|| Set::of_fields(&[&["status"]]));
-    &SET
-}
-
-/// Returns the fields that the status subresource does not write.
-pub fn spec_fields() -> &'static Set<'static> {
-    static SET: LazyLock<Set<'static>> = LazyLock::new(|| Set::of_fields(&[&["spec"]]));
-    &SET
-}

@@ -17,8 +17,8 @@ pub enum PatchError {
     /// The patch is too large (413).
     #[error("{0}")]
     TooLarge(String),
-    /// The patch does not fit the object (422).
-    #[error("{0}")]
+    /// The patch does not fit the object (422); the server does not say why, the text does.
+    #[error("the server rejected our request due to an error in our request")]
     Unprocessable(String),
     /// The server fails on it (500).
     #[error("{0}")]

@@ -24,6 +24,9 @@ pub fn version() -> &'static str {
 }
 
 /// Returns the records of the committed table, without descriptions.
+///
+/// # Panics
+/// Never: the table is part of the program, and a test reads it.
 pub fn committed_table() -> Table {
     parts()
         .and_then(|parts| read_table(&decompress(parts.types)?))
@@ -31,6 +34,9 @@ pub fn committed_table() -> Table {
 }
 
 /// Returns the records of the committed table with descriptions.
+///
+/// # Panics
+/// Never: the table is part of the program, and a test reads it.
 pub fn described_table() -> Table {
     let mut table = committed_table();
     parts()
@@ -69,7 +75,8 @@ fn parts() -> Result<Parts, FormatError> {
     Ok(Parts { version, types, descriptions })
 }
 
-fn decompress(mut bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
+/// Unpacks a part of a table.
+pub(crate) fn decompress(mut bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     let mut decoder =
         ruzstd::decoding::StreamingDecoder::new(&mut bytes).map_err(|_| FormatError)?;
     let mut out = Vec::new();
@@ -87,12 +94,15 @@ pub struct Builtin {
     /// The groups and their versions in the order of discovery, the core group first.
     pub groups: Vec<GroupInfo>,
     /// Group, version, kind and type, sorted.
-    kinds: Vec<(Box<str>, Box<str>, Box<str>, TypeId)>,
+    kinds: Vec<KindEntry>,
     /// Definition names and types, sorted.
     names: Vec<(Box<str>, TypeId)>,
     /// Places in `resources`, sorted by plural name, group and version.
     by_plural: Vec<u32>,
 }
+
+/// Group, version, kind and type.
+type KindEntry = (Box<str>, Box<str>, Box<str>, TypeId);
 
 /// One API group with its versions.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What is wrong with a field, in the words of a server.
 
 use serde_json::{Value, json};
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// One thing that is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +119,7 @@ pub(crate) fn go_quote(text: &str) -> String {
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
             '\u{0}'..='\u{1f}' | '\u{7f}' => {
-                quoted.push_str(&format!("\\x{:02x}", character as u32));
+                let _ = write!(quoted, "\\x{:02x}", character as u32);
             }
             other => quoted.push(other),
         }

@@ -1,8 +1,7 @@
 //! The built-in API as records: what the generator writes and the loaders read.
 //!
-//! A table file is a line of text that says what made it, then three compressed parts: the
-//! resources and definitions, the descriptions, and the marks that only the OpenAPI documents
-//! need. Each part is read only by those who need it.
+//! A table file is a line of text that says what made it, then two compressed parts: the
+//! resources and definitions, and the descriptions, which only published documents need.
 
 mod read;
 mod write;

@@ -23,6 +23,13 @@ pub struct Case {
     pub after: Vec<Step>,
 }
 
+impl Case {
+    /// Returns the file of the case and its name in it.
+    pub fn file_and_name(&self) -> (&str, &str) {
+        self.name.split_once('/').unwrap_or(("", &self.name))
+    }
+}
+
 /// One request, and which part of the answer counts.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -17,4 +17,4 @@ pub use case::{Case, Step, read_cases};
 pub use client::Client;
 pub use kubectl::run_script;
 pub use recorded::{Answer, Recorded};
-pub use run::{Outcome, answers, check};
+pub use run::{AT_ONCE, answers, check_all};

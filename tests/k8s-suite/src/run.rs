@@ -3,11 +3,13 @@
 use crate::case::{Case, Step};
 use crate::client::{Client, Response};
 use crate::normal;
-use crate::recorded::Answer;
+use crate::recorded::{Answer, Recorded};
 use anyhow::{Context as _, bail, ensure};
+use futures::stream::{self, StreamExt as _};
 use http::Request;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 /// How often a request is repeated until what it waits for is there.
@@ -15,19 +17,51 @@ const TRIES: usize = 100;
 /// Time between two tries.
 const PAUSE: Duration = Duration::from_millis(150);
 
+/// How many cases run at a time.
+pub const AT_ONCE: usize = 4;
+
 /// The result of one case.
-pub struct Outcome {
-    /// Name of the case.
-    pub name: String,
+struct Outcome {
     /// How many requests had the recorded answer.
-    pub n_passed: usize,
+    n_passed: usize,
     /// The other ones, each as a text for people.
-    pub failures: Vec<String>,
+    failures: Vec<String>,
+}
+
+/// Runs cases and compares them with what was recorded in a folder; returns how many requests
+/// had the recorded answer, and the others as texts for people.
+pub async fn check_all(
+    client: &Client,
+    cases: &[Case],
+    folder: &Path,
+) -> anyhow::Result<(usize, Vec<String>)> {
+    let mut files: BTreeMap<&str, Recorded> = BTreeMap::new();
+    for case in cases {
+        let (file, _) = case.file_and_name();
+        if !files.contains_key(file) {
+            files.insert(file, Recorded::read(folder, file)?);
+        }
+    }
+    let files = &files;
+    let mut all = stream::iter(cases)
+        .map(|case| async move {
+            let (file, name) = case.file_and_name();
+            let recorded = files.get(file).and_then(|file| file.answers.get(name));
+            check(client, case, recorded.map_or(&[], Vec::as_slice)).await
+        })
+        .buffered(AT_ONCE);
+    let mut n_passed = 0;
+    let mut failures = Vec::new();
+    while let Some(outcome) = all.next().await {
+        n_passed += outcome.n_passed;
+        failures.extend(outcome.failures);
+    }
+    Ok((n_passed, failures))
 }
 
 /// Runs a case and compares it with what was recorded.
-pub async fn check(client: &Client, case: &Case, recorded: &[Answer]) -> Outcome {
-    let mut outcome = Outcome { name: case.name.clone(), n_passed: 0, failures: Vec::new() };
+async fn check(client: &Client, case: &Case, recorded: &[Answer]) -> Outcome {
+    let mut outcome = Outcome { n_passed: 0, failures: Vec::new() };
     let found = match answers(client, case).await {
         Ok(found) => found,
         Err(error) => {

@@ -91,7 +91,7 @@ fn storage_hash(group: &str, version: &str, kind: &str) -> String {
     data_encoding::BASE64.encode(&hash[..8])
 }
 
-/// Reads the definitions of all OpenAPI documents.
+/// Reads the definitions of all `OpenAPI` documents.
 pub(super) fn definitions(server: &Server, custom: &[String]) -> anyhow::Result<Vec<Definition>> {
     let index = server.get("/openapi/v3")?;
     let mut schemas = BTreeMap::new();

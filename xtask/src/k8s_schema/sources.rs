@@ -130,7 +130,8 @@ fn read_package(folder: &Path) -> anyhow::Result<Package> {
     for entry in entries {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.ends_with(".go") && !name.ends_with("_test.go") && !name.starts_with("zz_") {
+        let is_go = path.extension().is_some_and(|extension| extension == "go");
+        if is_go && !name.ends_with("_test.go") && !name.starts_with("zz_") {
             read_structs(&std::fs::read_to_string(&path)?, &own, &mut package);
         }
     }
@@ -190,10 +191,9 @@ fn qualify(ty: &str, own: &str) -> String {
     }
     match ty.split_once('.') {
         Some(("metav1" | "corev1" | "apiv1" | "v1", name)) => format!("v1.{name}"),
-        Some(_) => ty.to_owned(),
         None if ty == "byte" => "uint8".to_owned(),
         None if ty.starts_with(char::is_uppercase) => format!("{own}.{ty}"),
-        None => ty.to_owned(),
+        _ => ty.to_owned(),
     }
 }
 

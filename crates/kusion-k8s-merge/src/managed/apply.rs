@@ -100,8 +100,13 @@ impl Step<'_> {
                 describe(&problems)
             )));
         }
-        let empty = writer.versions.empty_object(writer.api_version);
-        let mut known = self.known(&empty)?;
+        let empty;
+        let mut known = entries::decode(live)
+            .map_err(|e| ApplyError::Invalid(format!("failed to decode managed fields: {e}")))?;
+        if known.is_empty() {
+            empty = writer.versions.empty_object(writer.api_version);
+            known = self.before(&empty)?;
+        }
         reconcile(writer.versions, &mut known);
         let merged = typed.merge(live, config).map_err(|problems| {
             ApplyError::Invalid(format!("failed to merge config: {}", describe(&problems)))
@@ -139,16 +144,11 @@ impl Step<'_> {
         Ok(Outcome::Done(Applied { object, changed }))
     }
 
-    /// Returns the records of the live object; what is there without any record belongs to a
-    /// manager of its own.
-    fn known<'v>(&'v self, empty: &'v Value) -> Result<Vec<Entry<'v>>, ApplyError> {
-        let known = entries::decode(self.live)
-            .map_err(|e| ApplyError::Invalid(format!("failed to decode managed fields: {e}")))?;
-        if !known.is_empty() {
-            return Ok(known);
-        }
+    /// Returns the records of a live object that has none: what is there belongs to a manager of
+    /// its own.
+    fn before<'v>(&'v self, empty: &'v Value) -> Result<Vec<Entry<'v>>, ApplyError> {
         let before = Writer { manager: BEFORE_FIRST_APPLY, ..self.writer };
-        record(&before, empty, self.live, known).ok_or_else(|| {
+        record(&before, empty, self.live, Vec::new()).ok_or_else(|| {
             ApplyError::Invalid("failed to create manager for existing fields".to_owned())
         })
     }

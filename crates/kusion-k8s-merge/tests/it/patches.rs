@@ -1,6 +1,6 @@
 //! Patches.
 
-use kusion_k8s_merge::{json_patch, merge_patch, strategic_merge};
+use kusion_k8s_merge::{PatchError, json_patch, merge_patch, strategic_merge};
 use serde_json::{Value, json};
 
 use crate::support::{object, typed};
@@ -8,7 +8,12 @@ use crate::support::{object, typed};
 #[test]
 fn json_patches_name_what_fails() {
     let doc = json!({"a": {"b": [1, 2]}, "c~/d": 1});
-    let run = |ops: Value| json_patch(&doc, &ops).map_err(|e| e.to_string());
+    let run = |ops: Value| {
+        json_patch(&doc, &ops).map_err(|e| match e {
+            PatchError::Unprocessable(why) => why,
+            other => other.to_string(),
+        })
+    };
     assert_eq!(
         run(
             json!([{"op": "test", "path": "/a/b/0", "value": 1}, {"op": "add", "path": "/a/b/-", "value": 3}, {"op": "remove", "path": "/c~0~1d"}])

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use kusion_k8s_merge::{
-    Applied, ApplyError, OneVersion, Typed, Writer, apply, status_fields, update,
+    Applied, ApplyError, OneVersion, Typed, Writer, apply, custom_reset_fields, update,
 };
 use kusion_k8s_schema::{
     Field, ListKind, Listing, Mapping, Scalar, Struct, Type, TypeId, TypeTable,
@@ -28,7 +28,8 @@ pub(crate) fn applied(
     config: &Value,
     force: bool,
 ) -> Result<Applied, ApplyError> {
-    let versions = OneVersion { api_version: "v1", typed: typed(), reset: Some(status_fields()) };
+    let versions =
+        OneVersion { api_version: "v1", typed: typed(), reset: custom_reset_fields(true, "") };
     let writer =
         Writer { versions: &versions, api_version: "v1", subresource: "", manager, now: NOW };
     apply(&writer, live, &object(config), force)
@@ -36,7 +37,8 @@ pub(crate) fn applied(
 
 /// Updates as a manager and returns the object with its records.
 pub(crate) fn updated(old: &Value, manager: &str, new: &Value) -> Value {
-    let versions = OneVersion { api_version: "v1", typed: typed(), reset: Some(status_fields()) };
+    let versions =
+        OneVersion { api_version: "v1", typed: typed(), reset: custom_reset_fields(true, "") };
     let writer =
         Writer { versions: &versions, api_version: "v1", subresource: "", manager, now: NOW };
     let mut new = new.clone();

@@ -4,7 +4,7 @@ use super::tree::Tree;
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// Reads the first document; returns it with keys sorted, and a message about double keys.
 pub(crate) fn read(bytes: &[u8]) -> Result<(Tree<'static>, Option<String>), String> {
@@ -22,7 +22,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Tree<'static>, Option<String>), Stri
             let line = error.location().map_or(0, |location| location.line());
             let text = error.to_string();
             let key = text.split('\u{1}').nth(1).unwrap_or_default();
-            message.push_str(&format!("\n  line {line}: key {key:?} already set in map"));
+            let _ = write!(message, "\n  line {line}: key {key:?} already set in map");
         }
     }
     Ok((tree, Some(message)))

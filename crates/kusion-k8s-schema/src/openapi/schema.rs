@@ -3,7 +3,7 @@
 use crate::table::{Definition, Node, Shape, Table};
 use serde_json::{Map, Value, json};
 
-/// How a version of OpenAPI writes things.
+/// How a version of `OpenAPI` writes things.
 #[derive(Clone, Copy)]
 pub(super) struct Dialect {
     /// What references start with.

@@ -3,23 +3,28 @@
 use super::body::Body;
 use super::present;
 use super::query::Query;
-use crate::Status;
-use crate::api::Api;
 use crate::pods::logs;
+use crate::{Status, clock};
 use hyper::Response;
 use serde_json::Value;
 
 /// Answers a request for the log of a pod.
-pub(crate) fn answer(_api: &Api, pod: &Value, query: &Query) -> Result<Response<Body>, Status> {
-    let previous = query.get("previous") == "true";
-    let mut lines = logs::lines(pod, query.get("container"), previous)?;
-    if let Ok(count) = query.get("tailLines").parse::<usize>() {
-        lines.drain(..lines.len().saturating_sub(count));
+pub(crate) fn answer(pod: &Value, query: &Query) -> Result<Response<Body>, Status> {
+    let mut lines = logs::lines(pod, query.get("container"), query.flag("previous"))?;
+    let oldest = match (query.get("sinceTime"), query.get("sinceSeconds").parse::<i64>()) {
+        ("", Ok(seconds)) => clock::parse(&clock::after(-seconds)),
+        ("", Err(_)) => None,
+        (time, _) => clock::parse(time),
+    };
+    if let Some(oldest) = oldest {
+        lines.retain(|line| clock::parse(&line.time).is_none_or(|time| time >= oldest));
     }
-    let timestamps = query.get("timestamps") == "true";
+    if let Ok(tail) = query.get("tailLines").parse::<usize>() {
+        lines.drain(..lines.len().saturating_sub(tail));
+    }
     let mut text = String::new();
-    for line in lines {
-        if timestamps {
+    for line in &lines {
+        if query.flag("timestamps") {
             text.push_str(&line.time);
             text.push(' ');
         }
@@ -27,11 +32,9 @@ pub(crate) fn answer(_api: &Api, pod: &Value, query: &Query) -> Result<Response<
         text.push('\n');
     }
     if let Ok(limit) = query.get("limitBytes").parse::<usize>() {
-        let mut end = limit.min(text.len());
-        while !text.is_char_boundary(end) {
-            end -= 1;
+        while text.len() > limit {
+            text.pop();
         }
-        text.truncate(end);
     }
-    Ok(present::text(200, text))
+    Ok(present::response(200, "text/plain", Body::from(text)))
 }

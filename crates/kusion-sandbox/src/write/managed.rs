@@ -6,7 +6,7 @@ use crate::registry::Served;
 use crate::{Status, clock, convert};
 use kusion_k8s_merge::{ApplyError, PatchError, Set, Typed, Versions, Writer};
 use serde_json::{Value, json};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// The versions in which a kind is served.
 pub(crate) struct Kinds<'a> {
@@ -46,20 +46,25 @@ impl Versions for Kinds<'_> {
     fn reset_fields(&self, _api_version: &str) -> Option<&Set<'static>> {
         reset_fields(self.served, self.subresource)
     }
+
+    fn empty_object(&self, api_version: &str) -> Value {
+        let typed = self.version(api_version).filter(|it| it.is_builtin()).and_then(Served::typed);
+        let mut object = match typed {
+            Some(typed) => kusion_k8s_schema::zero_value(typed.table, typed.ty),
+            None => json!({}),
+        };
+        object["apiVersion"] = json!(api_version);
+        object["kind"] = json!(&*self.served.kind);
+        object
+    }
 }
 
 /// Returns the fields that a write never changes.
 fn reset_fields(served: &Served, subresource: &str) -> Option<&'static Set<'static>> {
-    static SPEC_META: LazyLock<Set<'static>> =
-        LazyLock::new(|| Set::of_fields(&[&["spec"], &["metadata"]]));
-    static SPEC_LABELS: LazyLock<Set<'static>> =
-        LazyLock::new(|| Set::of_fields(&[&["spec"], &["metadata", "labels"]]));
-    match subresource {
-        "" if served.has("status") => Some(kusion_k8s_merge::status_fields()),
-        "status" if !served.is_builtin() || keeps_metadata(served) => Some(&SPEC_META),
-        "status" if served.is("apps", "deployments") => Some(&SPEC_LABELS),
-        "status" => Some(kusion_k8s_merge::spec_fields()),
-        _ => None,
+    if served.is_builtin() {
+        kusion_k8s_merge::reset_fields(&served.resource.group, &served.kind, subresource)
+    } else {
+        kusion_k8s_merge::custom_reset_fields(served.has("status"), subresource)
     }
 }
 
@@ -89,9 +94,11 @@ pub(crate) fn update(
     let kinds = Kinds::new(cluster, served, write.subresource);
     let api_version = served.api_version();
     let now = clock::now();
-    let empty = json!({"apiVersion": api_version, "kind": &*served.kind});
     let writer = writer(&kinds, &api_version, write, &now);
-    kusion_k8s_merge::update(&writer, old.unwrap_or(&empty), new);
+    match old {
+        Some(old) => kusion_k8s_merge::update(&writer, old, new),
+        None => kusion_k8s_merge::update(&writer, &kinds.empty_object(&api_version), new),
+    }
 }
 
 /// Merges an applied configuration; objects are in the version of the request.
@@ -159,12 +166,9 @@ pub(crate) fn patch_status(error: PatchError) -> Status {
             message: why,
             details: Value::Null,
         },
-        PatchError::Unprocessable(why) => Status {
-            code: 422,
-            reason: "Invalid",
-            message: "the server rejected our request due to an error in our request".to_owned(),
-            details: json!({"causes": [{"reason": "UnexpectedServerResponse", "message": why}]}),
-        },
+        PatchError::Unprocessable(_) => {
+            Status { code: 422, reason: "Invalid", message: error.to_string(), details: json!({}) }
+        }
         PatchError::Internal(why) => Status::internal(&why),
     }
 }

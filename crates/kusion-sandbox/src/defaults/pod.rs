@@ -1,0 +1,194 @@
+//! Pods, and what describes them in workloads.
+
+use super::{Object, child, items, made, set, set_text, spec, text};
+use serde_json::{Map, Value, json};
+
+/// How files of config maps, secrets and the like may be used, in octal 644.
+const FILE_MODE: i64 = 0o644;
+/// Seconds for which a token in a volume is good.
+const TOKEN_SECONDS: i64 = 3600;
+
+/// A pod itself.
+pub(super) fn pod(object: &mut Object) {
+    let spec = spec(object);
+    set(spec, "enableServiceLinks", true);
+    for key in ["containers", "initContainers"] {
+        for container in items(spec, key) {
+            request_what_is_limited(container);
+        }
+    }
+    pod_spec(spec);
+}
+
+/// The template of a pod.
+pub(super) fn template(template: &mut Object) {
+    made(template, "metadata");
+    pod_spec(spec(template));
+}
+
+/// What a container may take at most it also asks for, unless it says otherwise.
+fn request_what_is_limited(container: &mut Object) {
+    let Some(resources) = child(container, "resources") else { return };
+    let Some(limits) = resources.get("limits").and_then(Value::as_object).cloned() else { return };
+    let requests = made(resources, "requests");
+    for (name, limit) in limits {
+        requests.entry(name).or_insert(limit);
+    }
+}
+
+fn pod_spec(spec: &mut Object) {
+    set_text(spec, "restartPolicy", "Always");
+    set_text(spec, "dnsPolicy", "ClusterFirst");
+    set_text(spec, "schedulerName", "default-scheduler");
+    set(spec, "terminationGracePeriodSeconds", 30);
+    set(spec, "securityContext", json!({}));
+    same_account(spec);
+    let host_network = spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or(false);
+    for key in ["containers", "initContainers", "ephemeralContainers"] {
+        for it in items(spec, key) {
+            container(it, host_network);
+        }
+    }
+    for it in items(spec, "volumes") {
+        volume(it);
+    }
+    for rule in items(spec, "topologySpreadConstraints") {
+        set_text(rule, "whenUnsatisfiable", "DoNotSchedule");
+    }
+}
+
+/// The service account has an old and a new name; both are served.
+fn same_account(spec: &mut Object) {
+    let (new, old) = (text(spec, "serviceAccountName"), text(spec, "serviceAccount"));
+    let account = if new.is_empty() { old } else { new }.to_owned();
+    if !account.is_empty() {
+        spec.insert("serviceAccountName".into(), account.clone().into());
+        spec.insert("serviceAccount".into(), account.into());
+    }
+}
+
+fn container(container: &mut Object, host_network: bool) {
+    let policy = if follows_latest(text(container, "image")) { "Always" } else { "IfNotPresent" };
+    set_text(container, "imagePullPolicy", policy);
+    set_text(container, "terminationMessagePath", "/dev/termination-log");
+    set_text(container, "terminationMessagePolicy", "File");
+    set(container, "resources", json!({}));
+    for port in items(container, "ports") {
+        set_text(port, "protocol", "TCP");
+        if host_network && let Some(number) = port.get("containerPort").cloned() {
+            set(port, "hostPort", number);
+        }
+    }
+    for env in items(container, "env") {
+        if let Some(field) = child(env, "valueFrom").and_then(|it| child(it, "fieldRef")) {
+            set_text(field, "apiVersion", "v1");
+        }
+    }
+    for key in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        if let Some(it) = child(container, key) {
+            probe(it);
+        }
+    }
+    if let Some(lifecycle) = child(container, "lifecycle") {
+        for key in ["postStart", "preStop"] {
+            if let Some(request) = child(lifecycle, key).and_then(|it| child(it, "httpGet")) {
+                http_request(request);
+            }
+        }
+    }
+}
+
+/// Whether an image has no tag or digest, or the tag `latest`.
+fn follows_latest(image: &str) -> bool {
+    if image.contains('@') {
+        return false;
+    }
+    let last = image.rsplit('/').next().unwrap_or(image);
+    last.split_once(':').is_none_or(|(_, tag)| tag == "latest" || tag.is_empty())
+}
+
+fn probe(probe: &mut Object) {
+    for (key, value) in [
+        ("timeoutSeconds", 1),
+        ("periodSeconds", 10),
+        ("successThreshold", 1),
+        ("failureThreshold", 3),
+    ] {
+        let slot = probe.entry(key).or_insert(Value::Null);
+        if slot.is_null() || slot.as_i64() == Some(0) {
+            *slot = value.into();
+        }
+    }
+    if let Some(request) = child(probe, "httpGet") {
+        http_request(request);
+    }
+    if let Some(request) = child(probe, "grpc") {
+        set(request, "service", "");
+    }
+}
+
+fn http_request(request: &mut Object) {
+    set_text(request, "path", "/");
+    set_text(request, "scheme", "HTTP");
+}
+
+/// A volume of a pod; one without a source is an empty folder.
+fn volume(volume: &mut Object) {
+    if volume.keys().all(|key| key == "name") {
+        volume.insert("emptyDir".into(), Value::Object(Map::new()));
+    }
+    for key in ["secret", "configMap"] {
+        if let Some(source) = child(volume, key) {
+            set(source, "defaultMode", FILE_MODE);
+        }
+    }
+    if let Some(source) = child(volume, "downwardAPI") {
+        set(source, "defaultMode", FILE_MODE);
+        downward_items(source);
+    }
+    if let Some(source) = child(volume, "hostPath") {
+        set(source, "type", "");
+    }
+    if let Some(source) = child(volume, "projected") {
+        set(source, "defaultMode", FILE_MODE);
+        for part in items(source, "sources") {
+            if let Some(token) = child(part, "serviceAccountToken") {
+                set(token, "expirationSeconds", TOKEN_SECONDS);
+            }
+            if let Some(part) = child(part, "downwardAPI") {
+                downward_items(part);
+            }
+        }
+    }
+    if let Some(claim) = child(volume, "ephemeral").and_then(|it| child(it, "volumeClaimTemplate"))
+    {
+        set_text(spec(claim), "volumeMode", "Filesystem");
+    }
+    if let Some(image) = child(volume, "image") {
+        let policy =
+            if follows_latest(text(image, "reference")) { "Always" } else { "IfNotPresent" };
+        set_text(image, "pullPolicy", policy);
+    }
+}
+
+fn downward_items(source: &mut Object) {
+    for item in items(source, "items") {
+        if let Some(field) = child(item, "fieldRef") {
+            set_text(field, "apiVersion", "v1");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tag_decides_when_an_image_is_pulled() {
+        assert!(follows_latest("nginx"));
+        assert!(follows_latest("host:5000/nginx"));
+        assert!(follows_latest("nginx:latest"));
+        assert!(!follows_latest("nginx:1"));
+        assert!(!follows_latest("nginx@sha256:0123"));
+    }
+}
