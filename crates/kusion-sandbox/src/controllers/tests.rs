@@ -273,7 +273,10 @@ fn a_daemon_set_covers_all_nodes() {
         "template": template("a")}});
     cluster.create(Kind::DaemonSet, set);
     let status = cluster.get(Kind::DaemonSet, "agent").unwrap()["status"].clone();
-    assert_eq!((status["desiredNumberScheduled"].as_i64(), status["numberReady"].as_i64()), (Some(2), Some(2)));
+    assert_eq!(
+        (status["desiredNumberScheduled"].as_i64(), status["numberReady"].as_i64()),
+        (Some(2), Some(2))
+    );
     cluster.change(Kind::DaemonSet, "agent", |it| it["spec"]["template"] = template("b"));
     let pods = cluster.all(Kind::Pod);
     assert!(pods.len() == 2 && pods.iter().all(|it| it["spec"]["containers"][0]["image"] == "b"));
@@ -293,6 +296,10 @@ fn a_quota_stops_a_replica_set() {
     );
     let set = cluster.get(Kind::ReplicaSet, "web").unwrap();
     let failure = meta::condition(&set, "ReplicaFailure").unwrap();
-    assert!(text(&failure["message"]).contains("exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"), "{failure}");
+    assert!(
+        text(&failure["message"])
+            .contains("exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"),
+        "{failure}"
+    );
     assert_eq!(cluster.get(Kind::ResourceQuota, "q").unwrap()["status"]["used"]["pods"], "2");
 }

@@ -8,8 +8,7 @@ use serde_json::Value;
 /// Why a pod does not fit a node.
 pub(super) const MISFIT: &str = "node(s) didn't have free ports for the requested pod ports";
 /// Why a node refuses a pod.
-pub(super) const REJECTION: &str =
-    "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
+pub(super) const REJECTION: &str = "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
 
 type HostPort<'a> = (i64, &'a str, &'a str);
 
