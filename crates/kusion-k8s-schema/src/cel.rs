@@ -12,9 +12,9 @@ mod tests;
 
 pub(crate) use eval::{Cel, Failure, Scope, evaluate, unescape};
 pub(crate) use functions::KNOWN;
-pub(crate) use parse::parse;
 #[cfg(test)]
 use parse::SyntaxError;
+pub(crate) use parse::parse;
 
 /// One expression and where it starts in its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +92,9 @@ impl Expr {
                 key.visit(see);
                 value.visit(see);
             }),
-            Node::Select(inner, _) | Node::Has(inner, _) | Node::Unary(_, inner) => inner.visit(see),
+            Node::Select(inner, _) | Node::Has(inner, _) | Node::Unary(_, inner) => {
+                inner.visit(see)
+            }
             Node::Index(left, right) | Node::Binary(_, left, right) => {
                 left.visit(see);
                 right.visit(see);

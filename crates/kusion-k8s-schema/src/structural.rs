@@ -119,7 +119,12 @@ impl Structural {
         if !self.has_rules {
             return causes;
         }
-        let blocking = ["FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid"];
+        let blocking = [
+            "FieldValueRequired",
+            "FieldValueTooLong",
+            "FieldValueTooMany",
+            "FieldValueTypeInvalid",
+        ];
         if causes.iter().any(|cause| blocking.contains(&cause.reason)) {
             let detail = "some validation rules were not checked because the object was invalid; \
                           correct the existing errors to complete validation";

@@ -245,7 +245,8 @@ fn logic<'a>(
     scope: &mut Scope<'a>,
 ) -> Result<Cel<'a>, Failure> {
     let left = evaluate(left, scope);
-    if matches!(left, Ok(Cel::Bool(flag)) if flag == deciding) || matches!(left, Err(Failure::Cost)) {
+    if matches!(left, Ok(Cel::Bool(flag)) if flag == deciding) || matches!(left, Err(Failure::Cost))
+    {
         return left;
     }
     match (left, evaluate(right, scope)) {
@@ -353,9 +354,7 @@ fn run<'a>(
 ) -> Result<Cel<'a>, Failure> {
     let target = evaluate(target, scope)?;
     let pairs: Vec<(Cel, Cel)> = match (target.items(), target.entries()) {
-        (Some(items), _) => {
-            (0..).zip(items).map(|(at, item)| (Cel::Int(at), item)).collect()
-        }
+        (Some(items), _) => (0..).zip(items).map(|(at, item)| (Cel::Int(at), item)).collect(),
         (None, Some(entries)) => entries,
         _ => return Err(Failure::overload()),
     };

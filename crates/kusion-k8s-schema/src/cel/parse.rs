@@ -61,7 +61,8 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize)>, SyntaxError> {
             tokens.push((token, at));
             at += length;
         } else if first.is_ascii_alphabetic() || first == '_' {
-            let length = rest.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
+            let length =
+                rest.bytes().take_while(|it| it.is_ascii_alphanumeric() || *it == b'_').count();
             tokens.push((Token::Ident(rest[..length].to_owned()), at));
             at += length;
         } else if let Some(mark) = MARKS[..24].iter().find(|mark| rest.starts_with(**mark)) {
@@ -113,7 +114,8 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), SyntaxError> {
 fn string(text: &str, at: usize) -> Result<Option<(Token, usize)>, SyntaxError> {
     let raw = text.starts_with(['r', 'R']);
     let body = if raw { &text[1..] } else { text };
-    let Some(quote) = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|it| body.starts_with(it)) else {
+    let Some(quote) = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|it| body.starts_with(it))
+    else {
         return Ok(None);
     };
     let mut value = String::new();
@@ -287,7 +289,8 @@ impl Parser {
             if self.accept(".") {
                 let (token, place) = self.take();
                 let Token::Ident(name) = token else {
-                    let message = format!("mismatched input '{}' expecting IDENTIFIER", show(&token));
+                    let message =
+                        format!("mismatched input '{}' expecting IDENTIFIER", show(&token));
                     return Err(SyntaxError { at: place, message });
                 };
                 let bracket = self.place();

@@ -91,7 +91,8 @@ fn one(
     let cost = names.cost(expr) * copies;
     if cost > BUDGET {
         let factor = cost / 1e7;
-        let factor = if factor > 100.0 { "more than 100x".to_owned() } else { format!("{factor:.1}x") };
+        let factor =
+            if factor > 100.0 { "more than 100x".to_owned() } else { format!("{factor:.1}x") };
         let detail = format!("estimated rule cost exceeds budget by factor of {factor} {ADVICE}");
         causes.push(Cause::forbidden(path, &detail));
         let detail = "contributed to estimated rule cost total exceeding cost limit for entire \
@@ -210,7 +211,8 @@ impl<'s> Names<'s> {
         resource: bool,
     ) -> Option<&'s Schema> {
         let plain = unescape(name);
-        if let Some(property) = owner.properties.get(name).or_else(|| owner.properties.get(&*plain)) {
+        if let Some(property) = owner.properties.get(name).or_else(|| owner.properties.get(&*plain))
+        {
             return Some(property);
         }
         let open = owner.preserve_unknown || !matches!(owner.additional, Additional::Unsaid);
@@ -272,7 +274,19 @@ fn element(schema: &Schema) -> Option<&Schema> {
 fn is_type_name(name: &str) -> bool {
     matches!(
         name,
-        "int" | "uint" | "double" | "string" | "bool" | "bytes" | "list" | "map" | "null_type" | "type"
-            | "optional" | "format" | "google" | "authorizer"
+        "int"
+            | "uint"
+            | "double"
+            | "string"
+            | "bool"
+            | "bytes"
+            | "list"
+            | "map"
+            | "null_type"
+            | "type"
+            | "optional"
+            | "format"
+            | "google"
+            | "authorizer"
     )
 }

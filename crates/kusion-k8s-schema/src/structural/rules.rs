@@ -184,7 +184,8 @@ fn same_item<'o>(schema: &Schema, item: &Value, old: &'o Value) -> Option<&'o Va
     if &*schema.list_type != "map" {
         return None;
     }
-    let same = |other: &&Value| schema.list_keys.iter().all(|key| item.get(&**key) == other.get(&**key));
+    let same =
+        |other: &&Value| schema.list_keys.iter().all(|key| item.get(&**key) == other.get(&**key));
     old.as_array()?.iter().find(same)
 }
 

@@ -307,14 +307,26 @@ fn with_rules(spec: Value) -> Result<Structural, String> {
 
 #[test]
 fn rules_are_checked_with_the_schema() {
-    let rule = |rule: &str| json!({"type": "object", "properties": {"x": {"type": "integer"}},
-        "x-kubernetes-validations": [{"rule": rule}]});
-    let shown = |rule: &str| format!("schema.properties[spec].x-kubernetes-validations[0].rule: Invalid value: {{\"Rule\":\"{rule}\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}}: compilation failed: ERROR: <input>:");
+    let rule = |rule: &str| {
+        json!({"type": "object", "properties": {"x": {"type": "integer"}},
+        "x-kubernetes-validations": [{"rule": rule}]})
+    };
+    let shown = |rule: &str| {
+        format!(
+            "schema.properties[spec].x-kubernetes-validations[0].rule: Invalid value: {{\"Rule\":\"{rule}\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}}: compilation failed: ERROR: <input>:"
+        )
+    };
     for (text, message) in [
         ("self.z == 100", "1:5: undefined field 'z'\n | self.z == 100\n | ....^"),
         ("foo == 1", "1:1: undeclared reference to 'foo' (in container '')\n | foo == 1\n | ^"),
-        ("self.nofunc()", "1:12: undeclared reference to 'nofunc' (in container '')\n | self.nofunc()\n | ...........^"),
-        ("self = 42", "1:6: Syntax error: token recognition error at: '= '\n | self = 42\n | .....^"),
+        (
+            "self.nofunc()",
+            "1:12: undeclared reference to 'nofunc' (in container '')\n | self.nofunc()\n | ...........^",
+        ),
+        (
+            "self = 42",
+            "1:6: Syntax error: token recognition error at: '= '\n | self = 42\n | .....^",
+        ),
     ] {
         let error = with_rules(rule(text)).expect_err(text);
         assert_eq!(error, format!("{}{message}", shown(text)));
@@ -323,7 +335,10 @@ fn rules_are_checked_with_the_schema() {
         "type": "array", "items": {"type": "string"},
         "x-kubernetes-validations": [{"rule": "self.all(s, s == 'string constant')"}]}}}});
     let error = with_rules(expensive).expect_err("too expensive");
-    assert!(error.contains("estimated rule cost exceeds budget by factor of more than 100x"), "{error}");
+    assert!(
+        error.contains("estimated rule cost exceeds budget by factor of more than 100x"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -350,15 +365,22 @@ fn rules_are_run_on_objects() {
     .expect("structural");
     for (spec, message) in [
         (json!({"x": 0, "y": 0}), "spec: Invalid value: failed rule: self.x + self.y > 0"),
-        (json!({"x": 1}), "spec: Invalid value: \"object\": no such key: y evaluating rule: self.x + self.y > 0"),
+        (
+            json!({"x": 1}),
+            "spec: Invalid value: \"object\": no such key: y evaluating rule: self.x + self.y > 0",
+        ),
         (json!({"x": 1, "y": 1, "s": "b"}), "spec.s: Invalid value: \"b\": must start with a"),
         (json!({"x": 1, "y": 1, "r": "z"}), "spec.r: Forbidden: bad z"),
         (json!({"x": 1, "y": 1, "o": {}}), "spec.o.a: Required value: a needed"),
-        (json!({"x": 1, "y": 1, "l": vec![20; 725]}), "spec: Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: !has(self.l) || self.l.all(x, self.l.all(y, y == x))"),
+        (
+            json!({"x": 1, "y": 1, "l": vec![20; 725]}),
+            "spec: Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: !has(self.l) || self.l.all(x, self.l.all(y, y == x))",
+        ),
     ] {
         assert_eq!(join_causes(&schema.validate(&json!({"spec": spec}))), message);
     }
-    let (old, new) = (json!({"spec": {"x": 1, "y": 1, "num": 3}}), json!({"spec": {"x": 1, "y": 1, "num": 2}}));
+    let (old, new) =
+        (json!({"spec": {"x": 1, "y": 1, "num": 3}}), json!({"spec": {"x": 1, "y": 1, "num": 2}}));
     assert_eq!(schema.validate(&old), []);
     assert_eq!(
         join_causes(&schema.validate_change(&new, Some(&old))),
