@@ -27,6 +27,17 @@ fn identity(_facts: &fs::Metadata) -> (u64, Duration) {
     (0, Duration::ZERO)
 }
 
+fn to_metadata(facts: &fs::Metadata) -> Metadata {
+    let kind = if facts.is_dir() { FileKind::Directory } else { FileKind::File };
+    let modified = facts
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
+        .unwrap_or_default();
+    let (inode, changed) = identity(facts);
+    Metadata { kind, len: facts.len(), modified, changed, inode }
+}
+
 impl System for OsSystem {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
         fs::read_to_string(path)
@@ -45,15 +56,12 @@ impl System for OsSystem {
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        let facts = fs::metadata(path)?;
-        let kind = if facts.is_dir() { FileKind::Directory } else { FileKind::File };
-        let modified = facts
-            .modified()
-            .ok()
-            .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
-            .unwrap_or_default();
-        let (inode, changed) = identity(&facts);
-        Ok(Metadata { kind, len: facts.len(), modified, changed, inode })
+        fs::metadata(path).map(|facts| to_metadata(&facts))
+    }
+
+    fn link_metadata(&self, path: &Path) -> io::Result<Option<Metadata>> {
+        let facts = fs::symlink_metadata(path)?;
+        Ok(if facts.is_symlink() { None } else { Some(to_metadata(&facts)) })
     }
 
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
@@ -110,5 +118,41 @@ impl System for OsSystem {
         // The standard library seeds its hashers from the operating system.
         let half = || u128::from(RandomState::new().build_hasher().finish());
         half() << 64 | half()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_writers_of_one_file_leave_a_whole_one() -> io::Result<()> {
+        let folder = env::temp_dir().join(format!("base-system-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join("file");
+        let written = std::thread::scope(|scope| {
+            let write = |byte: u8| {
+                let path = &path;
+                scope.spawn(move || {
+                    (0..50).try_for_each(|_| {
+                        OsSystem.write_bytes(path, &vec![byte; 5000 * usize::from(byte)])?;
+                        let seen = OsSystem.read(path)?;
+                        assert_eq!(seen.len(), 5000 * usize::from(seen[0]));
+                        assert!(seen.iter().all(|byte| *byte == seen[0]));
+                        Ok(())
+                    })
+                })
+            };
+            let threads: Vec<_> = (1..=8).map(write).collect();
+            threads.into_iter().all(|thread| {
+                let outcome: Option<io::Result<()>> = thread.join().ok();
+                outcome.is_some_and(|outcome| outcome.is_ok())
+            })
+        });
+        let left = OsSystem.read_dir(&folder)?;
+        fs::remove_dir_all(&folder)?;
+        assert!(written);
+        assert_eq!(left, [path]);
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! Loads a program: parses the files of the main package and of all it imports.
 
+pub mod assembly;
 mod parallel;
 
 use crate::cycle::find_cycle;
@@ -357,7 +358,11 @@ impl<'s> Loader<'s> {
     ) -> Result<ParsedFile, LoadError> {
         let node = self.graph.add(Some(path.to_path_buf()));
         let is_main = package == PackageId(0);
-        let stored = if is_main { None } else { self.store.file(path) };
+        let stored = match (is_main, &text) {
+            (true, None) => self.store.recent_file(path),
+            (true, Some(_)) => None,
+            (false, _) => self.store.file(path),
+        };
         let source = match stored {
             Some(source) => source,
             None => self.read(id, is_main, path, text)?,
@@ -374,6 +379,7 @@ impl<'s> Loader<'s> {
         path: &Path,
         text: Option<String>,
     ) -> Result<StoredFile, LoadError> {
+        let is_given = text.is_some();
         let (prepared, tree) = self.prepared.remove(path).unzip();
         let text = match text.or(prepared) {
             Some(text) => text,
@@ -396,8 +402,12 @@ impl<'s> Loader<'s> {
             module: Arc::new(tree.module),
         };
         // A file with findings is parsed again by each program, which reports them.
-        if tree.diagnostics.is_empty() && !is_main {
-            self.store.keep_file(path, &source);
+        if tree.diagnostics.is_empty() && !is_given {
+            if is_main {
+                self.store.keep_recent_file(path, &source);
+            } else {
+                self.store.keep_file(path, &source);
+            }
         }
         self.diagnostics.extend(tree.diagnostics.into_iter().map(|error| syntax_error(id, error)));
         Ok(source)
