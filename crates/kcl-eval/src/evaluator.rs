@@ -408,7 +408,12 @@ impl<'p> Evaluator<'p> {
 
     /// The shared string of a name.
     pub(crate) fn string(&mut self, name: Name) -> Str {
-        self.strings.entry(name).or_insert_with(|| Str::from(name.as_str())).clone()
+        if let Some(known) = self.strings.get(&name) {
+            return known.clone();
+        }
+        let text = Str::from(name.as_str());
+        self.strings.insert(name, text.clone());
+        text
     }
 
     /// Counts one step and one level; see [`Self::leave`].
