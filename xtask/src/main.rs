@@ -1,11 +1,13 @@
 //! Chores of the repository, run as `cargo xtask <name>`.
 //!
 //! `tidy` checks the house rules that the compiler does not: layers, file sizes, words, docs.
-//! `k8s-schema` makes the table of the built-in Kubernetes API from a real server.
+//! `k8s-schema` makes the table of the built-in Kubernetes API from a real server, `k8s-proto`
+//! that of the protobuf field numbers from the published definitions.
 //! The same checks run under `cargo test -p xtask`. Start reading at `tidy.rs`.
 
 #![expect(clippy::print_stdout, reason = "a command line tool prints its result")]
 
+mod k8s_proto;
 mod k8s_schema;
 mod tidy;
 mod tree;
@@ -16,7 +18,8 @@ use std::process::ExitCode;
 use tree::Tree;
 
 const USAGE: &str = "usage: cargo xtask tidy
-       cargo xtask k8s-schema [--check] --kubeconfig FILE";
+       cargo xtask k8s-schema [--check] --kubeconfig FILE
+       cargo xtask k8s-proto";
 
 fn main() -> anyhow::Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -30,6 +33,7 @@ fn main() -> anyhow::Result<ExitCode> {
             println!("{}", k8s_schema::check(Path::new(file))?);
             Ok(ExitCode::SUCCESS)
         }
+        ["k8s-proto"] => done(&k8s_proto::generate()?),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

@@ -78,6 +78,11 @@ pub trait System {
     /// Random bits that nobody can guess.
     fn random(&self) -> u128;
 
+    /// Facts about a path that is not itself a link; `None` for a link.
+    fn link_metadata(&self, path: &Path) -> io::Result<Option<Metadata>> {
+        let facts = self.metadata(path)?;
+        Ok(if self.canonicalize(path)? == path { Some(facts) } else { None })
+    }
     /// Whether something exists at `path`.
     fn exists(&self, path: &Path) -> bool {
         self.metadata(path).is_ok()

@@ -27,6 +27,17 @@ fn identity(_facts: &fs::Metadata) -> (u64, Duration) {
     (0, Duration::ZERO)
 }
 
+fn to_metadata(facts: &fs::Metadata) -> Metadata {
+    let kind = if facts.is_dir() { FileKind::Directory } else { FileKind::File };
+    let modified = facts
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
+        .unwrap_or_default();
+    let (inode, changed) = identity(facts);
+    Metadata { kind, len: facts.len(), modified, changed, inode }
+}
+
 impl System for OsSystem {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
         fs::read_to_string(path)
@@ -39,20 +50,18 @@ impl System for OsSystem {
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
         let mut paths =
             fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-        paths.sort();
+        // All lie in one folder: their texts sort like their names.
+        paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         Ok(paths)
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        let facts = fs::metadata(path)?;
-        let kind = if facts.is_dir() { FileKind::Directory } else { FileKind::File };
-        let modified = facts
-            .modified()
-            .ok()
-            .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
-            .unwrap_or_default();
-        let (inode, changed) = identity(&facts);
-        Ok(Metadata { kind, len: facts.len(), modified, changed, inode })
+        fs::metadata(path).map(|facts| to_metadata(&facts))
+    }
+
+    fn link_metadata(&self, path: &Path) -> io::Result<Option<Metadata>> {
+        let facts = fs::symlink_metadata(path)?;
+        Ok(if facts.is_symlink() { None } else { Some(to_metadata(&facts)) })
     }
 
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {

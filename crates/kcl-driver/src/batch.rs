@@ -9,6 +9,7 @@ mod facts;
 mod find;
 mod manifest;
 mod place;
+mod run;
 mod work;
 
 pub use find::{ListError, find_stacks, read_list};

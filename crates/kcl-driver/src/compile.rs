@@ -8,7 +8,7 @@ use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
 use kcl_eval::Limits;
-use kcl_hir::{LoadOptions, Loaded, Program, resolve_entries};
+use kcl_hir::{Entries, LoadOptions, Loaded, Program, resolve_entries};
 use rustc_hash::FxHashSet;
 
 /// A program, loaded and checked.
@@ -88,9 +88,7 @@ pub(crate) fn load_as(
     let inputs = &job.options.inputs;
     let entries =
         resolve_entries(system, inputs, &job.base, &job.packages).map_err(RunError::plain)?;
-    let mut vendors = vec![entries.root.join("vendor")];
-    vendors.extend(job.vendors.iter().cloned());
-    let options = LoadOptions { packages: job.packages.clone(), vendors, plugins: false };
+    let options = load_options(job, &entries);
     let load = if reduced { kcl_hir::load_reduced } else { kcl_hir::load_whole };
     let mut loaded = load(system, &entries, &options, &session.store).map_err(RunError::plain)?;
     if !job.options.overrides.is_empty() {
@@ -98,6 +96,13 @@ pub(crate) fn load_as(
             .map_err(RunError::plain)?;
     }
     Ok(loaded)
+}
+
+/// Where the packages of a program are looked for.
+pub(crate) fn load_options(job: &Job, entries: &Entries) -> LoadOptions {
+    let mut vendors = vec![entries.root.join("vendor")];
+    vendors.extend(job.vendors.iter().cloned());
+    LoadOptions { packages: job.packages.clone(), vendors, plugins: false }
 }
 
 /// Drops findings that say the same of the same place again.

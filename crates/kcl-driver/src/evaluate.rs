@@ -1,14 +1,13 @@
 //! From a checked program to its output.
 
 use crate::argument;
-use crate::compile::{Compiled, check_job, drop_repeated, load_job};
+use crate::compile::{Compiled, check_job, drop_repeated};
 use crate::error::RunError;
 use crate::options::{Format, RunOptions};
 use crate::prepare::{Job, prepare};
 use crate::provenance::Provenance;
 use crate::reduced::{self, Reduced};
 use crate::session::Session;
-use crate::shared::SharedPackages;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
@@ -69,41 +68,6 @@ pub fn run_then<T: Send>(
     with_large_stack(|| run_job(&Session::single(system, options), system, options, &then))
 }
 
-/// Runs a program like [`run_here`]; what programs before it found out about the packages it
-/// imports is not done again.
-pub(crate) fn run_sharing(
-    session: &Session,
-    shared: &mut SharedPackages,
-    system: &dyn System,
-    options: &RunOptions,
-) -> Result<RunOutput, Box<RunError>> {
-    let job = prepare(system, options)?;
-    let (program, evaluated) = evaluate_sharing(session, shared, system, &job)?;
-    output(&job, program, &evaluated)
-}
-
-fn evaluate_sharing(
-    session: &Session,
-    packages: &mut SharedPackages,
-    system: &dyn System,
-    job: &Job,
-) -> Result<(Program, Evaluated), Box<RunError>> {
-    let Loaded { program, mut diagnostics, .. } = load_job(session, system, job)?;
-    let mut shared = packages.take(&program, &job.options);
-    let options = kcl_types::CheckOptions { partial: job.options.partial };
-    diagnostics.extend(kcl_types::check_in(&program, &options, &mut shared.types));
-    let program = match without_errors(program, diagnostics) {
-        Ok(program) => program,
-        Err(error) => {
-            packages.keep(shared);
-            return Err(error);
-        }
-    };
-    let evaluated = kcl_eval::evaluate_in(&program, system, &eval_options(job), &mut shared.values);
-    packages.keep(shared);
-    succeeded(program, evaluated)
-}
-
 pub(crate) fn run_job<T>(
     session: &Session,
     system: &dyn System,
@@ -142,7 +106,7 @@ fn evaluate(
 }
 
 /// The program, if nothing is wrong with it.
-fn without_errors(
+pub(crate) fn without_errors(
     program: Program,
     diagnostics: Vec<Diagnostic>,
 ) -> Result<Program, Box<RunError>> {
@@ -155,7 +119,7 @@ fn without_errors(
     Err(RunError::new(errors, program))
 }
 
-fn succeeded(
+pub(crate) fn succeeded(
     program: Program,
     evaluated: Result<Evaluated, Box<EvalError>>,
 ) -> Result<(Program, Evaluated), Box<RunError>> {

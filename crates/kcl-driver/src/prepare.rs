@@ -22,6 +22,8 @@ pub(crate) struct Job {
     pub(crate) work_dir: PathBuf,
     /// The working folder as the program sees it: what was asked for, in the words used.
     pub(crate) program_dir: PathBuf,
+    /// The folder of the settings that name files, in the words used.
+    pub(crate) settings_dir: PathBuf,
     pub(crate) packages: PackageMap,
     pub(crate) vendors: Vec<PathBuf>,
     /// Where the output goes, if the settings say so.
@@ -39,12 +41,13 @@ pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, 
     let work_dir = system.canonicalize(&work_dir).unwrap_or(work_dir);
     let (settings, settings_dir) = read_settings(system, options, &work_dir)?;
     let program_dir = options.work_dir.clone().unwrap_or_else(|| settings_dir.clone());
-    let settings_dir = work_dir.join(settings_dir);
+    let (settings_dir, shown_settings_dir) = (work_dir.join(&settings_dir), settings_dir);
     let mut job = Job {
         options: options.clone(),
         base: work_dir.clone(),
         work_dir,
         program_dir,
+        settings_dir: shown_settings_dir,
         packages: PackageMap::default(),
         vendors: package_home(system).into_iter().collect(),
         output: None,

@@ -1,7 +1,7 @@
 //! Imported packages that programs on one thread share, checked and evaluated.
 
 use crate::options::RunOptions;
-use kcl_hir::{LibraryKey, Program};
+use kcl_hir::{Assembly, AssemblyKey, Program};
 
 /// How many different sets of packages are kept.
 const N_KEPT: usize = 16;
@@ -11,12 +11,18 @@ const N_KEPT: usize = 16;
 pub(crate) struct SharedPackages {
     /// The last used one is last.
     kept: Vec<Shared>,
+    /// That of the program that runs.
+    pub(crate) current: Shared,
 }
 
 /// One set of imported packages, and what is known of it.
+#[derive(Default)]
 pub(crate) struct Shared {
-    key: LibraryKey,
-    options: EvalKey,
+    /// `None` for a program that shares nothing.
+    key: Option<(AssemblyKey, EvalKey)>,
+    assembly: Option<Assembly>,
+    /// The facts that putting it together relied on.
+    pub(crate) facts: Vec<u32>,
     pub(crate) types: kcl_types::Library,
     pub(crate) values: kcl_eval::Library,
 }
@@ -30,46 +36,57 @@ struct EvalKey {
 
 impl EvalKey {
     fn new(options: &RunOptions) -> Self {
-        Self { arguments: options.arguments.clone(), flags: Self::flags(options) }
-    }
-
-    fn flags(options: &RunOptions) -> [bool; 6] {
-        [
-            options.partial,
-            options.complete,
-            options.provenance,
-            options.strict_range_check,
-            options.debug,
-            options.show_hidden,
-        ]
-    }
-
-    fn fits(&self, options: &RunOptions) -> bool {
-        self.arguments == options.arguments && self.flags == Self::flags(options)
+        Self {
+            arguments: options.arguments.clone(),
+            flags: [
+                options.partial,
+                options.complete,
+                options.provenance,
+                options.strict_range_check,
+                options.debug,
+                options.show_hidden,
+            ],
+        }
     }
 }
 
 impl SharedPackages {
-    /// Takes out what is known of the packages that a program imports; what is not known is
-    /// empty.
-    pub(crate) fn take(&mut self, program: &Program, options: &RunOptions) -> Shared {
-        let found = self
-            .kept
-            .iter()
-            .rposition(|shared| shared.options.fits(options) && shared.key.fits(program));
-        match found {
+    /// Begins a program with what is known of the packages it imports, and gives them away.
+    pub(crate) fn begin(&mut self, key: AssemblyKey, options: &RunOptions) -> Option<Assembly> {
+        let key = (key, EvalKey::new(options));
+        let found = self.kept.iter().rposition(|shared| shared.key.as_ref() == Some(&key));
+        self.current = match found {
             Some(at) => self.kept.remove(at),
-            None => Shared {
-                key: program.library_key(),
-                options: EvalKey::new(options),
-                types: kcl_types::Library::default(),
-                values: kcl_eval::Library::default(),
-            },
-        }
+            None => Shared { key: Some(key), ..Shared::default() },
+        };
+        self.current.assembly.take()
     }
 
-    /// Keeps what is known for the next program.
-    pub(crate) fn keep(&mut self, shared: Shared) {
+    /// Begins a program that shares nothing.
+    pub(crate) fn begin_alone(&mut self) {
+        self.current = Shared::default();
+    }
+
+    /// Notes what is left of the packages that were given away.
+    pub(crate) fn lend(&mut self, rest: Option<Assembly>) {
+        if rest.is_none() {
+            // The program was put together anew: what is known may be of other numbers.
+            self.current.types = kcl_types::Library::default();
+            self.current.values = kcl_eval::Library::default();
+        }
+        self.current.assembly = rest;
+    }
+
+    /// Keeps what is known for the next program, and the packages of the one that has ended.
+    pub(crate) fn finish(&mut self, program: Program) {
+        let mut shared = std::mem::take(&mut self.current);
+        if shared.key.is_none() || program.packages.is_empty() {
+            return;
+        }
+        match &mut shared.assembly {
+            Some(assembly) => assembly.take_back(program),
+            None => shared.assembly = Some(Assembly::new(program)),
+        }
         if self.kept.len() == N_KEPT {
             self.kept.remove(0);
         }

@@ -359,31 +359,48 @@ impl<'p> Evaluator<'p> {
             self.stack[base + slot as usize] = Value::Func(func.clone());
         }
         let caller = std::mem::replace(&mut self.caller_package, self.frame.package);
-        let other_file = (closure.file != self.frame.file).then(|| {
+        let result = if closure.file == self.frame.file {
+            self.run_in_file(closure, base, n_args, named)
+        } else {
             let frame = self.file_frame(closure.file);
-            std::mem::replace(&mut self.frame, frame)
-        });
-        let base_before = std::mem::replace(&mut self.frame.base, base);
-        let this_before = std::mem::replace(&mut self.frame.this, closure.this.clone());
-        let was_in_lambda = std::mem::replace(&mut self.frame.in_lambda, true);
-        let loops = std::mem::take(&mut self.loop_depth);
-        let backtrack = self.backtrack.take();
-        self.schema_depth += u32::from(closure.this.is_some());
-        let result = self.run_lambda(closure, n_args, named);
-        self.schema_depth -= u32::from(closure.this.is_some());
-        self.backtrack = backtrack;
-        self.loop_depth = loops;
-        match other_file {
-            Some(frame) => self.frame = frame,
-            None => {
-                self.frame.base = base_before;
-                self.frame.this = this_before;
-                self.frame.in_lambda = was_in_lambda;
-            }
-        }
+            let frame = std::mem::replace(&mut self.frame, frame);
+            let result = self.run_in_file(closure, base, n_args, named);
+            self.frame = frame;
+            result
+        };
         self.caller_package = caller;
         self.stack.truncate(base);
         self.leave();
+        result
+    }
+
+    /// Runs a closure of the current file, with its variables from `base` on.
+    fn run_in_file(
+        &mut self,
+        closure: &Closure,
+        base: usize,
+        n_args: usize,
+        named: &[(Str, Value)],
+    ) -> Eval<Value> {
+        let base_before = std::mem::replace(&mut self.frame.base, base);
+        let was_in_lambda = std::mem::replace(&mut self.frame.in_lambda, true);
+        let loops = std::mem::take(&mut self.loop_depth);
+        let backtrack = self.backtrack.take();
+        let result = if closure.this.is_none() && self.frame.this.is_none() {
+            self.run_lambda(closure, n_args, named)
+        } else {
+            let in_schema = u32::from(closure.this.is_some());
+            let this_before = std::mem::replace(&mut self.frame.this, closure.this.clone());
+            self.schema_depth += in_schema;
+            let result = self.run_lambda(closure, n_args, named);
+            self.schema_depth -= in_schema;
+            self.frame.this = this_before;
+            result
+        };
+        self.backtrack = backtrack;
+        self.loop_depth = loops;
+        self.frame.base = base_before;
+        self.frame.in_lambda = was_in_lambda;
         result
     }
 

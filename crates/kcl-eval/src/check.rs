@@ -62,11 +62,11 @@ impl<'p> Evaluator<'p> {
         this: &Rc<Instance>,
     ) -> Eval<()> {
         let module = self.frame.module;
-        let Expr::Call { func, args, kwargs } = &module[decorator].kind else {
+        let Expr::Call(call) = &module[decorator].kind else {
             return fail("invalid decorator name, expect single identifier");
         };
-        let args = self.eval_args(args, kwargs)?;
-        let name = match &module[*func].kind {
+        let args = self.eval_args(&call.args, &call.kwargs)?;
+        let name = match &module[call.func].kind {
             Expr::Ident(path) if path.names.len() == 1 => path.names[0].name,
             _ => return fail("invalid decorator name, expect single identifier"),
         };

@@ -235,7 +235,7 @@ impl<'p> Evaluator<'p> {
             memory_left: options.limits.memory,
             loop_depth: 0,
             instances: FxHashMap::default(),
-            records_instances: program.files.iter().any(|file| file.text.contains("instances")),
+            records_instances: false,
             caller_package: PackageId(0),
             printed: String::new(),
             used_system: Cell::new(false),
@@ -251,9 +251,14 @@ impl<'p> Evaluator<'p> {
         };
         evaluator.merges = crate::config::find_merges(program);
         // The main package comes last, so that the numbers of the others do not depend on it.
-        if !evaluator.adopt(library) {
+        let mut new_files = &program.files[..];
+        if evaluator.adopt(library) {
+            // What is kept of packages never speaks of instances.
+            new_files = &new_files[..program.packages[0].files.len()];
+        } else {
             (1..program.packages.len()).for_each(|at| evaluator.declare(at));
         }
+        evaluator.records_instances = new_files.iter().any(|file| file.text.contains("instances"));
         if !program.packages.is_empty() {
             evaluator.declare(0);
         }
@@ -403,7 +408,12 @@ impl<'p> Evaluator<'p> {
 
     /// The shared string of a name.
     pub(crate) fn string(&mut self, name: Name) -> Str {
-        self.strings.entry(name).or_insert_with(|| Str::from(name.as_str())).clone()
+        if let Some(known) = self.strings.get(&name) {
+            return known.clone();
+        }
+        let text = Str::from(name.as_str());
+        self.strings.insert(name, text.clone());
+        text
     }
 
     /// Counts one step and one level; see [`Self::leave`].

@@ -44,7 +44,7 @@ impl<'p> Evaluator<'p> {
     fn eval_nested(&mut self, id: ExprId, kind: &'p Expr) -> Eval<Value> {
         self.enter()?;
         let value = match kind {
-            Expr::Call { func, args, kwargs } => self.eval_call(*func, args, kwargs)?,
+            Expr::Call(call) => self.eval_call(call.func, &call.args, &call.kwargs)?,
             Expr::If { body, cond, orelse } => {
                 let holds = self.truth(*cond)?;
                 self.eval(if holds { *body } else { *orelse })?
@@ -82,7 +82,7 @@ impl<'p> Evaluator<'p> {
             | Expr::Binary { .. }
             | Expr::Compare { .. }
             | Expr::If { .. }
-            | Expr::Call { .. }
+            | Expr::Call(_)
             | Expr::Type(_)
             | Expr::Missing => Ok(Value::Undefined),
         }
@@ -102,6 +102,14 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn truth(&mut self, id: ExprId) -> Eval<bool> {
         match &self.frame.module[id].kind {
             Expr::Compare { left, rest } => self.compare_all(id, *left, rest),
+            Expr::Binary { op: op @ (BinOp::And | BinOp::Or), left, right } => {
+                self.enter()?;
+                let holds = self.truth(*left)?;
+                let decides = holds == (*op == BinOp::Or);
+                let holds = if decides { holds } else { self.truth(*right)? };
+                self.leave();
+                Ok(holds)
+            }
             _ => Ok(self.eval(id)?.is_truthy()),
         }
     }

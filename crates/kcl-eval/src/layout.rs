@@ -213,7 +213,7 @@ impl<'p> Evaluator<'p> {
         schemas.clear();
         self.ancestry(id, true, &mut schemas)?;
         let mut optional: IndexMap<Str, bool, FxBuildHasher> = IndexMap::default();
-        let mut wanted: FxHashMap<Name, bool> = FxHashMap::default();
+        let mut wanted: FxHashMap<Name, (SchemaId, bool)> = FxHashMap::default();
         for &schema in &schemas {
             let (file, decl) = (self.schema(schema).file, self.schema(schema).decl);
             let module: &'p Module = &self.program.file(file).module;
@@ -223,11 +223,14 @@ impl<'p> Evaluator<'p> {
                     optional.insert(key, attr.is_optional);
                     let has_default = attr.value.is_some()
                         || matches!(module[attr.ty].kind, ast::Type::Literal(_));
-                    wanted.insert(attr.name.name, !attr.is_optional && !has_default);
+                    let is_wanted = !attr.is_optional && !has_default;
+                    // The last schema says, and one default there is enough.
+                    let known = wanted.entry(attr.name.name).or_insert((schema, is_wanted));
+                    *known = (schema, is_wanted && (known.0 != schema || known.1));
                 }
             }
         }
-        let wants_config = wanted.values().any(|wanted| *wanted);
+        let wants_config = wanted.values().any(|(_, is_wanted)| *is_wanted);
         let mut has_index_signature = false;
         let mut next = Some(id);
         while let Some(schema) = next {

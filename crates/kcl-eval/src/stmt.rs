@@ -91,7 +91,7 @@ impl<'p> Evaluator<'p> {
                 for &expr in exprs {
                     value = self.eval(expr)?;
                     let kind = &module[expr].kind;
-                    if !matches!(kind, Expr::Call { .. }) {
+                    if !matches!(kind, Expr::Call(_)) {
                         let origin = self.origin(expr);
                         self.add_scalar(&value, matches!(kind, Expr::Schema(_)), origin);
                     }

@@ -26,11 +26,11 @@ impl Evaluator<'_> {
         Err(self.mismatch(&value, ty))
     }
 
-    /// Inside a schema nothing at all is no instance of a schema that wants something.
+    /// Nothing at all is no instance of a schema that wants something.
     fn is_empty_config(&mut self, value: &Value, ty: &RuntimeType) -> Eval<bool> {
         match (&ty.kind, value) {
             (TypeKind::Schema(id), Value::Dict(dict)) if dict.is_empty() => {
-                Ok(self.schema_depth > 0 && !self.partial && self.layout(*id)?.wants_config)
+                Ok(!self.partial && self.layout(*id)?.wants_config)
             }
             _ => Ok(false),
         }

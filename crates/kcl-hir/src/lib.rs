@@ -12,7 +12,6 @@ mod find;
 mod glob;
 mod identity;
 mod index;
-mod library;
 pub mod load;
 pub mod program;
 mod reduce;
@@ -20,7 +19,7 @@ mod store;
 mod usage;
 
 pub use entry::{Entries, EntryFile, Input, LoadError, PackageMap, resolve_entries};
-pub use library::LibraryKey;
+pub use load::assembly::{Assembly, AssemblyKey, load_assembled};
 pub use load::{Known, LoadOptions, Loaded, load, load_reduced, load_whole};
 pub use program::{
     Global, GlobalKind, Grafted, Import, ImportTarget, Package, PackageId, Program, SourceFile,

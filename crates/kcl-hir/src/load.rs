@@ -1,5 +1,8 @@
 //! Loads a program: parses the files of the main package and of all it imports.
 
+pub mod assembly;
+mod parallel;
+
 use crate::cycle::find_cycle;
 use crate::entry::{Entries, EntryFile, LoadError, PackageMap};
 use crate::find::{Finder, Found, Home, Lookup, absolute_path, join_path};
@@ -11,8 +14,8 @@ use base_cache::Key;
 use base_diag::{Diagnostic, Outcome, Severity};
 use base_system::System;
 use base_text::{FileId, FileSpan, Name};
-use kcl_syntax::SyntaxError;
 use kcl_syntax::ast;
+use kcl_syntax::{Parsed, SyntaxError};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -30,6 +33,9 @@ pub struct LoadOptions {
     /// Whether `kcl_plugin.*` may be imported.
     pub plugins: bool,
 }
+
+/// Packages of fewer files are parsed on one thread.
+const MIN_PREPARED: usize = 8;
 
 /// Stands for a statement that is still to be parsed.
 const NO_STMT: ast::StmtId = ast::StmtId(u32::MAX);
@@ -128,6 +134,8 @@ struct Loader<'s> {
     is_reducing: bool,
     /// Those packages, by number.
     known: Vec<Option<Arc<StoredPackage>>>,
+    /// Files that were read before their turn, some of them parsed.
+    prepared: FxHashMap<PathBuf, (String, Option<Parsed>)>,
     /// The packages that a lookup has led to.
     begun: FxHashSet<PackageId>,
     /// Whether several lookups lead to one package.
@@ -195,6 +203,7 @@ impl<'s> Loader<'s> {
             store,
             is_reducing: false,
             known: Vec::new(),
+            prepared: FxHashMap::default(),
             begun: FxHashSet::default(),
             is_mixed: false,
             finder: Finder::new(system, &options.packages, &options.vendors),
@@ -349,7 +358,11 @@ impl<'s> Loader<'s> {
     ) -> Result<ParsedFile, LoadError> {
         let node = self.graph.add(Some(path.to_path_buf()));
         let is_main = package == PackageId(0);
-        let stored = if is_main { None } else { self.store.file(path) };
+        let stored = match (is_main, &text) {
+            (true, None) => self.store.recent_file(path),
+            (true, Some(_)) => None,
+            (false, _) => self.store.file(path),
+        };
         let source = match stored {
             Some(source) => source,
             None => self.read(id, is_main, path, text)?,
@@ -366,7 +379,9 @@ impl<'s> Loader<'s> {
         path: &Path,
         text: Option<String>,
     ) -> Result<StoredFile, LoadError> {
-        let text = match text {
+        let is_given = text.is_some();
+        let (prepared, tree) = self.prepared.remove(path).unzip();
+        let text = match text.or(prepared) {
             Some(text) => text,
             None => {
                 let text = if is_main {
@@ -380,15 +395,19 @@ impl<'s> Loader<'s> {
                 })?
             }
         };
-        let tree = kcl_syntax::parse(&text);
+        let tree = tree.flatten().unwrap_or_else(|| kcl_syntax::parse_code(&text));
         let source = StoredFile {
             lines: Arc::default(),
             text: Arc::new(text),
             module: Arc::new(tree.module),
         };
         // A file with findings is parsed again by each program, which reports them.
-        if tree.diagnostics.is_empty() && !is_main {
-            self.store.keep_file(path, &source);
+        if tree.diagnostics.is_empty() && !is_given {
+            if is_main {
+                self.store.keep_recent_file(path, &source);
+            } else {
+                self.store.keep_file(path, &source);
+            }
         }
         self.diagnostics.extend(tree.diagnostics.into_iter().map(|error| syntax_error(id, error)));
         Ok(source)
@@ -472,6 +491,9 @@ impl<'s> Loader<'s> {
         }
         self.is_mixed |= !is_new;
         let is_known = self.known[package.0 as usize].is_some();
+        if !is_known {
+            self.prepare(&found.files);
+        }
         for (at, path) in found.files.iter().enumerate() {
             if self.members.insert((package, path.clone())) {
                 let (home, path) = (found.home.clone(), path.clone());
@@ -481,6 +503,29 @@ impl<'s> Loader<'s> {
             }
         }
         package
+    }
+
+    /// Reads and parses the files of a large package on several threads.
+    fn prepare(&mut self, files: &[PathBuf]) {
+        let is_new =
+            |path: &&PathBuf| !self.parsed.contains_key(*path) && self.store.file(path).is_none();
+        let files: Vec<&PathBuf> = files.iter().filter(is_new).collect();
+        if files.len() < MIN_PREPARED {
+            return;
+        }
+        let mut texts = Vec::with_capacity(files.len());
+        for path in &files {
+            // What can't be read is reported in its turn.
+            let Ok(text) = self.store.read(self.system, path) else { break };
+            texts.push(text);
+        }
+        let parts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let parsed = parallel::parse_all(&parts);
+        let mut parsed = parsed.into_iter().flatten();
+        for (path, text) in files.into_iter().zip(texts) {
+            let tree = parsed.next();
+            self.prepared.insert(path.clone(), (text, tree));
+        }
     }
 
     fn report_cycle(&mut self) {

@@ -178,22 +178,26 @@ impl Program {
 
     /// Fills [`Package::globals`] of all packages from the trees.
     pub fn collect_globals(&mut self) {
-        for package in &mut self.packages {
-            let mut globals: IndexMap<Name, Global, FxBuildHasher> = IndexMap::default();
-            for &file in &package.files {
-                let module = &self.files[file.0 as usize].module;
-                for &stmt in &module.body {
-                    visit_definitions(module, stmt, &mut |name, kind| {
-                        let new = || Global { kind, definitions: Vec::new() };
-                        let global = globals.entry(name).or_insert_with(new);
-                        if global.definitions.last() != Some(&(file, stmt)) {
-                            global.definitions.push((file, stmt));
-                        }
-                    });
-                }
+        (0..self.packages.len()).for_each(|at| self.collect_globals_of(PackageId(at as u32)));
+    }
+
+    /// Fills [`Package::globals`] of one package from its trees.
+    pub(crate) fn collect_globals_of(&mut self, id: PackageId) {
+        let package = &mut self.packages[id.0 as usize];
+        let mut globals: IndexMap<Name, Global, FxBuildHasher> = IndexMap::default();
+        for &file in &package.files {
+            let module = &self.files[file.0 as usize].module;
+            for &stmt in &module.body {
+                visit_definitions(module, stmt, &mut |name, kind| {
+                    let new = || Global { kind, definitions: Vec::new() };
+                    let global = globals.entry(name).or_insert_with(new);
+                    if global.definitions.last() != Some(&(file, stmt)) {
+                        global.definitions.push((file, stmt));
+                    }
+                });
             }
-            package.globals = globals;
         }
+        package.globals = globals;
     }
 }
 

@@ -115,7 +115,7 @@ fn parse_all(
     for (at, file) in program.packages[id.0 as usize].files.iter().enumerate() {
         let file = &mut program.files[file.0 as usize];
         let text = stored.text(system, at as u32, Path::new(&file.path))?;
-        let parsed = kcl_syntax::parse(&text);
+        let parsed = kcl_syntax::parse_code(&text);
         if !parsed.diagnostics.is_empty() {
             return None;
         }

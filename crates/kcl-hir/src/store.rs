@@ -15,6 +15,7 @@ use base_text::LineIndex;
 use kcl_syntax::ast::{Module, StmtId};
 use record::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -31,6 +32,9 @@ const MIN_IN_MEMORY: u64 = 4 << 10;
 /// How many choices of statements of one package are kept in memory.
 const MAX_PARTS: usize = 64;
 
+/// How many main files are kept in memory.
+const N_RECENT: usize = 16;
+
 /// What is known of imported packages from programs that were loaded before.
 ///
 /// Shared by programs and threads. It takes files as they were when first seen: one store is
@@ -43,6 +47,8 @@ pub struct PackageStore {
     /// When the store was made. What changed since is not known for sure.
     began: Duration,
     files: Mutex<FxHashMap<PathBuf, StoredFile>>,
+    /// The main files that were parsed last: neighbouring programs often share some.
+    recent: Mutex<VecDeque<(PathBuf, StoredFile)>>,
     seen: Mutex<FxHashMap<PathBuf, Seen>>,
     packages: Mutex<FxHashMap<Key, Arc<StoredPackage>>>,
     checked: Mutex<FxHashSet<Key>>,
@@ -121,6 +127,24 @@ impl PackageStore {
     pub(crate) fn keep_file(&self, path: &Path, file: &StoredFile) {
         if self.is_shared {
             lock(&self.files).insert(path.to_path_buf(), file.clone());
+        }
+    }
+
+    /// A file of a main package that was parsed not long ago.
+    pub(crate) fn recent_file(&self, path: &Path) -> Option<StoredFile> {
+        if !self.is_shared {
+            return None;
+        }
+        let recent = lock(&self.recent);
+        recent.iter().find(|(known, _)| known == path).map(|(_, file)| file.clone())
+    }
+
+    /// Keeps a file of a main package for a while.
+    pub(crate) fn keep_recent_file(&self, path: &Path, file: &StoredFile) {
+        if self.is_shared {
+            let mut recent = lock(&self.recent);
+            recent.truncate(N_RECENT - 1);
+            recent.push_front((path.to_path_buf(), file.clone()));
         }
     }
 

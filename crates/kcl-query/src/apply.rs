@@ -374,7 +374,7 @@ fn create(module: &mut Module, variable: Name, rest: &[Name], edit: &Edit<'_>) -
             Stmt::AugAssign(AugAssign { target, op: AugOp::With(BinOp::Add), value })
         }
         ConfigOp::Union if is_schema => {
-            Stmt::Unification(Unification { target: Path { names: vec![name], span }, value })
+            Stmt::Unification(Unification { target: Path { names: name.into(), span }, value })
         }
         ConfigOp::Union | ConfigOp::Override => {
             Stmt::Assign(Assign { targets: vec![target], ty: None, value })
@@ -395,7 +395,7 @@ fn nested_entry(module: &mut Module, path: &[Name], edit: &Edit<'_>, span: Span)
             value = module.add_expr(Expr::Config(vec![inner]), span);
             op = ConfigOp::Union;
         }
-        let name = Path { names: vec![Ident { name: *part, span }], span };
+        let name = Path { names: Ident { name: *part, span }.into(), span };
         let key = Some(module.add_expr(Expr::Ident(name), span));
         entry = Some(ConfigEntry { key, value, op, span });
     }

@@ -2,9 +2,9 @@
 
 use base_text::Span;
 use kcl_syntax::ast::{
-    Assert, Assign, AugAssign, CompClause, ConfigEntry, Expr, ExprId, Ident, If, JoinedString,
-    Keyword, Lambda, MemberOrIndex, Module, Param, Params, Path, Quant, SchemaAttr, SchemaExpr,
-    Stmt, StmtId, StringPart, Subscript, Target, Type, TypeAlias, TypeId, Unification,
+    Assert, Assign, AugAssign, Call, CompClause, ConfigEntry, Expr, ExprId, Ident, If,
+    JoinedString, Keyword, Lambda, MemberOrIndex, Module, Param, Params, Path, Quant, SchemaAttr,
+    SchemaExpr, Stmt, StmtId, StringPart, Subscript, Target, Type, TypeAlias, TypeId, Unification,
 };
 
 /// Copies expressions of `from` into `to`; all copies get one span, a place in the text
@@ -37,11 +37,11 @@ impl Graft<'_> {
                 attr: self.path(attr),
                 has_question: *has_question,
             },
-            Expr::Call { func, args, kwargs } => Expr::Call {
-                func: self.expr(*func),
-                args: self.exprs(args),
-                kwargs: self.keywords(kwargs),
-            },
+            Expr::Call(call) => Expr::Call(Box::new(Call {
+                func: self.expr(call.func),
+                args: self.exprs(&call.args),
+                kwargs: self.keywords(&call.kwargs),
+            })),
             Expr::Paren(inner) => Expr::Paren(self.expr(*inner)),
             Expr::Quant(quant) => Expr::Quant(Box::new(Quant {
                 op: quant.op,
@@ -110,7 +110,7 @@ impl Graft<'_> {
     }
 
     fn path(&self, path: &Path) -> Path {
-        Path { names: self.idents(&path.names), span: self.span }
+        Path { names: self.idents(&path.names).into(), span: self.span }
     }
 
     fn keywords(&mut self, kwargs: &[Keyword]) -> Vec<Keyword> {

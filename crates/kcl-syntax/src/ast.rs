@@ -4,6 +4,10 @@
 //! few allocations, and facts about nodes are vectors indexed by the same ids.
 //! `module[id]` gives a node.
 
+mod names;
+
+pub use names::Names;
+
 use base_text::{Name, Span};
 use std::ops::Index;
 use std::sync::Arc;
@@ -117,7 +121,7 @@ pub struct Ident {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
     /// The parts.
-    pub names: Vec<Ident>,
+    pub names: Names,
     /// From the first part to the last.
     pub span: Span,
 }
@@ -421,14 +425,7 @@ pub enum Expr {
         has_question: bool,
     },
     /// `f(a, k=v)`
-    Call {
-        /// What is called.
-        func: ExprId,
-        /// Positional arguments.
-        args: Vec<ExprId>,
-        /// Named arguments.
-        kwargs: Vec<Keyword>,
-    },
+    Call(Box<Call>),
     /// `(a)`
     Paren(ExprId),
     /// `all x in xs { test }`
@@ -489,6 +486,17 @@ pub enum Expr {
     Type(TypeId),
     /// Stands where an expression is missing after a syntax error.
     Missing,
+}
+
+/// `f(a, k=v)`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What is called.
+    pub func: ExprId,
+    /// Positional arguments.
+    pub args: Vec<ExprId>,
+    /// Named arguments.
+    pub kwargs: Vec<Keyword>,
 }
 
 /// `k=v` in a call.

@@ -8,7 +8,7 @@ mod number;
 pub(crate) mod string;
 
 use crate::error::SyntaxError;
-use crate::token::{ARROW_FOLLOWS, Token, TokenKind, keyword};
+use crate::token::{ARROW_FOLLOWS, Token, TokenKind, keyword, may_be_keyword};
 use base_text::Span;
 use indent::Level;
 
@@ -183,9 +183,9 @@ impl<'t, 'e> Lexer<'t, 'e> {
 
     /// Takes the rest of an identifier or keyword that begins at `start`.
     fn word(&mut self, start: usize) {
-        while matches!(self.peek(0), b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'0'..=b'9') {
-            self.pos += 1;
-        }
+        let rest = &self.bytes[self.pos..];
+        let len = rest.iter().position(|byte| !IS_WORD[*byte as usize]);
+        self.pos += len.unwrap_or(rest.len());
         if self.peek(0) >= 0x80 {
             self.pos += word_len(self.rest());
             if self.rest().chars().next().is_some_and(is_emoji) {
@@ -195,7 +195,7 @@ impl<'t, 'e> Lexer<'t, 'e> {
             }
         }
         let word = &self.bytes[start..self.pos];
-        let kind = if word.len() <= 9 { keyword(word) } else { TokenKind::Ident };
+        let kind = if may_be_keyword(word) { keyword(word) } else { TokenKind::Ident };
         self.push(kind, start);
     }
 
@@ -369,6 +369,17 @@ impl<'t, 'e> Lexer<'t, 'e> {
         self.push(TokenKind::Eof, start);
     }
 }
+
+/// The bytes of words in ASCII.
+const IS_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    table
+};
 
 fn starts_word(text: &str) -> bool {
     text.chars().next().is_some_and(|c| c == '_' || unicode_ident::is_xid_start(c))

@@ -13,5 +13,7 @@ mod token;
 pub mod walk;
 
 pub use error::SyntaxError;
-pub use parser::{Parsed, ParsedExpr, ParsedType, parse, parse_expr, parse_parts, parse_type};
+pub use parser::{
+    Parsed, ParsedExpr, ParsedType, parse, parse_code, parse_expr, parse_parts, parse_type,
+};
 pub use print::{print, print_expr, print_type};

@@ -3,6 +3,7 @@
 //! Recursive descent, with recovery: a missing token is reported and the parser goes on.
 //! Which tokens are then passed over follows the reference, so that the errors do too.
 
+mod branches;
 mod cache;
 mod config;
 mod expr;
@@ -15,7 +16,7 @@ mod string;
 mod target;
 mod types;
 
-use crate::ast::{Expr, ExprId, Ident, Module, Path, TypeId};
+use crate::ast::{ConfigEntry, Expr, ExprId, Ident, Module, Path, TypeId};
 use crate::error::{SyntaxError, dedup};
 use crate::lexer::string::StringParts;
 use crate::lexer::{Lexed, is_suffix, lex, lex_part};
@@ -68,10 +69,22 @@ pub fn parse(text: &str) -> Parsed {
     Parsed { module: parser.module, diagnostics: parser.errors }
 }
 
+/// Parses a file like [`parse`], but leaves the texts of docstrings out: they are empty.
+///
+/// For those who run a program: docstrings are most of the text of many packages.
+pub fn parse_code(text: &str) -> Parsed {
+    let mut parser = Parser::new(text);
+    parser.has_docs = false;
+    parser.file();
+    dedup(&mut parser.errors);
+    Parsed { module: parser.module, diagnostics: parser.errors }
+}
+
 /// Parses some top-level statements of a file: one in each of `ranges`, which are ascending
 /// and start at the start of a line.
 ///
-/// Nodes stand where they do in the tree of the whole file, but have other numbers. `None` if
+/// Docstrings have no texts, as with [`parse_code`]. Nodes stand where they do in the tree of
+/// the whole file, but have other numbers. `None` if
 /// something is wrong with a statement or there is not exactly one in a range.
 pub fn parse_parts(text: &str, ranges: impl IntoIterator<Item = Span>) -> Option<Module> {
     let mut module = Module::default();
@@ -84,6 +97,7 @@ pub fn parse_parts(text: &str, ranges: impl IntoIterator<Item = Span>) -> Option
         let Lexed { tokens, .. } = lex_part(text, start, end, &mut errors);
         let mut parser = Parser::with_tokens(text, tokens, module, errors);
         parser.names = names;
+        parser.has_docs = false;
         let stmt = parser.stmt()?;
         parser.skip_newlines();
         if !parser.at(TokenKind::Eof) || !parser.errors.is_empty() || parser.stopped {
@@ -131,6 +145,11 @@ struct Parser<'t> {
     stopped: bool,
     /// Operators that wait for their right side; see [`expr`].
     frames: Vec<expr::Frame>,
+    /// Entries and items of configs and lists that are being read, the innermost last.
+    entries: Vec<ConfigEntry>,
+    items: Vec<ExprId>,
+    /// Whether the texts of docstrings are kept.
+    has_docs: bool,
 }
 
 impl<'t> Parser<'t> {
@@ -169,6 +188,9 @@ impl<'t> Parser<'t> {
             depth: 0,
             stopped: false,
             frames: Vec::new(),
+            entries: Vec::new(),
+            items: Vec::new(),
+            has_docs: true,
         }
     }
 
@@ -397,13 +419,17 @@ impl<'t> Parser<'t> {
         let start = self.token.start;
         if !self.kind().is_ident() {
             let ident = self.ident();
-            return Path { names: vec![ident], span: ident.span };
+            return Path { names: ident.into(), span: ident.span };
         }
-        let mut names = vec![self.ident()];
+        let first = self.ident();
+        if !self.at(TokenKind::Dot) {
+            return Path { names: first.into(), span: self.span_from(start) };
+        }
+        let mut names = vec![first];
         while self.eat(TokenKind::Dot) {
             names.push(self.ident());
         }
-        Path { names, span: self.span_from(start) }
+        Path { names: names.into(), span: self.span_from(start) }
     }
 
     /// Passes a dotted name and takes it as one word.

@@ -121,6 +121,20 @@ impl TokenKind {
         matches!(self, Self::Str | Self::LongStr)
     }
 
+    /// Whether no expression goes on behind an operand with this token.
+    pub(crate) fn ends_operand(self) -> bool {
+        matches!(
+            self,
+            Self::Newline
+                | Self::Comma
+                | Self::Assign
+                | Self::Colon
+                | Self::CloseBrace
+                | Self::CloseBracket
+                | Self::CloseParen
+        )
+    }
+
     /// Whether the token says nothing by itself: line ends and indentation.
     pub(crate) fn is_layout(self) -> bool {
         self as u8 >= Self::Indent as u8
@@ -227,6 +241,58 @@ pub(crate) const STRING_IS_ODD: u16 = 2;
 /// Set in `extra` of a string with a `$` in it.
 pub(crate) const STRING_HAS_DOLLAR: u16 = 4;
 
+/// Which lengths keywords have, by their first byte: one bit each.
+const KEYWORD_LENGTHS: [u16; 256] = {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < KEYWORDS.len() {
+        let word = KEYWORDS[at].as_bytes();
+        table[word[0] as usize] |= 1 << word.len();
+        at += 1;
+    }
+    table
+};
+
+const KEYWORDS: [&str; 31] = [
+    "as",
+    "if",
+    "or",
+    "in",
+    "is",
+    "for",
+    "and",
+    "not",
+    "all",
+    "any",
+    "map",
+    "int",
+    "str",
+    "rule",
+    "elif",
+    "else",
+    "type",
+    "True",
+    "None",
+    "bool",
+    "mixin",
+    "check",
+    "False",
+    "float",
+    "import",
+    "schema",
+    "assert",
+    "lambda",
+    "filter",
+    "protocol",
+    "Undefined",
+];
+
+/// Whether first byte and length of `word` are those of a keyword.
+pub(crate) fn may_be_keyword(word: &[u8]) -> bool {
+    let lengths = word.first().map_or(0, |first| KEYWORD_LENGTHS[*first as usize]);
+    word.len() < 16 && lengths & 1 << word.len() != 0
+}
+
 /// The keyword that `word` is, or [`TokenKind::Ident`].
 pub(crate) fn keyword(word: &[u8]) -> TokenKind {
     match word {
@@ -262,5 +328,18 @@ pub(crate) fn keyword(word: &[u8]) -> TokenKind {
         b"protocol" => TokenKind::Protocol,
         b"Undefined" => TokenKind::Undefined,
         _ => TokenKind::Ident,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_keyword_is_known_by_its_shape() {
+        for word in KEYWORDS {
+            assert!(may_be_keyword(word.as_bytes()), "{word}");
+            assert_ne!(keyword(word.as_bytes()), TokenKind::Ident, "{word}");
+        }
     }
 }

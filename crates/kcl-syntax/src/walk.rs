@@ -99,10 +99,10 @@ fn expr_children(module: &Module, id: ExprId, each: Each<'_>) {
         }
         Expr::If { body, cond, orelse } => exprs([body, cond, orelse], each),
         Expr::Selector { value, .. } => each(Node::Expr(*value)),
-        Expr::Call { func, args, kwargs } => {
-            each(Node::Expr(*func));
-            exprs(args, each);
-            keywords(kwargs, each);
+        Expr::Call(call) => {
+            each(Node::Expr(call.func));
+            exprs(&call.args, each);
+            keywords(&call.kwargs, each);
         }
         Expr::Paren(inner) | Expr::Starred(inner) => each(Node::Expr(*inner)),
         Expr::Quant(quant) => {

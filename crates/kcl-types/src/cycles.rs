@@ -2,18 +2,21 @@
 
 use base_text::FileSpan;
 use indexmap::IndexMap;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 /// Who needs whom.
 #[derive(Default)]
 pub(crate) struct Dependencies {
     nodes: IndexMap<String, Node, FxBuildHasher>,
+    edges: FxHashSet<(usize, usize)>,
 }
 
 #[derive(Default)]
 struct Node {
     needs: Vec<usize>,
     at: Option<FileSpan>,
+    /// How many edges there were when the node was seen to be part of no circle.
+    free_at: usize,
 }
 
 impl Dependencies {
@@ -22,7 +25,9 @@ impl Dependencies {
         let from = self.node(from);
         let to = self.node(to);
         let node = &mut self.nodes[from];
-        node.needs.push(to);
+        if self.edges.insert((from, to)) {
+            node.needs.push(to);
+        }
         node.at = Some(at);
     }
 
@@ -41,8 +46,19 @@ impl Dependencies {
     }
 
     /// The circle that `name` is part of: all names, and the known places in their order.
-    pub(crate) fn circle(&self, name: &str) -> Option<(String, Vec<FileSpan>)> {
+    pub(crate) fn circle(&mut self, name: &str) -> Option<(String, Vec<FileSpan>)> {
         let start = self.nodes.get_index_of(name)?;
+        if self.nodes[start].free_at == self.edges.len() {
+            return None;
+        }
+        let circle = self.find_circle(start);
+        if circle.is_none() {
+            self.nodes[start].free_at = self.edges.len();
+        }
+        circle
+    }
+
+    fn find_circle(&self, start: usize) -> Option<(String, Vec<FileSpan>)> {
         let mut members: Vec<usize> = self.reach(start);
         if !members.iter().any(|node| self.nodes[*node].needs.contains(&start)) {
             return None;

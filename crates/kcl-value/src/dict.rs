@@ -76,16 +76,31 @@ const _: () = assert!(size_of::<Entry>() == 32);
 #[derive(Clone, Debug, Default)]
 pub struct Dict {
     entries: Vec<Entry>,
-    index: Option<Box<HashTable<u32>>>,
+    index: Option<Box<HashTable<Place>>>,
+}
+
+/// Where a key is, with enough of its hash to grow the index without a look at the keys.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    hash: u32,
+    at: u32,
+}
+
+impl Place {
+    /// The hash for the table, which wants its bits spread out.
+    fn spread(&self) -> u64 {
+        u64::from(self.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
 }
 
 /// Up to this many entries a scan beats hashing.
 const SCAN_LIMIT: usize = 12;
 
-fn hash(key: &str) -> u64 {
+fn hash(key: &str) -> u32 {
     let mut hasher = FxHasher::default();
     key.hash(&mut hasher);
-    hasher.finish()
+    let hash = hasher.finish();
+    (hash ^ (hash >> 32)) as u32
 }
 
 impl Dict {
@@ -127,9 +142,13 @@ impl Dict {
     /// The position of `key`.
     pub fn position(&self, key: &str) -> Option<usize> {
         match &self.index {
-            Some(index) => index
-                .find(hash(key), |at| self.entries[*at as usize].key.as_str() == key)
-                .map(|at| *at as usize),
+            Some(index) => {
+                let wanted = Place { hash: hash(key), at: 0 };
+                let is_it = |place: &Place| {
+                    place.hash == wanted.hash && self.entries[place.at as usize].key.as_str() == key
+                };
+                index.find(wanted.spread(), is_it).map(|place| place.at as usize)
+            }
             None => self.entries.iter().position(|entry| entry.key.as_str() == key),
         }
     }
@@ -189,11 +208,9 @@ impl Dict {
     pub fn push_new(&mut self, entry: Entry) {
         self.entries.push(entry);
         if let Some(index) = &mut self.index {
-            let entries = &self.entries;
-            let at = entries.len() - 1;
-            index.insert_unique(hash(&entries[at].key), at as u32, |at| {
-                hash(&entries[*at as usize].key)
-            });
+            let at = self.entries.len() - 1;
+            let place = Place { hash: hash(&self.entries[at].key), at: at as u32 };
+            index.insert_unique(place.spread(), place, Place::spread);
         } else if self.entries.len() > SCAN_LIMIT {
             self.build_index();
         }
@@ -234,7 +251,8 @@ impl Dict {
         let entries = &self.entries;
         let mut index = HashTable::with_capacity(entries.len() * 2);
         for (at, entry) in entries.iter().enumerate() {
-            index.insert_unique(hash(&entry.key), at as u32, |at| hash(&entries[*at as usize].key));
+            let place = Place { hash: hash(&entry.key), at: at as u32 };
+            index.insert_unique(place.spread(), place, Place::spread);
         }
         self.index = Some(Box::new(index));
     }

@@ -20,5 +20,5 @@ pub mod yaml;
 pub use dict::{Dict, Entry, MergeOp, Slot};
 pub use fault::{Fault, Result};
 pub use show::{show, show_into};
-pub use text::Str;
+pub use text::{Str, find};
 pub use value::{CallArgs, Func, List, Origin, SchemaInfo, SchemaValue, UnitNumber, Value, Whole};

@@ -27,6 +27,28 @@ impl Str {
     }
 }
 
+/// The position of the first occurrence of a string in another.
+///
+/// Quicker than the general search where the text is short, as most are.
+pub fn find(text: &str, part: &str) -> Option<usize> {
+    const SHORT: usize = 256;
+    let (bytes, wanted) = (text.as_bytes(), part.as_bytes());
+    let Some(first) = wanted.first() else { return Some(0) };
+    if bytes.len() > SHORT {
+        return text.find(part);
+    }
+    let n_starts = (bytes.len() + 1).checked_sub(wanted.len())?;
+    let mut from = 0;
+    while let Some(at) = bytes[from..n_starts].iter().position(|byte| byte == first) {
+        from += at;
+        if bytes[from..].starts_with(wanted) {
+            return Some(from);
+        }
+        from += 1;
+    }
+    None
+}
+
 impl Deref for Str {
     type Target = str;
 
@@ -88,5 +110,20 @@ impl From<&str> for Str {
 impl From<String> for Str {
     fn from(text: String) -> Self {
         Self::new(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::find;
+
+    #[test]
+    fn finding_is_what_the_library_finds() {
+        let long = format!("{}b", "a".repeat(300));
+        for text in ["", "a", "ab", "aab", "abab", "é-ü", "ü", long.as_str()] {
+            for part in ["", "a", "b", "ab", "aab", "ba", "é", "ü", "-ü", "abc", "aaaaab"] {
+                assert_eq!(find(text, part), text.find(part), "{part:?} in {text:?}");
+            }
+        }
     }
 }

@@ -75,7 +75,8 @@ fn parts() -> Result<Parts, FormatError> {
     Ok(Parts { version, types, descriptions })
 }
 
-fn decompress(mut bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
+/// Unpacks a part of a table.
+pub(crate) fn decompress(mut bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
     let mut decoder =
         ruzstd::decoding::StreamingDecoder::new(&mut bytes).map_err(|_| FormatError)?;
     let mut out = Vec::new();

@@ -12,6 +12,7 @@ pub mod discovery;
 mod model;
 pub mod names;
 pub mod openapi;
+mod protobuf;
 mod quantity;
 mod structural;
 pub mod table;
@@ -29,6 +30,7 @@ pub use decode::{
 pub use model::{
     Field, ListKind, Listing, Mapping, Presence, Scalar, Struct, Type, TypeId, TypeTable,
 };
+pub use protobuf::{PROTOBUF_TYPE, decode_protobuf};
 pub use quantity::{QUANTITY_MESSAGE, Quantity, canonical_quantity};
 pub use structural::{Structural, structural};
 pub use time::{

@@ -78,6 +78,24 @@ pub fn document(path: &str, customs: &[CustomKind]) -> Option<Document> {
 
 /// Returns the document of `/openapi/v2`: the definitions, without operations.
 pub fn v2(customs: &[CustomKind]) -> Document {
+    static LAST: Mutex<Option<Document>> = Mutex::new(None);
+    let mut hash = Sha512::new();
+    hash.update(builtin_hash("v2"));
+    for path in custom_paths(customs) {
+        hash.update(custom_hash(&path, customs));
+    }
+    let hash = hex(&hash.finalize());
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*last {
+        Some(document) if document.hash == hash => document.clone(),
+        _ => {
+            let body = Arc::new(bytes(&v2_document(customs)));
+            last.insert(Document { body, hash }).clone()
+        }
+    }
+}
+
+fn v2_document(customs: &[CustomKind]) -> Value {
     let table = described_table();
     let mut definitions: Map<String, Value> = table
         .definitions
@@ -86,23 +104,17 @@ pub fn v2(customs: &[CustomKind]) -> Document {
             (definition.name.clone(), schema::definition(&table, definition, None, schema::V2))
         })
         .collect();
-    let mut sorted: Vec<&CustomKind> = customs.iter().collect();
-    sorted.sort_by_key(|kind| custom_path(kind));
-    let mut hash = Sha512::new();
-    hash.update(builtin_hash("v2"));
-    for kind in sorted {
+    for kind in customs {
         let (name, list) = custom::names(kind);
         definitions.insert(name, custom::v2(kind));
         definitions.insert(list, custom::list(kind, schema::V2));
-        hash.update(custom_hash(&custom_path(kind), std::slice::from_ref(kind)));
     }
-    let document = json!({
+    json!({
         "swagger": "2.0",
         "info": {"title": "Kubernetes", "version": short_version()},
         "paths": {},
         "definitions": definitions,
-    });
-    Document { body: Arc::new(bytes(&document)), hash: hex(&hash.finalize()) }
+    })
 }
 
 fn bytes(document: &Value) -> Vec<u8> {

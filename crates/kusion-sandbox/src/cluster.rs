@@ -59,16 +59,20 @@ impl Cluster {
     #[expect(clippy::unnecessary_wraps, reason = "conversion between versions can fail")]
     pub(crate) fn view(&self, served: &Served, stored: &Stored) -> Result<Arc<Value>, Status> {
         let value = stored.value();
-        if served.is_storage() {
+        if served.is_plain(stored) {
             return Ok(value);
         }
         Ok(Arc::new(self.to_served(served, (*value).clone())))
     }
 
     /// Converts from the storage version.
-    #[expect(clippy::unused_self, reason = "conversion of CRDs will look at the registry")]
+    #[expect(clippy::unused_self, reason = "conversions may look at other objects")]
     pub(crate) fn to_served(&self, served: &Served, mut value: Value) -> Value {
         crate::convert::from_storage(served, &mut value);
+        if let Some(custom) = &served.custom {
+            custom.structural.prune(&mut value);
+            custom.structural.default(&mut value);
+        }
         value
     }
 
@@ -110,9 +114,10 @@ impl Filter {
     /// Parses the selectors of a request.
     pub(crate) fn new(served: &Served, selection: Selection<'_>) -> Result<Self, Status> {
         let labels = LabelSelector::parse(selection.labels)?;
-        let fields = FieldSelector::parse(selection.fields)?;
-        for path in fields.paths() {
+        let mut fields = FieldSelector::parse(selection.fields)?;
+        for path in fields.paths_mut() {
             crate::fields::check(served, path)?;
+            *path = crate::convert::stored_path(served, path);
         }
         Ok(Self { labels, fields })
     }

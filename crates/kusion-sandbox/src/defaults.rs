@@ -15,6 +15,10 @@ type Object = Map<String, Value>;
 
 /// Fills in the missing fields of an object in the version of the request.
 pub(crate) fn apply(served: &Served, object: &mut Value) {
+    if let Some(custom) = &served.custom {
+        custom.structural.default(object);
+        return;
+    }
     let Some(object) = object.as_object_mut() else { return };
     match (&*served.resource.group, &*served.kind) {
         ("", kind) => core(kind, object),

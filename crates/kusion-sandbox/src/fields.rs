@@ -8,6 +8,12 @@ pub(crate) fn check(served: &Served, path: &str) -> Result<(), Status> {
     let known = match path {
         "metadata.name" => true,
         "metadata.namespace" => served.namespaced || !served.is_builtin(),
+        _ if served.custom.as_ref().is_some_and(|custom| {
+            custom.selectable.iter().any(|it| it.trim_start_matches('.') == path)
+        }) =>
+        {
+            true
+        }
         _ => of_kind(&served.resource.group, &served.kind).contains(&path),
     };
     if known {

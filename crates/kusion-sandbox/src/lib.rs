@@ -10,6 +10,7 @@ pub mod clock;
 mod cluster;
 mod controllers;
 mod convert;
+mod crd;
 mod defaults;
 mod fields;
 mod http;

@@ -15,6 +15,21 @@ pub fn at<'a>(value: &'a Value, path: &[&str]) -> &'a Value {
     here
 }
 
+/// Returns the value at a path of owned keys; null when there is none.
+pub(crate) fn at_path<'a>(value: &'a Value, path: &[String]) -> &'a Value {
+    static NULL: Value = Value::Null;
+    path.iter().try_fold(value, |here, key| here.get(key)).unwrap_or(&NULL)
+}
+
+/// Sets the value at a path of owned keys; objects on the way are made.
+pub(crate) fn set_path(value: &mut Value, path: &[String], new: Value) {
+    let mut here = value;
+    for key in path {
+        here = slot(here, key);
+    }
+    *here = new;
+}
+
 /// Returns the string at a path of keys; empty when there is none.
 pub fn text<'a>(value: &'a Value, path: &[&str]) -> &'a str {
     at(value, path).as_str().unwrap_or_default()
@@ -52,6 +67,15 @@ pub fn child_mut<'a>(value: &'a mut Value, key: &str) -> &'a mut Map<String, Val
     }
     let Value::Object(map) = slot else { unreachable!("made an object just above") };
     map
+}
+
+/// Returns the value below a key of an object; null is put there when nothing is.
+pub fn slot<'a>(value: &'a mut Value, key: &str) -> &'a mut Value {
+    if !value.is_object() {
+        *value = Value::Object(Map::new());
+    }
+    let Value::Object(map) = value else { unreachable!("made an object just above") };
+    map.entry(key).or_insert(Value::Null)
 }
 
 /// Returns the metadata, made when it is missing.

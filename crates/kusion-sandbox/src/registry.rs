@@ -2,10 +2,13 @@
 
 use crate::Status;
 use crate::api::Resource;
-use crate::store::{Store, TableId};
+use crate::store::{Store, Stored, TableId};
+use crate::table::custom::Column;
 use kusion_k8s_merge::Typed;
-use kusion_k8s_schema::ResourceInfo;
+
+use kusion_k8s_schema::{ResourceInfo, Structural};
 use rustc_hash::FxHashMap;
+use serde_json::Value;
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// One resource in one version.
@@ -17,12 +20,6 @@ pub(crate) struct Served {
     pub(crate) kind: Arc<str>,
     /// `DeploymentList`.
     pub(crate) list_kind: Arc<str>,
-    /// `deployment`.
-    pub(crate) singular: Arc<str>,
-    /// `deploy`.
-    pub(crate) short_names: Vec<Arc<str>>,
-    /// `all`.
-    pub(crate) categories: Vec<Arc<str>>,
     /// Whether objects live in namespaces.
     pub(crate) namespaced: bool,
     /// What can be done with it.
@@ -35,6 +32,40 @@ pub(crate) struct Served {
     pub(crate) table: Option<TableId>,
     /// What the built-in table says of it; none when it comes from a CRD.
     pub(crate) info: Option<&'static ResourceInfo>,
+    /// What its CRD says of it; none when it is built in.
+    pub(crate) custom: Option<Arc<Custom>>,
+}
+
+/// One version of a custom kind.
+#[derive(Debug)]
+pub(crate) struct Custom {
+    /// As discovery shows it.
+    pub(crate) info: ResourceInfo,
+    /// `openAPIV3Schema`.
+    pub(crate) schema: Value,
+    /// The same, ready for use.
+    pub(crate) structural: Structural,
+    /// Printer columns.
+    pub(crate) columns: Vec<Column>,
+    /// Where the scale subresource looks.
+    pub(crate) scale: Option<ScalePaths>,
+    /// Paths of selectable fields (`.spec.color`).
+    pub(crate) selectable: Vec<String>,
+    /// The revision at which this version of the definition came into force: older objects may
+    /// lack its defaults.
+    pub(crate) since: u64,
+    /// The generation of the definition.
+    pub(crate) generation: Option<i64>,
+    /// The name of the definition.
+    pub(crate) definition: Box<str>,
+}
+
+/// Where the scale subresource of a custom kind looks, as keys.
+#[derive(Debug, Clone)]
+pub(crate) struct ScalePaths {
+    pub(crate) spec: Vec<String>,
+    pub(crate) status: Vec<String>,
+    pub(crate) selector: Vec<String>,
 }
 
 impl Served {
@@ -55,8 +86,10 @@ impl Served {
 
     /// Returns the type of its objects.
     pub(crate) fn typed(&self) -> Option<Typed<'_>> {
-        let info = self.info?;
-        Some(Typed::new(&kusion_k8s_schema::builtin().types, info.ty))
+        if let Some(custom) = &self.custom {
+            return Some(Typed::new(&custom.structural.types, custom.structural.root));
+        }
+        Some(Typed::new(&kusion_k8s_schema::builtin().types, self.info?.ty))
     }
 
     /// Returns whether a verb is served on it.
@@ -69,9 +102,15 @@ impl Served {
         if self.namespaced { format!("{namespace}/{name}") } else { name.to_owned() }
     }
 
-    /// Returns whether objects are stored as they are served.
+    /// Returns whether objects are stored in the version in which they are served.
     pub(crate) fn is_storage(&self) -> bool {
         self.resource == self.storage
+    }
+
+    /// Returns whether a stored object is served as it is.
+    pub(crate) fn is_plain(&self, stored: &Stored) -> bool {
+        self.is_storage()
+            && self.custom.as_ref().is_none_or(|custom| custom.since <= stored.revision)
     }
 
     /// There is no object of this name.
@@ -163,9 +202,29 @@ impl Registry {
     }
 
     /// Returns the resources of CRDs, for discovery.
-    #[expect(clippy::unused_self, reason = "CRDs are registered here")]
     pub(crate) fn custom(&self) -> Vec<ResourceInfo> {
-        Vec::new()
+        self.all().iter().filter_map(|it| it.custom.as_ref()).map(|it| it.info.clone()).collect()
+    }
+
+    /// Serves these versions of a custom kind and no others.
+    pub(crate) fn replace_custom(&self, group: &str, plural: &str, versions: Vec<Served>) {
+        let mut map = self.by_path.write().unwrap_or_else(PoisonError::into_inner);
+        map.retain(|_, it| it.custom.is_none() || !it.is(group, plural));
+        for served in versions {
+            let resource = &served.resource;
+            let path = path(&resource.group, &resource.version, &resource.plural);
+            map.insert(path, Arc::new(served));
+        }
+    }
+
+    /// Returns any version of a custom kind.
+    pub(crate) fn any_custom(&self, group: &str, plural: &str) -> Option<Arc<Served>> {
+        self.all().into_iter().find(|it| it.custom.is_some() && it.is(group, plural))
+    }
+
+    /// Returns the generation of the definition that a custom kind is served by.
+    pub(crate) fn custom_generation(&self, group: &str, plural: &str) -> Option<i64> {
+        self.any_custom(group, plural)?.custom.as_ref()?.generation
     }
 
     /// Returns all resources, sorted by group, version and plural.
@@ -192,13 +251,11 @@ fn builtin(info: &'static ResourceInfo, store: &Store) -> Served {
         table: is_stored.then(|| store.table(&storage)),
         kind: (*info.kind).into(),
         list_kind: format!("{}List", info.kind).into(),
-        singular: (*info.singular).into(),
-        short_names: arcs(&info.short_names),
-        categories: arcs(&info.categories),
         namespaced: info.namespaced,
         verbs: arcs(&info.verbs),
         subresources: info.subresources.iter().map(|sub| Arc::from(&*sub.name)).collect(),
         info: Some(info),
+        custom: None,
         resource,
         storage,
     }

@@ -274,8 +274,8 @@ impl FieldSelector {
     }
 
     /// Returns the paths it looks at.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
-        self.requirements.iter().map(|(path, _, _)| path.as_str())
+    pub(crate) fn paths_mut(&mut self) -> impl Iterator<Item = &mut String> {
+        self.requirements.iter_mut().map(|(path, _, _)| path)
     }
 
     /// Returns the value that a path must have, when one is asked for.

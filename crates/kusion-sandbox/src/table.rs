@@ -1,25 +1,52 @@
 //! Tables for `kubectl get`: columns and cells per kind.
 
+mod config;
+pub(crate) mod custom;
+mod duration;
+mod network;
+mod pods;
+mod storage;
+mod words;
+mod workloads;
+
 use crate::cluster::Cluster;
 use crate::object;
 use crate::registry::Served;
 use serde_json::{Value, json};
 
+/// How a kind is shown: its columns after the name, and what stands in them.
+///
+/// A column is its name, then `*` when only wide output shows it, then `:` and its type when it
+/// is not a string. The name comes first by itself; a blank after it says that the cells hold it.
+struct Layout {
+    columns: &'static [&'static str],
+    cells: fn(&Value) -> Vec<Value>,
+}
+
 /// Returns objects as a table.
 pub(crate) fn table(
     _cluster: &Cluster,
-    _served: &Served,
+    served: &Served,
     version: &str,
     objects: &[&Value],
 ) -> Value {
+    let api_version = format!("meta.k8s.io/{version}");
+    let (columns, cells): (Vec<Value>, Vec<Vec<Value>>) = if let Some(custom) = &served.custom {
+        custom::table(&custom.columns, objects)
+    } else {
+        let layout = layout(&served.resource.group, &served.kind);
+        let cells = objects.iter().map(|object| row(&layout, object)).collect();
+        (layout.columns.iter().map(|column| definition(column)).collect(), cells)
+    };
     let rows: Vec<Value> = objects
         .iter()
-        .map(|object| {
+        .zip(cells)
+        .map(|(object, cells)| {
             json!({
-                "cells": [object::name(object), object::meta_text(object, "creationTimestamp")],
+                "cells": cells,
                 "object": {
                     "kind": "PartialObjectMetadata",
-                    "apiVersion": format!("meta.k8s.io/{version}"),
+                    "apiVersion": api_version,
                     "metadata": object["metadata"],
                 },
             })
@@ -27,12 +54,37 @@ pub(crate) fn table(
         .collect();
     json!({
         "kind": "Table",
-        "apiVersion": format!("meta.k8s.io/{version}"),
+        "apiVersion": api_version,
         "metadata": {},
-        "columnDefinitions": [
-            {"name": "Name", "type": "string", "format": "name", "description": "", "priority": 0},
-            {"name": "Created At", "type": "date", "format": "", "description": "", "priority": 0},
-        ],
+        "columnDefinitions": columns,
         "rows": rows,
     })
+}
+
+fn row(layout: &Layout, object: &Value) -> Vec<Value> {
+    let mut cells = (layout.cells)(object);
+    if layout.columns.first() == Some(&"Name") {
+        cells.insert(0, object::name(object).into());
+    }
+    cells
+}
+
+fn definition(column: &str) -> Value {
+    let column = column.trim_end();
+    let (name, kind) = column.split_once(':').unwrap_or((column, "string"));
+    let (name, priority) = name.strip_suffix('*').map_or((name, 0), |name| (name, 1));
+    let format = if name == "Name" { "name" } else { "" };
+    json!({"name": name, "type": kind, "format": format, "description": "", "priority": priority})
+}
+
+fn layout(group: &str, kind: &str) -> Layout {
+    workloads::layout(group, kind)
+        .or_else(|| pods::layout(group, kind))
+        .or_else(|| network::layout(group, kind))
+        .or_else(|| storage::layout(group, kind))
+        .or_else(|| config::layout(group, kind))
+        .unwrap_or(Layout {
+            columns: &["Name", "Created At:date"],
+            cells: |object| vec![object["metadata"]["creationTimestamp"].clone()],
+        })
 }

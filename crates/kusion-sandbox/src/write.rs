@@ -10,8 +10,11 @@ mod prepare;
 mod subresource;
 mod update;
 
+pub(crate) use check::judge;
 pub(crate) use create::check_type;
 pub(crate) use names::generate as generate_name;
+pub(crate) use subresource::selector_text;
+pub(crate) use update::Origin;
 
 use crate::Status;
 use crate::store::Stored;

@@ -5,11 +5,13 @@
 //! with fingerprints of the answers.
 
 use base_system::{FileKind, Metadata, System};
+use kcl_hir::entry::MOD_FILE;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use std::cell::{Cell, RefCell};
+use std::ffi::OsString;
 use std::hash::{Hash as _, Hasher as _};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// A question about a path.
@@ -72,8 +74,9 @@ pub(super) struct Stamp {
 const SAFE_AGE: Duration = Duration::from_secs(2);
 
 impl Stamp {
-    fn of(system: &dyn System, path: &Path, now: Duration) -> Option<Self> {
-        let facts = system.metadata(path).ok()?;
+    fn of(recorder: &Recorder<'_>, path: &Path, now: Duration) -> Option<Self> {
+        let known = recorder.plain.borrow().get(path.as_os_str()).copied();
+        let facts = known.map_or_else(|| recorder.system.metadata(path), Ok).ok()?;
         let stamp = Self { len: facts.len, modified: facts.modified };
         (stamp.modified + SAFE_AGE < now).then_some(stamp)
     }
@@ -81,7 +84,7 @@ impl Stamp {
 
 impl Fact {
     /// Whether the answer is still the same.
-    pub(super) fn holds(&self, system: &dyn System) -> bool {
+    pub(super) fn holds(&self, system: &Recorder<'_>) -> bool {
         match self.question {
             Question::Text => {
                 if let (Some(stamp), Ok(now)) = (self.answer.stamp, system.metadata(&self.path))
@@ -143,20 +146,27 @@ fn real_hash<E>(answer: &Result<PathBuf, E>) -> u64 {
 /// An answer that can be given again.
 type Known<T> = Result<T, io::ErrorKind>;
 
-/// A system that remembers what it was asked.
+/// A system that remembers what it was asked. Paths are compared by their bytes: that is quick,
+/// and another spelling is only asked for again.
 pub(super) struct Recorder<'s> {
     system: &'s dyn System,
     /// When the batch began; `None` if nothing is recorded.
     start: Option<Duration>,
-    kinds: RefCell<FxHashMap<PathBuf, (Known<Metadata>, u32)>>,
-    reals: RefCell<FxHashMap<PathBuf, (Known<PathBuf>, u32)>>,
-    listings: RefCell<FxHashMap<PathBuf, (Known<Vec<PathBuf>>, u32)>>,
-    texts: RefCell<FxHashMap<PathBuf, u32>>,
+    kinds: RefCell<FxHashMap<OsString, (Known<Metadata>, u32)>>,
+    reals: RefCell<FxHashMap<OsString, (Known<PathBuf>, u32)>>,
+    listings: RefCell<FxHashMap<OsString, (Known<Vec<PathBuf>>, u32)>>,
+    texts: RefCell<FxHashMap<OsString, u32>>,
+    /// The texts of files that many stacks read.
+    common_texts: RefCell<FxHashMap<OsString, String>>,
+    /// What is known of paths that are no links.
+    plain: RefCell<FxHashMap<OsString, Metadata>>,
     variables: RefCell<FxHashMap<String, (Option<String>, u32)>>,
     /// All facts, by number.
     facts: RefCell<Vec<Fact>>,
     /// The facts that the current stack relies on.
     asked: RefCell<FxHashSet<u32>>,
+    /// The facts that were asked for before the group that was begun last.
+    set_aside: RefCell<FxHashSet<u32>>,
     /// Whether the current stack did what can't be repeated: it asked for the time or for
     /// random numbers, or it changed files.
     is_volatile: Cell<bool>,
@@ -181,9 +191,12 @@ impl<'s> Recorder<'s> {
             reals: RefCell::default(),
             listings: RefCell::default(),
             texts: RefCell::default(),
+            common_texts: RefCell::default(),
+            plain: RefCell::default(),
             variables: RefCell::default(),
             facts: RefCell::default(),
             asked: RefCell::default(),
+            set_aside: RefCell::default(),
             is_volatile: Cell::new(false),
         }
     }
@@ -193,6 +206,26 @@ impl<'s> Recorder<'s> {
         let mut facts: Vec<u32> = self.asked.borrow_mut().drain().collect();
         facts.sort_unstable();
         Asked { facts, is_volatile: self.is_volatile.replace(false) }
+    }
+
+    /// Begins a group of questions.
+    pub(super) fn begin_group(&self) {
+        self.set_aside.swap(&self.asked);
+    }
+
+    /// Ends the group; the current stack relies on its facts, which are returned.
+    pub(super) fn end_group(&self) -> Vec<u32> {
+        self.set_aside.swap(&self.asked);
+        let group: Vec<u32> = self.set_aside.borrow_mut().drain().collect();
+        self.rely_on_all(&group);
+        group
+    }
+
+    /// Notes that the current stack relies on facts.
+    pub(super) fn rely_on_all(&self, facts: &[u32]) {
+        if self.start.is_some() {
+            self.asked.borrow_mut().extend(facts);
+        }
     }
 
     /// Notes that the current stack relies on a file that may have been read for another one.
@@ -206,6 +239,8 @@ impl<'s> Recorder<'s> {
         self.kinds.borrow_mut().clear();
         self.reals.borrow_mut().clear();
         self.listings.borrow_mut().clear();
+        self.common_texts.borrow_mut().clear();
+        self.plain.borrow_mut().clear();
         self.system
     }
 
@@ -223,7 +258,7 @@ impl<'s> Recorder<'s> {
     fn record(&self, question: Question, path: &Path, answer: impl FnOnce() -> u64) -> u32 {
         let Some(start) = self.start else { return 0 };
         let stamp = match question {
-            Question::Text => Stamp::of(self.system, path, start),
+            Question::Text => Stamp::of(self, path, start),
             _ => None,
         };
         let answer = Answer { hash: answer(), stamp };
@@ -232,6 +267,26 @@ impl<'s> Recorder<'s> {
         facts.push(Fact { question, path: path.to_path_buf(), answer });
         self.asked.borrow_mut().insert(number);
         number
+    }
+
+    /// Finds out whether an absolute path is its own real path: it has no links and no dots.
+    fn find_plain(&self, path: &Path) -> Option<()> {
+        if self.plain.borrow().contains_key(path.as_os_str()) {
+            return Some(());
+        }
+        match path.components().next_back()? {
+            Component::RootDir => return Some(()),
+            Component::Normal(_) => {}
+            _ => return None,
+        }
+        let bytes = path.as_os_str().as_encoded_bytes();
+        if bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
+            return None;
+        }
+        self.find_plain(path.parent()?)?;
+        let facts = self.system.link_metadata(path).ok()??;
+        self.plain.borrow_mut().insert(path.into(), facts);
+        Some(())
     }
 
     fn rely_on(&self, number: u32) {
@@ -244,12 +299,12 @@ impl<'s> Recorder<'s> {
         if self.start.is_none() {
             return;
         }
-        let known = self.texts.borrow().get(path).copied();
+        let known = self.texts.borrow().get(path.as_os_str()).copied();
         if let Some(number) = known {
             self.rely_on(number);
         } else {
             let number = self.record(Question::Text, path, answer);
-            self.texts.borrow_mut().insert(path.to_path_buf(), number);
+            self.texts.borrow_mut().insert(path.into(), number);
         }
     }
 }
@@ -264,7 +319,14 @@ fn to_known<T>(answer: io::Result<T>) -> Known<T> {
 
 impl System for Recorder<'_> {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
+        if let Some(text) = self.common_texts.borrow().get(path.as_os_str()) {
+            self.note_text(path, || hash_bytes(text.as_bytes()));
+            return Ok(text.clone());
+        }
         let answer = self.system.read_to_string(path);
+        if let (Ok(text), true) = (&answer, path.ends_with(MOD_FILE)) {
+            self.common_texts.borrow_mut().insert(path.into(), text.clone());
+        }
         self.note_text(path, || {
             answer.as_ref().map_or(NO_ANSWER, |text| hash_bytes(text.as_bytes()))
         });
@@ -278,38 +340,42 @@ impl System for Recorder<'_> {
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        if let Some((known, number)) = self.listings.borrow().get(path) {
+        if let Some((known, number)) = self.listings.borrow().get(path.as_os_str()) {
             self.rely_on(*number);
             return again(known);
         }
         let answer = to_known(self.system.read_dir(path));
         let number = self.record(Question::Listing, path, || listing_hash(&answer));
         let given = again(&answer);
-        self.listings.borrow_mut().insert(path.to_path_buf(), (answer, number));
+        self.listings.borrow_mut().insert(path.into(), (answer, number));
         given
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        if let Some((known, number)) = self.kinds.borrow().get(path) {
+        if let Some((known, number)) = self.kinds.borrow().get(path.as_os_str()) {
             self.rely_on(*number);
             return again(known);
         }
-        let answer = to_known(self.system.metadata(path));
+        let plain = self.plain.borrow().get(path.as_os_str()).copied();
+        let answer = plain.map_or_else(|| to_known(self.system.metadata(path)), Ok);
         let number = self.record(Question::Kind, path, || kind_hash(&answer));
         let given = again(&answer);
-        self.kinds.borrow_mut().insert(path.to_path_buf(), (answer, number));
+        self.kinds.borrow_mut().insert(path.into(), (answer, number));
         given
     }
 
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
-        if let Some((known, number)) = self.reals.borrow().get(path) {
+        if let Some((known, number)) = self.reals.borrow().get(path.as_os_str()) {
             self.rely_on(*number);
             return again(known);
         }
-        let answer = to_known(self.system.canonicalize(path));
+        let answer = match self.find_plain(path) {
+            Some(()) => Ok(path.to_path_buf()),
+            None => to_known(self.system.canonicalize(path)),
+        };
         let number = self.record(Question::Real, path, || real_hash(&answer));
         let given = again(&answer);
-        self.reals.borrow_mut().insert(path.to_path_buf(), (answer, number));
+        self.reals.borrow_mut().insert(path.into(), (answer, number));
         given
     }
 

@@ -3,7 +3,7 @@
 //! A text file in the output folder: a line with the version, a line per fact, a line per stack
 //! with the facts it relies on. One that can't be read counts as none.
 
-use super::facts::{Answer, Asked, Fact, Question, Stamp};
+use super::facts::{Answer, Asked, Fact, Question, Recorder, Stamp};
 use super::place::Place;
 use super::{BatchOptions, Stack};
 use base_system::System;
@@ -133,15 +133,22 @@ impl Manifest {
         threads: usize,
     ) -> Vec<bool> {
         let out = options.out.as_deref().unwrap_or(Path::new(""));
-        let holds = in_parallel(&self.facts, threads, |fact| fact.holds(system));
+        let begin = || Recorder::new(system, false);
+        let holds = in_parallel(&self.facts, threads, begin, |recorder, fact| fact.holds(recorder));
         let tasks: Vec<(&Stack, &Place)> = stacks.iter().zip(places).collect();
-        in_parallel(&tasks, threads, |(stack, place)| {
-            let Some(entry) = self.stacks.get(&place.output) else { return true };
-            let is_there = || Stamp::now(system, &out.join(&place.output)) == Some(entry.output);
-            entry.task != task_of(stack)
-                || !entry.facts.iter().all(|&fact| holds[fact as usize])
-                || !is_there()
-        })
+        in_parallel(
+            &tasks,
+            threads,
+            || (),
+            |(), (stack, place)| {
+                let Some(entry) = self.stacks.get(&place.output) else { return true };
+                let is_there =
+                    || Stamp::now(system, &out.join(&place.output)) == Some(entry.output);
+                entry.task != task_of(stack)
+                    || !entry.facts.iter().all(|&fact| holds[fact as usize])
+                    || !is_there()
+            },
+        )
     }
 
     /// The manifest as text.
@@ -224,24 +231,27 @@ impl Stamp {
     }
 }
 
-/// Maps items on several threads, in order.
-fn in_parallel<T: Sync, R: Send>(
+/// Maps items on several threads, in order; each thread begins with a state of its own.
+fn in_parallel<T: Sync, S, R: Send>(
     items: &[T],
     threads: usize,
-    map: impl Fn(&T) -> R + Sync,
+    begin: impl Fn() -> S + Sync,
+    map: impl Fn(&S, &T) -> R + Sync,
 ) -> Vec<R> {
-    let size = items.len().div_ceil(threads.max(1)).max(1);
-    if items.len() < 64 {
-        return items.iter().map(map).collect();
+    let work = |chunk: &[T]| {
+        let state = begin();
+        chunk.iter().map(|item| map(&state, item)).collect::<Vec<R>>()
+    };
+    if items.len() < 64 || threads < 2 {
+        return work(items);
     }
+    let size = items.len().div_ceil(threads);
     thread::scope(|scope| {
-        let map = &map;
-        let parts: Vec<_> = items
-            .chunks(size)
-            .map(|chunk| (chunk, scope.spawn(move || chunk.iter().map(map).collect::<Vec<R>>())))
-            .collect();
+        let work = &work;
+        let parts: Vec<_> =
+            items.chunks(size).map(|chunk| scope.spawn(move || work(chunk))).collect();
         let mut all = Vec::with_capacity(items.len());
-        for (_, part) in parts {
+        for part in parts {
             all.extend(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         all

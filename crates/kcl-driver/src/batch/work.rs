@@ -3,18 +3,17 @@
 use super::facts::{Change, Fact, Recorder, Stamp};
 use super::manifest::{Finished, Manifest, task_of};
 use super::place::Place;
+use super::run::{note_files, prepare_stack, run_stack};
 use super::{BatchError, BatchOptions, Stack, StackOutcome, StackState, unwritable};
-use crate::argument::parse_argument;
 use crate::compile::load_job;
-use crate::evaluate::{RunOutput, run_sharing};
-use crate::options::RunOptions;
-use crate::prepare::prepare;
+use crate::error::RunError;
+use crate::evaluate::RunOutput;
 use crate::session::Session;
 use crate::shared::SharedPackages;
 use crate::stack::LARGE_STACKS;
-use base_diag::{Colour, render_text};
+use base_diag::render_text;
 use base_system::System;
-use kcl_hir::{Input, Program};
+use kcl_hir::Program;
 use rustc_hash::FxHashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -119,11 +118,10 @@ pub(super) fn reached(
 }
 
 fn load(session: &Session, recorder: &Recorder<'_>, stack: &Stack) -> Result<Program, ()> {
-    let options = run_options(stack)?;
-    let job = prepare(recorder, &options).map_err(drop)?;
+    let job = prepare_stack(recorder, stack).map_err(drop)?;
     let loaded = load_job(session, recorder, &job).map_err(drop)?;
     if loaded.diagnostics.is_empty() {
-        note_files(recorder, &loaded.program);
+        note_files(recorder, &loaded.program, 0);
         return Ok(loaded.program);
     }
     Err(())
@@ -133,24 +131,6 @@ fn load(session: &Session, recorder: &Recorder<'_>, stack: &Stack) -> Result<Pro
 fn reads_files(program: &Program) -> bool {
     let imports = program.files.iter().flat_map(|file| &file.imports);
     imports.into_iter().any(|import| matches!(import.path.as_str(), "file" | "crypto" | "net"))
-}
-
-fn note_files(recorder: &Recorder<'_>, program: &Program) {
-    for file in &program.files {
-        recorder.note_file(Path::new(&file.path), &file.text);
-    }
-}
-
-fn run_options(stack: &Stack) -> Result<RunOptions, ()> {
-    let mut options = RunOptions {
-        work_dir: Some(stack.folder.clone()),
-        inputs: stack.inputs.iter().map(Input::path).collect(),
-        ..RunOptions::default()
-    };
-    for argument in &stack.arguments {
-        options.arguments.push(parse_argument(argument).map_err(drop)?);
-    }
-    Ok(options)
 }
 
 /// One thread.
@@ -185,7 +165,7 @@ impl<'a> Worker<'a> {
         let (stack, place) = (&self.plan.stacks[at], &self.plan.places[at]);
         let colour = self.plan.options.colour;
         let mut outcome = StackOutcome { name: place.name.clone(), ..StackOutcome::default() };
-        let run = || run(self.session, &mut self.packages, &self.recorder, stack, colour);
+        let run = || run_stack(self.session, &mut self.packages, &self.recorder, stack);
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(output)) => {
                 let RunOutput { printed, mut result, warnings, program, .. } = output;
@@ -193,27 +173,30 @@ impl<'a> Worker<'a> {
                     outcome.warnings = render_text(&warnings, &program, colour);
                 }
                 outcome.printed = printed;
+                self.packages.finish(program);
                 if !result.is_empty() {
                     result.push('\n');
                 }
-                let n_lines = result.bytes().filter(|byte| *byte == b'\n').count();
+                let n_lines = count_lines(&result);
                 outcome.state = StackState::Compiled { n_bytes: result.len(), n_lines };
                 if let Some(out) = &self.plan.options.out {
-                    note_files(&self.recorder, &program);
                     self.write(out, at, &result)?;
                 }
             }
-            Ok(Err((message, printed))) => {
-                outcome.state = StackState::Failed(message);
+            Ok(Err(error)) => {
+                outcome.state = StackState::Failed(error.to_text(colour));
+                let RunError { printed, program, .. } = *error;
                 outcome.printed = printed;
-                self.recorder.take_asked();
+                self.packages.finish(program);
             }
             Err(_) => {
                 let message = "error: this is a bug of ours: the compiler stopped\n";
                 outcome.state = StackState::Failed(message.to_owned());
-                self.recorder.take_asked();
+                self.packages = SharedPackages::default();
             }
         }
+        // What a stack that failed asked for is of no use.
+        self.recorder.take_asked();
         self.done.outcomes.push((at, outcome));
         Ok(())
     }
@@ -229,7 +212,12 @@ impl<'a> Worker<'a> {
             system.create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
             self.folders.insert(folder.to_path_buf());
         }
-        system.write(&path, text).map_err(|error| unwritable(&path, error))?;
+        // A new file is written in place: that costs half as much, and nobody reads it yet.
+        let written = match system.exists(&path) {
+            true => system.write(&path, text),
+            false => system.append(&path, text),
+        };
+        written.map_err(|error| unwritable(&path, error))?;
         if let Some(output) = Stamp::now(system, &path) {
             let (path, task) = (place.output.clone(), task_of(stack));
             self.done.finished.push(Finished { path, task, output, asked });
@@ -238,21 +226,8 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Runs one stack; a failure is the text to be shown and what the stack had printed.
-fn run(
-    session: &Session,
-    packages: &mut SharedPackages,
-    recorder: &Recorder<'_>,
-    stack: &Stack,
-    colour: Colour,
-) -> Result<RunOutput, (String, String)> {
-    let options = match run_options(stack) {
-        Ok(options) => options,
-        Err(()) => {
-            let message = format!("error: invalid argument in {:?}\n", stack.arguments);
-            return Err((message, String::new()));
-        }
-    };
-    run_sharing(session, packages, recorder, &options)
-        .map_err(|error| (error.to_text(colour), error.printed.clone()))
+fn count_lines(text: &str) -> usize {
+    // In steps whose count fits a byte, which is quick.
+    let ends = |part: &[u8]| part.iter().map(|byte| u8::from(*byte == b'\n')).sum::<u8>();
+    text.as_bytes().chunks(255).map(|part| usize::from(ends(part))).sum()
 }

@@ -90,10 +90,15 @@ pub(crate) fn run(code: &[IntStep], slots: &[Value]) -> Option<i64> {
         Some(Value::Int(number)) => Some(*number),
         _ => None,
     };
+    let (first, rest) = code.split_first()?;
+    let mut top = match *first {
+        IntStep::Slot(slot) => int(slot)?,
+        IntStep::Const(number) => number,
+        _ => return None,
+    };
     let mut below = [0i64; MAX_STACK];
     let mut n_below = 0;
-    let mut top = 0;
-    for step in code {
+    for step in rest {
         let (op, right) = match *step {
             IntStep::WithSlot(op, slot) => (op, int(slot)?),
             IntStep::WithConst(op, number) => (op, number),

@@ -85,10 +85,10 @@ impl Marker<'_> {
                 self.mentioned.extend(after_body);
                 self.expr(*cond);
             }
-            Expr::Call { func, args, kwargs } => {
-                self.keywords(kwargs);
-                self.exprs(args);
-                self.mention_all(walk::Node::Expr(*func));
+            Expr::Call(call) => {
+                self.keywords(&call.kwargs);
+                self.exprs(&call.args);
+                self.mention_all(walk::Node::Expr(call.func));
             }
             Expr::List(items) => self.exprs(items),
             _ => self.mention_all(walk::Node::Expr(id)),

@@ -174,10 +174,10 @@ impl Resolver<'_> {
                 self.expr(*body);
                 self.expr(*orelse);
             }
-            Expr::Call { func, args, kwargs } => {
-                self.expr(*func);
-                self.exprs(args);
-                self.keywords(kwargs);
+            Expr::Call(call) => {
+                self.expr(call.func);
+                self.exprs(&call.args);
+                self.keywords(&call.kwargs);
             }
             Expr::Quant(quant) => {
                 self.expr(quant.target);

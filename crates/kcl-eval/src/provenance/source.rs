@@ -103,11 +103,11 @@ impl Provenance {
                     must_hold = true;
                     kind = &module[*left].kind;
                 }
-                Expr::Call { func, args, kwargs } => match &module[*func].kind {
+                Expr::Call(call) => match &module[call.func].kind {
                     Expr::Ident(path)
                         if path.names.len() == 1 && path.names[0].name.as_str() == "option" =>
                     {
-                        break (args, kwargs);
+                        break (&call.args, &call.kwargs);
                     }
                     _ => return None,
                 },

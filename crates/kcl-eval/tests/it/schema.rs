@@ -49,3 +49,16 @@ b = B(4) {
 ";
     fails(source, 5, "Instance check failed");
 }
+
+#[test]
+fn an_empty_dict_is_no_instance_of_a_schema_that_wants_something() {
+    let schemas = "schema B:\n    a: int = 1\nschema S(B):\n    a: int\n";
+    fails(&format!("{schemas}o: S = {{}}\n"), 2, "expect S, got dict. For details:");
+    evaluates(&format!("{schemas}o: S {{}}\n"), "o:\n  a: 1");
+    evaluates("schema S:\n    a: int = 1\n    a: int\no: S = {}\n", "o:\n  a: 1");
+    fails(
+        "schema S:\n    a: int\no: S = {}\n",
+        3,
+        "attribute 'a' of S is required and can't be None or Undefined",
+    );
+}

@@ -1,7 +1,7 @@
 //! Finding and replacing parts of strings.
 
 use crate::args::{get, given, integer, text as text_of};
-use kcl_value::{CallArgs, Fault, Result, Str, Value};
+use kcl_value::{CallArgs, Fault, Result, Str, Value, find as find_in};
 
 pub(super) fn count(text: &Str, args: &CallArgs) -> Result<Value> {
     let sub = needle(args, "count", "sub")?;
@@ -20,7 +20,7 @@ pub(super) fn endswith(text: &Str, args: &CallArgs) -> Result<Value> {
 }
 
 pub(super) fn find(text: &Str, args: &CallArgs) -> Result<Value> {
-    let found = position(text, args, "find", |part, sub| part.find(sub))?;
+    let found = position(text, args, "find", find_in)?;
     Ok(Value::Int(found.unwrap_or(-1)))
 }
 
@@ -30,7 +30,7 @@ pub(super) fn rfind(text: &Str, args: &CallArgs) -> Result<Value> {
 }
 
 pub(super) fn index(text: &Str, args: &CallArgs) -> Result<Value> {
-    let found = position(text, args, "index", |part, sub| part.find(sub))?;
+    let found = position(text, args, "index", find_in)?;
     found.map(Value::Int).ok_or_else(|| Fault::new("substring not found"))
 }
 
@@ -91,6 +91,17 @@ pub(super) fn replace(text: &Str, args: &CallArgs) -> Result<Value> {
     let count = given(args, 2, "count").map_or(-1, integer);
     Ok(Value::str(match usize::try_from(count) {
         Ok(count) => text.replacen(old, new, count),
-        Err(_) => text.replace(old, new),
+        Err(_) if old.is_empty() => text.replace(old, new),
+        Err(_) => {
+            let mut out = String::with_capacity(text.len() + new.len());
+            let mut rest = text.as_str();
+            while let Some(at) = find_in(rest, old) {
+                out.push_str(&rest[..at]);
+                out.push_str(new);
+                rest = &rest[at + old.len()..];
+            }
+            out.push_str(rest);
+            out
+        }
     }))
 }

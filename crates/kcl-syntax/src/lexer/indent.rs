@@ -29,7 +29,10 @@ impl Lexer<'_, '_> {
     /// Takes the blanks at the start of a line and, unless the line is empty or a comment,
     /// its first token with the change of indentation before it.
     pub(super) fn line_start(&mut self) {
-        let mut level = Level::default();
+        // Most lines are indented by spaces, and by many of them.
+        let spaces = self.leading_spaces();
+        self.pos += spaces;
+        let mut level = Level { tabs: 0, spaces };
         loop {
             match self.peek(0) {
                 b' ' => level.spaces += 1,
@@ -50,6 +53,24 @@ impl Lexer<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// How many spaces follow.
+    fn leading_spaces(&self) -> usize {
+        const EIGHT: u64 = u64::from_le_bytes([b' '; 8]);
+        let rest = &self.bytes[self.pos..];
+        let mut n_spaces = 0;
+        let mut chunks = rest.chunks_exact(8);
+        for chunk in &mut chunks {
+            let mut eight = [0; 8];
+            eight.copy_from_slice(chunk);
+            let others = u64::from_le_bytes(eight) ^ EIGHT;
+            if others != 0 {
+                return n_spaces + others.trailing_zeros() as usize / 8;
+            }
+            n_spaces += 8;
+        }
+        n_spaces + chunks.remainder().iter().take_while(|byte| **byte == b' ').count()
     }
 
     fn indent(&mut self, level: Level) {

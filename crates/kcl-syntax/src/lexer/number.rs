@@ -1,12 +1,15 @@
 //! Numbers: their shape in the text, and their value.
 
-use super::{Lexer, starts_word, word_len};
+use super::{IS_WORD, Lexer, starts_word, word_len};
 use crate::ast::Unit;
 use crate::token::{NUMBER_IS_BAD, TokenKind};
 
 impl Lexer<'_, '_> {
     pub(super) fn number(&mut self) {
         let start = self.pos;
+        if self.plain_number() {
+            return;
+        }
         self.pos += 1;
         let mut radix = 10;
         if self.bytes[start] == b'0' {
@@ -46,6 +49,32 @@ impl Lexer<'_, '_> {
             }
             _ => self.int(start, radix),
         }
+    }
+
+    /// Takes digits, perhaps with a point and more digits, and nothing else: most numbers.
+    fn plain_number(&mut self) -> bool {
+        let start = self.pos;
+        let rest = &self.bytes[start..];
+        let n_digits =
+            |from: &[u8]| from.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(from.len());
+        let mut len = n_digits(rest);
+        let mut kind = TokenKind::Int;
+        if rest.get(len) == Some(&b'.') {
+            let n_decimals = n_digits(&rest[len + 1..]);
+            if n_decimals == 0 {
+                return false;
+            }
+            len += 1 + n_decimals;
+            kind = TokenKind::Float;
+        }
+        let goes_on = |byte: &u8| IS_WORD[*byte as usize] || !byte.is_ascii();
+        let is_octal = rest[0] == b'0' && rest.get(1).is_some_and(u8::is_ascii_digit);
+        if is_octal || rest.get(len).is_some_and(goes_on) {
+            return false;
+        }
+        self.pos += len;
+        self.push(kind, start);
+        true
     }
 
     fn digits(&mut self, hex: bool) -> bool {

@@ -9,6 +9,9 @@ impl Lexer<'_, '_> {
     /// Takes a string whose quote stands `prefix` bytes ahead (1 for `r"…"`).
     pub(super) fn string(&mut self, prefix: usize) {
         let start = self.pos;
+        if prefix == 0 && self.plain_string() {
+            return;
+        }
         self.pos += prefix;
         let quote_at = self.pos;
         let quoted = self.quoted();
@@ -25,6 +28,20 @@ impl Lexer<'_, '_> {
         let kind = if is_long { TokenKind::LongStr } else { TokenKind::Str };
         let unclosed = if is_closed { 0 } else { STRING_IS_OPEN };
         self.push_extra(kind, start, extra | unclosed);
+    }
+
+    /// Takes a string in one pair of quotes that stands for what is written: most strings.
+    fn plain_string(&mut self) -> bool {
+        let start = self.pos;
+        let (quote, rest) = (self.bytes[start], &self.bytes[start + 1..]);
+        let len = rest.iter().position(|byte| !IS_PLAIN[*byte as usize]).unwrap_or(0);
+        // No text between two quotes may be the start of three quotes.
+        if len == 0 || rest[len] != quote {
+            return false;
+        }
+        self.pos += len + 2;
+        self.push(TokenKind::Str, start);
+        true
     }
 
     /// Passes a quoted text.

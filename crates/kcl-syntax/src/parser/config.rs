@@ -56,20 +56,21 @@ impl Parser<'_> {
     }
 
     fn config_entries(&mut self, multi_line: bool) -> Vec<ConfigEntry> {
-        let mut entries = Vec::new();
         if self.ends_config(multi_line) {
-            return entries;
+            return Vec::new();
         }
+        let base = self.entries.len();
         let mut is_first = true;
         loop {
             let pos = self.pos;
             if !is_first {
                 self.skip_indentation();
                 if self.ends_config(multi_line) {
-                    return entries;
+                    return self.entries.split_off(base);
                 }
             }
-            entries.push(self.config_entry());
+            let entry = self.config_entry();
+            self.entries.push(entry);
             self.eat(TokenKind::Comma);
             if multi_line {
                 self.skip_newlines();
@@ -146,16 +147,18 @@ impl Parser<'_> {
         if path.names.len() < 2 {
             return;
         }
-        let inner = path.names.split_off(1);
+        let first = path.names[0];
+        let names = std::mem::replace(&mut path.names, first.into());
+        let inner = &names[1..];
         let n_inner = inner.len();
-        path.span = path.names[0].span;
+        path.span = first.span;
         node.span = path.span;
         if self.is_too_long(n_inner) {
             return;
         }
         let mut op = entry.op;
-        for name in inner.into_iter().rev() {
-            let path = Path { names: vec![name], span: name.span };
+        for &name in inner.iter().rev() {
+            let path = Path { names: name.into(), span: name.span };
             let key = self.module.add_expr(Expr::Ident(path), name.span);
             let span = Span::new(name.span.start, entry.span.end);
             let inner = ConfigEntry { key: Some(key), value: entry.value, op, span };
@@ -170,45 +173,26 @@ impl Parser<'_> {
     /// `if cond: entries elif cond: entries else: entries`
     fn config_if(&mut self) -> ExprId {
         let start = self.token.start;
-        // The `if` and each `elif`: where it starts and ends, its condition and entries.
-        let mut branches = Vec::new();
-        let mut branch_start = start;
-        let mut is_block = false;
-        loop {
-            self.bump();
-            let cond = self.expr();
-            self.expect(TokenKind::Colon, ":");
-            is_block |= self.at(TokenKind::Newline);
-            let entries = self.config_block(is_block);
-            branches.push((self.span_from(branch_start), cond, entries));
-            if branches.len() == 1 {
-                is_block = false;
-                self.skip_newlines();
-            }
-            if !self.at(TokenKind::Elif) || self.is_too_long(branches.len()) {
-                break;
-            }
-            branch_start = self.token.start;
-        }
-        self.skip_newlines();
-        let mut orelse = None;
-        if self.at(TokenKind::Else) {
-            let start = self.token.start;
-            self.bump();
-            self.expect(TokenKind::Colon, ":");
-            let entries = self.config_block(self.at(TokenKind::Newline));
-            orelse = Some(self.add(Expr::Config(entries), start));
-        }
+        // Behind an `elif` that is a block, all are; the `if` says nothing of the others.
+        let (mut is_first, mut is_block) = (true, false);
+        let branches = self.branches(|this| {
+            is_block |= this.at(TokenKind::Newline);
+            let entries = this.config_block(is_block);
+            is_block &= !std::mem::take(&mut is_first);
+            entries
+        });
+        let orelse = self.else_expr(|this| {
+            let is_block = this.at(TokenKind::Newline);
+            Expr::Config(this.config_block(is_block))
+        });
         let whole = self.span_from(start);
         self.eat(TokenKind::Comma);
         self.skip_newlines();
-        let mut expr = None;
-        while let Some((span, cond, items)) = branches.pop() {
-            let span = if branches.is_empty() { whole } else { span };
-            expr = Some(self.module.add_expr(Expr::ConfigIf { cond, items, orelse }, span));
-            orelse = expr;
-        }
-        expr.unwrap_or_else(|| self.missing())
+        self.nest_branches(branches, orelse, whole, |cond, items, orelse| Expr::ConfigIf {
+            cond,
+            items,
+            orelse,
+        })
     }
 
     fn config_block(&mut self, is_block: bool) -> Vec<ConfigEntry> {

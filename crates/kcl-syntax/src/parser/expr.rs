@@ -1,7 +1,7 @@
 //! Expressions: operators, conditions, and what follows an operand.
 
 use super::Parser;
-use crate::ast::{BinOp, CmpOp, Expr, ExprId, Keyword, Path, Subscript, UnaryOp};
+use crate::ast::{BinOp, Call, CmpOp, Expr, ExprId, Keyword, Names, Path, Subscript, UnaryOp};
 use crate::token::TokenKind;
 use base_text::{Name, Span};
 
@@ -32,6 +32,9 @@ const OPERATORS: &[&str] = &[
 impl Parser<'_> {
     /// `simple_expr ["if" simple_expr "else" expr]`
     pub(super) fn expr(&mut self) -> ExprId {
+        if let Some(expr) = self.lone_operand() {
+            return expr;
+        }
         if self.at(TokenKind::Indent) {
             self.unexpected_token();
             self.bump();
@@ -126,7 +129,7 @@ impl Parser<'_> {
     fn as_type(&mut self, expr: ExprId) -> ExprId {
         let node = &mut self.module.exprs[expr.index()];
         if let Expr::Ident(path) = &mut node.kind {
-            let path = std::mem::replace(path, Path { names: Vec::new(), span: node.span });
+            let path = std::mem::replace(path, Path { names: Names::default(), span: node.span });
             let span = node.span;
             let kind = super::types::named(path);
             let ty = self.module.add_type(kind, span);
@@ -202,7 +205,8 @@ impl Parser<'_> {
         loop {
             if self.at(TokenKind::OpenParen) {
                 let (args, kwargs) = self.call_args();
-                value = self.add(Expr::Call { func: value, args, kwargs }, start);
+                let call = Call { func: value, args, kwargs };
+                value = self.add(Expr::Call(Box::new(call)), start);
             } else if let Some(member) = self.member(value, start) {
                 value = member;
             } else {
@@ -363,7 +367,7 @@ impl Parser<'_> {
     pub(super) fn missing_path(&self, expr: ExprId) -> Path {
         let span = self.module[expr].span;
         let ident = crate::ast::Ident { name: Name::new(""), span };
-        Path { names: vec![ident], span }
+        Path { names: ident.into(), span }
     }
 
     /// The name that `expr` is, or an error at `at`.

@@ -54,17 +54,17 @@ impl Parser<'_> {
     }
 
     fn list_items(&mut self) -> Vec<ExprId> {
-        let mut items = Vec::new();
         if self.ends_list() {
-            return items;
+            return Vec::new();
         }
+        let base = self.items.len();
         let mut is_first = true;
         loop {
             let pos = self.pos;
             if !is_first {
                 self.skip_indentation();
                 if self.ends_list() {
-                    return items;
+                    return self.items.split_off(base);
                 }
             }
             let item = self.list_item();
@@ -72,7 +72,7 @@ impl Parser<'_> {
                 self.expected(&[","]);
                 self.bump();
             } else {
-                items.push(item);
+                self.items.push(item);
             }
             self.eat(TokenKind::Comma);
             self.skip_newlines();
@@ -103,43 +103,22 @@ impl Parser<'_> {
     /// `if cond: items elif cond: items else: items`
     fn list_if(&mut self) -> ExprId {
         let start = self.token.start;
+        // Behind a block all branches are blocks.
         let mut is_block = false;
-        // The `if` and each `elif`: where it starts and ends, its condition and items.
-        let mut branches = Vec::new();
-        let mut branch_start = start;
-        loop {
-            self.bump();
-            let cond = self.expr();
-            self.expect(TokenKind::Colon, ":");
-            is_block |= self.at(TokenKind::Newline);
-            let items = self.list_block(is_block);
-            branches.push((self.span_from(branch_start), cond, items));
-            if branches.len() == 1 {
-                self.skip_newlines();
-            }
-            if !self.at(TokenKind::Elif) || self.is_too_long(branches.len()) {
-                break;
-            }
-            branch_start = self.token.start;
-        }
-        self.skip_newlines();
-        let mut orelse = None;
-        if self.at(TokenKind::Else) {
-            let start = self.token.start;
-            self.bump();
-            self.expect(TokenKind::Colon, ":");
-            is_block |= self.at(TokenKind::Newline);
-            let items = self.list_block(is_block);
-            orelse = Some(self.add(Expr::List(items), start));
-        }
+        let branches = self.branches(|this| {
+            is_block |= this.at(TokenKind::Newline);
+            this.list_block(is_block)
+        });
+        let orelse = self.else_expr(|this| {
+            is_block |= this.at(TokenKind::Newline);
+            Expr::List(this.list_block(is_block))
+        });
         let whole = self.span_from(start);
-        let mut expr = None;
-        while let Some((span, cond, items)) = branches.pop() {
-            let span = if branches.is_empty() { whole } else { span };
-            expr = Some(self.module.add_expr(Expr::ListIf { cond, items, orelse }, span));
-            orelse = expr;
-        }
-        expr.unwrap_or_else(|| self.missing())
+        self.nest_branches(branches, orelse, whole, |cond, items, orelse| Expr::ListIf {
+            cond,
+            items,
+            orelse,
+        })
     }
 
     fn list_block(&mut self, is_block: bool) -> Vec<ExprId> {

@@ -1,7 +1,7 @@
 //! Operands: names, literals, brackets, lambdas, quantifiers.
 
-use super::Parser;
-use crate::ast::{Constant, Expr, ExprId, Lambda, Number, Path, Quant, QuantOp, SchemaExpr};
+use super::{MAX_DEPTH, Parser};
+use crate::ast::{Call, Constant, Expr, ExprId, Lambda, Number, Path, Quant, QuantOp, SchemaExpr};
 use crate::lexer::{int_value, unit};
 use crate::token::{ARROW_FOLLOWS, NUMBER_IS_BAD, Token, TokenKind};
 
@@ -30,6 +30,29 @@ impl Parser<'_> {
                 self.missing()
             }
         }
+    }
+
+    /// A name or literal that is an expression of its own, as most are: the token behind it
+    /// says so.
+    pub(super) fn lone_operand(&mut self) -> Option<ExprId> {
+        if self.depth >= MAX_DEPTH || !self.peek(1).ends_operand() {
+            return None;
+        }
+        let expr = match self.kind() {
+            TokenKind::Ident => {
+                let ident = self.ident();
+                let path = Path { names: ident.into(), span: ident.span };
+                self.module.add_expr(Expr::Ident(path), ident.span)
+            }
+            TokenKind::Int | TokenKind::Float => self.number(),
+            TokenKind::Str => self.string(),
+            TokenKind::True => self.constant(Constant::True),
+            TokenKind::False => self.constant(Constant::False),
+            TokenKind::None => self.constant(Constant::None),
+            TokenKind::Undefined => self.constant(Constant::Undefined),
+            _ => return None,
+        };
+        Some(expr)
     }
 
     fn constant(&mut self, constant: Constant) -> ExprId {
@@ -65,7 +88,7 @@ impl Parser<'_> {
                     let schema = SchemaExpr { name, args, kwargs, config };
                     self.add(Expr::Schema(Box::new(schema)), start)
                 } else {
-                    self.add(Expr::Call { func, args, kwargs }, start)
+                    self.add(Expr::Call(Box::new(Call { func, args, kwargs })), start)
                 }
             }
             _ => self.add(Expr::Ident(name), start),

@@ -1,7 +1,7 @@
 //! Parameters and decorators.
 
 use super::Parser;
-use crate::ast::{Expr, ExprId, Param, Params};
+use crate::ast::{Call, Expr, ExprId, Param, Params};
 use crate::token::TokenKind;
 
 impl Parser<'_> {
@@ -77,11 +77,11 @@ impl Parser<'_> {
         while self.eat(TokenKind::At) {
             let expr = self.expr();
             match self.module[expr].kind {
-                Expr::Call { .. } => decorators.push(expr),
+                Expr::Call(_) => decorators.push(expr),
                 Expr::Ident(_) => {
                     let span = self.module[expr].span;
-                    let call = Expr::Call { func: expr, args: Vec::new(), kwargs: Vec::new() };
-                    decorators.push(self.module.add_expr(call, span));
+                    let call = Call { func: expr, args: Vec::new(), kwargs: Vec::new() };
+                    decorators.push(self.module.add_expr(Expr::Call(Box::new(call)), span));
                 }
                 _ => self.expected(&["identifier"]),
             }

@@ -1,6 +1,7 @@
 //! Statements.
 
 use super::Parser;
+use super::branches::Branch;
 use super::target::Taken;
 use crate::ast::{
     Assert, Assign, AugAssign, AugOp, BinOp, Expr, ExprId, If, Import, SchemaAttr, SchemaExpr,
@@ -30,7 +31,7 @@ impl Parser<'_> {
             return None;
         }
         let token = self.token;
-        let content = self.string_parts(token).content;
+        let content = if self.has_docs { self.string_parts(token).content } else { "" };
         let value = if token.extra == 0 { content.into() } else { normalize(content).into() };
         if token.extra == 0 {
             self.bump();
@@ -382,28 +383,11 @@ impl Parser<'_> {
     /// `if cond: … elif cond: … else: …`
     pub(super) fn if_stmt(&mut self) -> StmtId {
         let start = self.token.start;
-        // The `if` and each `elif`: where it starts and ends, its condition and body.
-        let mut branches = Vec::new();
-        let mut branch_start = start;
-        loop {
-            self.bump();
-            let cond = self.expr();
-            self.expect(TokenKind::Colon, ":");
-            let body = self.if_body();
-            branches.push((self.span_from(branch_start), cond, body));
-            if branches.len() == 1 {
-                self.skip_newlines();
-            }
-            if !self.at(TokenKind::Elif) || self.is_too_long(branches.len()) {
-                break;
-            }
-            branch_start = self.token.start;
-        }
-        self.skip_newlines();
+        let mut branches = self.branches(Self::if_body);
         let mut orelse = if self.at(TokenKind::Else) { self.else_body() } else { Vec::new() };
         let whole = self.span_from(start);
         let mut stmt = None;
-        while let Some((span, cond, body)) = branches.pop() {
+        while let Some(Branch { span, cond, body }) = branches.pop() {
             let end = orelse.last().map_or(span.end, |last: &StmtId| self.module[*last].span.end);
             let span = if branches.is_empty() { whole } else { Span::new(span.start, end) };
             let id = self.module.add_stmt(Stmt::If(If { cond, body, orelse }), span);

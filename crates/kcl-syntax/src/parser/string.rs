@@ -12,6 +12,11 @@ use std::mem;
 impl<'t> Parser<'t> {
     pub(super) fn string(&mut self) -> ExprId {
         let token = self.token;
+        if let Some(value) = self.plain_string(token) {
+            self.bump();
+            let literal = StringLit { value: value.into(), is_long: false };
+            return self.module.add_expr(Expr::String(literal), token.span());
+        }
         let parts = self.string_parts(token);
         let value = self.string_value(token);
         self.bump();
@@ -25,6 +30,16 @@ impl<'t> Parser<'t> {
             Expr::String(StringLit { value: value.into(), is_long })
         };
         self.module.add_expr(kind, token.span())
+    }
+
+    /// The text of a string in one pair of quotes that stands for what is written.
+    fn plain_string(&self, token: Token) -> Option<&'t str> {
+        let (start, end) = (token.start as usize, token.end as usize);
+        let is_raw = !matches!(self.text.as_bytes()[start], b'"' | b'\'');
+        if token.kind != TokenKind::Str || token.extra != 0 || is_raw {
+            return None;
+        }
+        self.text.get(start + 1..end - 1)
     }
 
     /// What a string stands for; nothing if it is wrong.

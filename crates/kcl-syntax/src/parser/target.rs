@@ -126,7 +126,7 @@ fn expr_name(expr: &Expr) -> &'static str {
         Expr::Compare { .. } => "CompareExpression",
         Expr::If { .. } => "IfExpression",
         Expr::Selector { .. } => "SelectorExpression",
-        Expr::Call { .. } => "CallExpression",
+        Expr::Call(_) => "CallExpression",
         Expr::Paren(_) => "ParenExpression",
         Expr::Quant(_) => "QuantExpression",
         Expr::List(_) => "ListExpression",

@@ -16,7 +16,7 @@ impl Printer<'_> {
             let next = match &module[at].kind {
                 Expr::Binary { left, .. } => *left,
                 Expr::Selector { value, .. } => *value,
-                Expr::Call { func, .. } => *func,
+                Expr::Call(call) => call.func,
                 Expr::Subscript(subscript) => subscript.value,
                 _ => break,
             };
@@ -47,7 +47,7 @@ impl Printer<'_> {
                 self.push(if *has_question { "?." } else { "." });
                 self.path(attr);
             }
-            Expr::Call { args, kwargs, .. } => self.args(args, kwargs),
+            Expr::Call(call) => self.args(&call.args, &call.kwargs),
             Expr::Subscript(subscript) => self.subscript(subscript),
             _ => {}
         }
@@ -130,7 +130,7 @@ impl Printer<'_> {
             Expr::Missing
             | Expr::Binary { .. }
             | Expr::Selector { .. }
-            | Expr::Call { .. }
+            | Expr::Call(_)
             | Expr::Subscript(_) => {}
         }
     }

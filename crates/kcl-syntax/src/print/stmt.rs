@@ -180,7 +180,7 @@ impl Printer<'_> {
                 Expr::Binary { left, .. } | Expr::Compare { left, .. } => *left,
                 Expr::If { body, .. } => *body,
                 Expr::Selector { value, .. } => *value,
-                Expr::Call { func, .. } => *func,
+                Expr::Call(call) => call.func,
                 Expr::Subscript(subscript) => subscript.value,
                 operand => return is_such(operand),
             };

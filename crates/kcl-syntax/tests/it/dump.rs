@@ -1,8 +1,9 @@
 //! Trees as one-line texts, for comparisons.
 
 use kcl_syntax::ast::{
-    Check, CompClause, ConfigEntry, ConfigOp, Expr, ExprId, Keyword, LiteralType, MemberOrIndex,
-    Module, Number, Params, Path, Stmt, StmtId, StringPart, Subscript, Target, Type, TypeId,
+    Call, Check, CompClause, ConfigEntry, ConfigOp, Expr, ExprId, Keyword, LiteralType,
+    MemberOrIndex, Module, Number, Params, Path, Stmt, StmtId, StringPart, Subscript, Target, Type,
+    TypeId,
 };
 
 /// The statements of a module, one on a line.
@@ -116,7 +117,8 @@ pub(crate) fn expr(m: &Module, id: ExprId) -> String {
             let dot = if *has_question { "?." } else { "." };
             format!("({dot} {} {})", expr(m, *value), path(attr))
         }
-        Expr::Call { func, args, kwargs: k } => {
+        Expr::Call(call) => {
+            let Call { func, args, kwargs: k } = &**call;
             let args: String = each(args, |a| format!(" {}", expr(m, *a)));
             format!("(call {}{args}{})", expr(m, *func), kwargs(m, k))
         }

@@ -6,7 +6,7 @@ use crate::checker::Checker;
 use crate::diagnostics;
 use crate::ty::{FunctionType, IndexSignature, NameMap, SchemaAttr, SchemaId, Type};
 use base_text::{FileSpan, Name};
-use kcl_syntax::ast::{self, Expr, ExprId, Path, Schema, SchemaKind, Stmt, StmtId};
+use kcl_syntax::ast::{self, Call, Expr, ExprId, Path, Schema, SchemaKind, Stmt, StmtId};
 use std::sync::Arc;
 
 /// One attribute as declared.
@@ -161,6 +161,11 @@ impl<'p> Checker<'p> {
             let Some(declared) = self.declared(stmt) else { continue };
             let Declared { name, ty, is_optional, has_default, at } = declared;
             let inherited = base.and_then(|base| self.attribute(base, name));
+            if inherited.is_none() && signature.is_none() && !attrs.contains(name) {
+                // There is nothing to compare it with.
+                attrs.push(name, SchemaAttr { ty, is_optional, has_default, at });
+                continue;
+            }
             let base_ty = inherited.map_or(Type::Any, |attr| attr.ty.clone());
             let is_optional_here = inherited.map_or(is_optional, |attr| attr.is_optional);
             let attr = attrs.get_or_insert_with(name, || SchemaAttr {
@@ -251,7 +256,8 @@ impl<'p> Checker<'p> {
         for &decorator in decorators {
             let module = self.module;
             let at = self.at(module[decorator].span);
-            let Expr::Call { func, args, kwargs } = &module[decorator].kind else { continue };
+            let Expr::Call(call) = &module[decorator].kind else { continue };
+            let Call { func, args, kwargs } = &**call;
             let name = match &module[*func].kind {
                 Expr::Ident(path) if path.names.len() == 1 => path.names[0].name.as_str(),
                 _ => {

@@ -47,7 +47,7 @@ impl<'p> Checker<'p> {
             Expr::Selector { value, attr, has_question } => {
                 self.selector(*value, attr, *has_question)
             }
-            Expr::Call { func, args, kwargs } => self.call(*func, args, kwargs),
+            Expr::Call(call) => self.call(call.func, &call.args, &call.kwargs),
             Expr::Paren(inner) => self.expr(*inner),
             Expr::Quant(quant) => self.quantifier(quant),
             Expr::List(items) => self.list(items),

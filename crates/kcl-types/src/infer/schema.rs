@@ -6,7 +6,8 @@ use crate::diagnostics;
 use crate::ty::{IndexSignature, SchemaRef, Type};
 use base_text::{Name, Span};
 use kcl_syntax::ast::{
-    self, AugOp, BinOp, Check, Expr, ExprId, Params, Rule, Schema, SchemaAttr, SchemaExpr,
+    self, AugOp, BinOp, Check, Expr, ExprId, Params, Rule, Schema, SchemaAttr, SchemaExpr, Stmt,
+    StmtId,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -22,6 +23,11 @@ impl<'p> Checker<'p> {
             self.optional_annotation(param.ty, param.name.span);
         }
         self.check_defaults(schema.params.as_ref());
+        if self.table.is_none() && self.is_declared_only(schema) {
+            self.local_vars.clear();
+            self.schema = None;
+            return Type::Schema(ty);
+        }
         self.enter_scope_of(schema.body.len());
         self.define_params(ty, place);
         let signature = self.schema_type(ty.id).index_signature.clone();
@@ -40,6 +46,15 @@ impl<'p> Checker<'p> {
         self.leave_scope();
         self.schema = None;
         Type::Schema(ty)
+    }
+
+    /// Whether a schema has nothing but attributes without defaults: all there is to say about
+    /// those is said when its type is built.
+    fn is_declared_only(&self, schema: &Schema) -> bool {
+        let is_declared = |stmt: &StmtId| matches!(&self.module[*stmt].kind, Stmt::SchemaAttr(attr) if attr.value.is_none());
+        schema.checks.is_empty()
+            && schema.index_signature.as_ref().is_none_or(|signature| signature.value.is_none())
+            && schema.body.iter().all(is_declared)
     }
 
     /// Walks a rule statement.

@@ -104,7 +104,7 @@ fn number(value: &Value) -> f64 {
 /// `item in container`
 pub fn contains(container: &Value, item: &Value) -> Result<bool> {
     match container {
-        Value::Str(text) => Ok(item.as_str().is_some_and(|part| text.contains(part))),
+        Value::Str(text) => Ok(item.as_str().is_some_and(|part| crate::find(text, part).is_some())),
         Value::List(list) => Ok(list.items.iter().any(|other| equals(item, other))),
         Value::Dict(_) | Value::Schema(_) => {
             // What is not a string counts as the empty one.

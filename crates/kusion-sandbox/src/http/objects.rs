@@ -4,17 +4,18 @@ use super::body::Body;
 use super::negotiate::Form;
 use super::options::ListOptions;
 use super::present;
-use super::read::{Request, decode};
+use super::read::Request;
 use super::route::Route;
 use super::watch;
 use crate::api::{Api, Deletion, PatchKind, Propagation, Scope, Write};
 use crate::cluster::{Cluster, Filter, prefix};
 use crate::registry::Served;
 use crate::store::{Stored, TooOld};
-use crate::write::Outcome;
+use crate::write::{Outcome, judge};
 use crate::{Status, object, reviews};
 use data_encoding::BASE64URL_NOPAD;
 use hyper::{Method, Response};
+use kusion_k8s_schema::{Format, parse};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -119,7 +120,7 @@ impl Target<'_> {
 
     fn log(&self) -> Result<Response<Body>, Status> {
         let pod = self.cluster.get(self.served, &self.route.namespace, &self.route.name)?.value();
-        crate::http::logs::answer(self.api, &pod, &self.request.query)
+        super::logs::answer(&pod, &self.request.query)
     }
 
     fn list(&self) -> Result<Response<Body>, Status> {
@@ -187,12 +188,16 @@ impl Target<'_> {
         let form = self.request.form()?;
         self.require("create")?;
         let write = self.write()?;
-        let object = self.request.decode(&self.served.kind)?;
+        let decoded = self.request.decode_object(self.served)?;
+        let warnings = judge(self.served, &decoded.findings, write.validation)?;
+        let object = decoded.value;
         if self.served.table.is_none() {
             let answer = reviews::answer(self.cluster, self.served, &self.route.namespace, object)?;
             return Ok(present::document(201, &form, &answer));
         }
-        let outcome = self.cluster.create(self.served, &self.route.namespace, object, &write)?;
+        let namespace = &self.route.namespace;
+        let mut outcome = self.cluster.create(self.served, namespace, object, &write)?;
+        outcome.warnings = warnings;
         Ok(self.answer(&form, &outcome))
     }
 
@@ -215,9 +220,16 @@ impl Target<'_> {
         let form = self.request.form()?;
         self.require("update")?;
         let write = self.write()?;
-        let object = self.request.decode(&self.served.kind)?;
+        let (object, warnings) = if self.route.subresource == "scale" {
+            (self.request.decode("Scale")?, Vec::new())
+        } else {
+            let decoded = self.request.decode_object(self.served)?;
+            let warnings = judge(self.served, &decoded.findings, write.validation)?;
+            (decoded.value, warnings)
+        };
         let (namespace, name) = (&self.route.namespace, &self.route.name);
-        let outcome = self.cluster.update(self.served, namespace, name, object, &write)?;
+        let mut outcome = self.cluster.update(self.served, namespace, name, object, &write)?;
+        outcome.warnings = warnings;
         Ok(self.answer(&form, &outcome))
     }
 
@@ -238,16 +250,20 @@ impl Target<'_> {
                 return Err(status);
             }
         };
-        let yaml = kind == PatchKind::Apply;
-        let patch = decode(&self.request.body, yaml).map_err(|why| {
-            Status::bad_request(if yaml {
-                format!("error decoding YAML: {why}")
-            } else {
-                format!("error decoding patch: {why}")
+        let format = if kind == PatchKind::Apply { Format::Yaml } else { Format::Json };
+        let decoded = parse(&self.request.body, format).map_err(|why| {
+            Status::bad_request(match format {
+                Format::Yaml => format!("error decoding YAML: {why}"),
+                Format::Json => format!("error decoding patch: {why}"),
             })
         })?;
+        let given = if kind == PatchKind::Apply { &decoded.findings[..] } else { &[] };
+        let mut warnings = judge(self.served, given, write.validation)?;
+        let patch = decoded.value;
         let (namespace, name) = (&self.route.namespace, &self.route.name);
-        let outcome = self.cluster.patch(self.served, namespace, name, kind, &patch, &write)?;
+        let mut outcome = self.cluster.patch(self.served, namespace, name, kind, &patch, &write)?;
+        warnings.append(&mut outcome.warnings);
+        outcome.warnings = warnings;
         Ok(self.answer(&form, &outcome))
     }
 

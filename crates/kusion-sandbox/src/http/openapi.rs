@@ -1,18 +1,63 @@
 //! The OpenAPI documents.
 
 use super::body::Body;
+use super::negotiate::Form;
 use super::plain::not_found;
+use super::present;
 use super::read::Request;
 use crate::Status;
 use crate::cluster::Cluster;
 use hyper::Response;
+use hyper::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH};
+use kusion_k8s_schema::openapi::{self, CustomKind, Document};
 
-/// Answers a request below `/openapi/v3`.
-#[expect(clippy::unnecessary_wraps, reason = "documents are negotiated")]
+/// Answers a request below `/openapi/v3`, or for `/openapi/v2`.
 pub(crate) fn answer(
-    _cluster: &Cluster,
-    _parts: &[&str],
-    _request: &Request,
+    cluster: &Cluster,
+    parts: &[&str],
+    request: &Request,
 ) -> Result<Response<Body>, Status> {
-    Ok(not_found())
+    let all = cluster.registry.all();
+    let customs: Vec<CustomKind<'_>> = all
+        .iter()
+        .filter_map(|served| {
+            let custom = served.custom.as_ref()?;
+            Some(CustomKind {
+                resource: &custom.info,
+                list_kind: &served.list_kind,
+                schema: &custom.schema,
+                selectable_fields: custom.selectable.iter().map(String::as_str).collect(),
+            })
+        })
+        .collect();
+    match parts {
+        ["v2"] => Ok(document(openapi::v2(&customs), request)),
+        ["v3"] => {
+            let form = request.form().unwrap_or_else(|_| Form::json());
+            Ok(present::document(200, &form, &openapi::index(&customs)))
+        }
+        ["v3", rest @ ..] => Ok(match openapi::document(&rest.join("/"), &customs) {
+            Some(found) => document(found, request),
+            None => not_found(),
+        }),
+        _ => Ok(not_found()),
+    }
+}
+
+fn document(document: Document, request: &Request) -> Response<Body> {
+    let tag = format!("\"{}\"", document.hash);
+    let mut response = if request.header(IF_NONE_MATCH) == tag {
+        present::response(304, "application/json", Body::from(""))
+    } else {
+        present::response(200, "application/json", Body::from(document.body.to_vec()))
+    };
+    let headers = response.headers_mut();
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(ETAG, tag);
+    }
+    let hash = request.query.get("hash");
+    if !hash.is_empty() && hash == document.hash {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, immutable"));
+    }
+    response
 }

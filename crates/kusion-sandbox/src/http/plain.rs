@@ -30,7 +30,7 @@ pub(crate) fn handle(
         ["api", version] => list(cluster, request, "", version),
         ["apis", group] => found(request, discovery::group(group, &cluster.registry.custom())),
         ["apis", group, version] => list(cluster, request, group, version),
-        ["openapi", "v3", ..] => super::openapi::answer(cluster, &parts[2..], request),
+        ["openapi", ..] => super::openapi::answer(cluster, &parts[1..], request),
         [".well-known", "openid-configuration"] => {
             Ok(present::document(200, &Form::json(), &openid(address)))
         }

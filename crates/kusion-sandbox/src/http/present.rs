@@ -95,7 +95,7 @@ pub(crate) fn object(
     form: &Form,
     stored: &Stored,
 ) -> Result<Response<Body>, Status> {
-    if served.is_storage() && *form == Form::json() {
+    if served.is_plain(stored) && *form == Form::json() {
         return Ok(response(200, "application/json", Body::from(stored.json())));
     }
     let value = cluster.view(served, stored)?;
@@ -133,7 +133,7 @@ pub(crate) fn list(
     items: &[std::sync::Arc<Stored>],
     meta: &Value,
 ) -> Result<Response<Body>, Status> {
-    if served.is_storage() && *form == Form::json() {
+    if *form == Form::json() && items.iter().all(|stored| served.is_plain(stored)) {
         return Ok(response(200, "application/json", joined(served, items, meta)));
     }
     let values: Result<Vec<_>, Status> =

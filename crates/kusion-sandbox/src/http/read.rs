@@ -2,12 +2,14 @@
 
 use super::negotiate::{Form, negotiate};
 use super::query::Query;
+use crate::registry::Served;
 use crate::{Status, Validation};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, USER_AGENT};
 use hyper::{HeaderMap, Method};
+use kusion_k8s_schema::{Decoded, Expected, Format, PROTOBUF_TYPE, decode_protobuf, parse};
 use serde_json::Value;
 
 /// The largest body that is read.
@@ -131,37 +133,58 @@ impl Request {
         }
     }
 
-    /// Decodes the body; `kind` is what it ought to be.
+    /// Decodes a body that is no object of the cluster; `kind` is what it ought to be.
     pub(crate) fn decode(&self, kind: &str) -> Result<Value, Status> {
-        let yaml = match self.content_type() {
-            "" | "application/json" => false,
-            "application/yaml" => true,
-            _ => {
-                return Err(Status::unsupported_media(
-                    "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
-                ));
-            }
-        };
-        decode(&self.body, yaml).map_err(|why| {
+        if self.content_type() == PROTOBUF_TYPE {
+            let (group, version) = match kind {
+                "eviction" => ("policy", "v1"),
+                "token" => ("authentication.k8s.io", "v1"),
+                _ => ("", "v1"),
+            };
+            let expected = Expected { group, version, kind };
+            let decoded = decode_protobuf(&expected, &self.body).map_err(Status::bad_request)?;
+            return Ok(decoded.value);
+        }
+        let parsed = parse(&self.body, self.format()?);
+        parsed.map(|decoded| decoded.value).map_err(|why| {
             Status::bad_request(format!(
-                "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: {why} ({})",
-                excerpt(&self.body)
+                "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: {why}"
             ))
         })
     }
-}
 
-/// Decodes JSON, or YAML that stands for JSON.
-pub(crate) fn decode(body: &[u8], yaml: bool) -> Result<Value, String> {
-    if yaml {
-        return yaml_serde::from_slice(body).map_err(|error| error.to_string());
+    /// Decodes a body of a resource; returns what strict requests do not accept about it.
+    pub(crate) fn decode_object(&self, served: &Served) -> Result<Decoded, Status> {
+        let resource = &served.resource;
+        if self.content_type() == PROTOBUF_TYPE && served.is_builtin() {
+            let expected =
+                Expected { group: &resource.group, version: &resource.version, kind: &served.kind };
+            return decode_protobuf(&expected, &self.body).map_err(Status::bad_request);
+        }
+        let format = self.format()?;
+        let decoded = match &served.custom {
+            Some(custom) => {
+                custom.structural.decode(&served.kind, &resource.api_version(), &self.body, format)
+            }
+            None => {
+                let expected = Expected {
+                    group: &resource.group,
+                    version: &resource.version,
+                    kind: &served.kind,
+                };
+                kusion_k8s_schema::decode(&expected, &self.body, format)
+            }
+        };
+        decoded.map_err(Status::bad_request)
     }
-    serde_json::from_slice(body).map_err(|error| {
-        if error.is_eof() { "unexpected end of JSON input".to_owned() } else { error.to_string() }
-    })
-}
 
-fn excerpt(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    text.chars().take(1024).collect()
+    fn format(&self) -> Result<Format, Status> {
+        match self.content_type() {
+            "" | "application/json" => Ok(Format::Json),
+            "application/yaml" => Ok(Format::Yaml),
+            _ => Err(Status::unsupported_media(
+                "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf",
+            )),
+        }
+    }
 }

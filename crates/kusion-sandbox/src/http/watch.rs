@@ -178,25 +178,21 @@ impl Watcher {
     }
 
     fn natural(&mut self, change: &Change) -> Bytes {
-        if self.served.is_storage() && self.form.shape == Shape::Object {
+        if self.served.is_plain(&change.object) && self.form.shape == Shape::Object {
             return change.frame();
         }
         self.line(change.kind, &change.object)
     }
 
     fn line(&mut self, kind: EventKind, stored: &Stored) -> Bytes {
-        if self.served.is_storage() && self.form.shape == Shape::Object {
+        if self.served.is_plain(stored) && self.form.shape == Shape::Object {
             return frame(kind, &stored.json());
         }
         self.line_for(kind, (*stored.value()).clone())
     }
 
     fn line_for(&mut self, kind: EventKind, value: Value) -> Bytes {
-        let value = if self.served.is_storage() {
-            value
-        } else {
-            self.cluster.to_served(&self.served, value)
-        };
+        let value = self.cluster.to_served(&self.served, value);
         let mut value = present::shaped(&self.cluster, &self.served, &self.form, &value);
         if matches!(self.form.shape, Shape::Table(_)) {
             if self.headed {

@@ -5,7 +5,8 @@ use crate::cluster::Cluster;
 use crate::lifecycle::admit::{self, Operation, Review};
 use crate::registry::Served;
 use crate::store::Stored;
-use crate::{Status, object};
+use crate::{Cause, Status, crd, object};
+use kusion_k8s_schema::{Expected, Finding, cannot_handle, strict_error};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -13,20 +14,6 @@ use std::sync::Arc;
 type Asked<'a> = (&'a Write<'a>, Operation, Option<&'a Value>);
 
 impl Cluster {
-    /// Drops unknown fields, or refuses them; returns warnings.
-    #[expect(clippy::unused_self, reason = "custom kinds are looked up")]
-    pub(crate) fn check_fields(
-        &self,
-        _served: &Served,
-        _object: &mut Value,
-        write: &Write<'_>,
-    ) -> Result<Vec<String>, Status> {
-        if write.validation == Validation::Trusted {
-            return Ok(Vec::new());
-        }
-        Ok(Vec::new())
-    }
-
     /// Fills in what depends on other objects.
     pub(crate) fn mutate(
         &self,
@@ -97,8 +84,13 @@ impl Cluster {
     }
 
     /// Lets the server react to an object that was stored or removed.
-    #[expect(clippy::unused_self, reason = "definitions of custom kinds come here")]
-    pub(crate) fn after(&self, _served: &Served, _stored: &Arc<Stored>, _removed: bool) {}
+    pub(crate) fn after(&self, served: &Served, stored: &Arc<Stored>, removed: bool) {
+        if crd::is_definition(served) {
+            self.definition_changed(stored, removed);
+        } else if removed && let Some(custom) = &served.custom {
+            self.instance_removed(custom);
+        }
+    }
 }
 
 /// Checks an object against the rules of its kind.
@@ -109,9 +101,54 @@ pub(crate) fn validate(
     old: Option<&Value>,
     new: &Value,
 ) -> Result<(), Status> {
-    let causes = crate::validate::check(served, subresource, old, new);
+    let mut causes = crate::validate::check(served, subresource, old, new);
+    if let Some(custom) = &served.custom {
+        let found = custom.structural.validate(new);
+        causes.extend(found.into_iter().map(|it| Cause::new(it.reason, it.field, it.message)));
+    } else if crd::is_definition(served) {
+        causes.extend(crd::validate(new));
+    }
     if causes.is_empty() {
         return Ok(());
     }
     Err(Status::invalid(&served.resource.group, &served.kind, object::name(new), &causes))
+}
+
+/// Judges what strict requests do not accept; returns warnings.
+pub(crate) fn judge(
+    served: &Served,
+    findings: &[Finding],
+    validation: Validation,
+) -> Result<Vec<String>, Status> {
+    match (strict_error(findings), validation) {
+        (Some(error), Validation::Strict) => {
+            let resource = &served.resource;
+            let expected =
+                Expected { group: &resource.group, version: &resource.version, kind: &served.kind };
+            Err(Status::bad_request(if served.is_builtin() {
+                cannot_handle(&served.kind, &expected, &error)
+            } else {
+                error
+            }))
+        }
+        (Some(_), Validation::Warn) => Ok(findings.iter().map(ToString::to_string).collect()),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Brings an object that a patch made into the form in which it is kept; returns findings.
+pub(crate) fn normalize_patched(
+    served: &Served,
+    object: &mut Value,
+) -> Result<Vec<Finding>, Status> {
+    if let Some(custom) = &served.custom {
+        let unknown = custom.structural.clean(object).map_err(Status::bad_request)?;
+        return Ok(unknown.into_iter().map(Finding::Unknown).collect());
+    }
+    let Some(info) = served.info else { return Ok(Vec::new()) };
+    let decoded =
+        kusion_k8s_schema::normalize(&kusion_k8s_schema::builtin().types, info.ty, object.take())
+            .map_err(Status::bad_request)?;
+    *object = decoded.value;
+    Ok(decoded.findings)
 }

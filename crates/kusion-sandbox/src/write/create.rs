@@ -24,11 +24,8 @@ impl Cluster {
         write: &Write<'_>,
     ) -> Result<Outcome, Status> {
         check_type(served, &mut object)?;
-        let warnings = self.check_fields(served, &mut object, write)?;
         check_namespace(served, namespace, &mut object)?;
-        let mut outcome = self.create_object(served, namespace, object, write, Origin::Written)?;
-        outcome.warnings = warnings;
-        Ok(outcome)
+        self.create_object(served, namespace, object, write, Origin::Written)
     }
 
     /// Creates an object whose type and fields have been checked.
@@ -71,6 +68,7 @@ impl Cluster {
             ));
         }
         self.check_namespace_alive(served, namespace, &name)?;
+        self.check_definition_alive(served)?;
         crate::defaults::apply(served, &mut object);
         if origin == Origin::Written {
             object::meta_mut(&mut object).remove("managedFields");

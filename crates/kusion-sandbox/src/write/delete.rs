@@ -5,7 +5,7 @@ use crate::api::{Deletion, Propagation};
 use crate::cluster::Cluster;
 use crate::registry::Served;
 use crate::store::{Race, Stored};
-use crate::{Status, clock, object};
+use crate::{Status, clock, crd, object};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -40,6 +40,9 @@ impl Cluster {
         let old_value = old.value();
         check_preconditions(served, old, deletion)?;
         let mut new = (*old_value).clone();
+        if crd::is_definition(served) {
+            self.mark_definition(&mut new);
+        }
         set_finalizers(served, &mut new, deletion.propagation);
         let grace = grace(served, &old_value, deletion);
         let kept = object::finalizers(&new).next().is_some() || keeps_namespace(served, &new);
@@ -61,7 +64,12 @@ impl Cluster {
         if deletion.dry_run {
             return Ok(self.answer_dry(served, new, false)?);
         }
-        self.commit_update(served, old, new)
+        let definition = crd::is_definition(served).then(|| new.clone());
+        let outcome = self.commit_update(served, old, new)?;
+        if let Some(definition) = definition {
+            self.delete_instances(&definition);
+        }
+        Ok(outcome)
     }
 }
 

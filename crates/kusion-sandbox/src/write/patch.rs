@@ -1,15 +1,17 @@
 //! Changing objects by patches.
 
+use super::check::{judge, normalize_patched};
 use super::create::{check_namespace, check_type};
 use super::update::{Origin, check_name, check_preconditions};
 use super::{Failed, Outcome, managed};
 use crate::Status;
-use crate::api::{PatchKind, Write};
+use crate::api::{PatchKind, Validation, Write};
 use crate::cluster::Cluster;
 use crate::object;
 use crate::registry::Served;
 use crate::store::Stored;
 use kusion_k8s_merge::{json_patch, merge_patch, strategic_merge};
+use kusion_k8s_schema::{Finding, strict_error};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -65,7 +67,8 @@ impl Cluster {
         check_type(served, &mut new)?;
         check_namespace(served, namespace, &mut new)?;
         check_name(name, &mut new)?;
-        let warnings = self.check_fields(served, &mut new, write)?;
+        let findings = normalize_patched(served, &mut new)?;
+        let warnings = judge_patch(served, &findings, kind, &new, write)?;
         check_preconditions(served, &old, &new)?;
         let mut outcome = self.replace(served, &old, new, write, origin)?;
         outcome.warnings = warnings;
@@ -105,7 +108,10 @@ impl Cluster {
     ) -> Result<Outcome, Failed> {
         let mut object = managed::apply(self, served, write, None, config)?;
         object::meta_mut(&mut object).insert("name".to_owned(), name.into());
-        let object = without_nulls(object);
+        let mut object = without_nulls(object);
+        check_type(served, &mut object)?;
+        check_namespace(served, namespace, &mut object)?;
+        normalize_patched(served, &mut object)?;
         match self.create_object(served, namespace, object, write, Origin::Applied) {
             Err(status) if status.is_already_exists() => Err(Failed::Race),
             result => Ok(result?),
@@ -134,6 +140,28 @@ impl Cluster {
     /// Returns a stored object for a subresource write that was read at `old`.
     pub(crate) fn live(&self, served: &Served, old: &Stored) -> Result<Value, Status> {
         Ok((*self.view(served, old)?).clone())
+    }
+}
+
+/// Judges the unknown fields of an object that a patch made.
+fn judge_patch(
+    served: &Served,
+    findings: &[Finding],
+    kind: PatchKind,
+    new: &Value,
+    write: &Write<'_>,
+) -> Result<Vec<String>, Status> {
+    match strict_error(findings) {
+        Some(error) if write.validation == Validation::Strict && kind != PatchKind::Apply => {
+            let shown = Value::String(new.to_string());
+            let cause = crate::Cause::new(
+                "FieldValueInvalid",
+                "patch",
+                format!("Invalid value: {shown}: {error}"),
+            );
+            Err(Status::invalid("", "", "", &[cause]))
+        }
+        _ => judge(served, findings, write.validation),
     }
 }
 

@@ -2,7 +2,7 @@
 //! write may touch.
 
 use crate::registry::Served;
-use crate::{clock, object};
+use crate::{clock, crd, object};
 use serde_json::{Map, Value, json};
 
 /// Returns whether objects of a kind count their spec changes in `metadata.generation`.
@@ -82,7 +82,12 @@ fn reset_status(served: &Served, new: &mut Value) {
     let Some(map) = new.as_object_mut() else { return };
     map.remove("status");
     if served.is_builtin() {
-        map.insert("status".to_owned(), empty_status(&served.kind));
+        let status = if crd::is_definition(served) {
+            crd::first_status(new)
+        } else {
+            empty_status(&served.kind)
+        };
+        object::slot(new, "status").clone_from(&status);
     }
 }
 
@@ -117,6 +122,9 @@ pub(crate) fn for_update(served: &Served, old: &Value, new: &mut Value) {
     keep_meta(old, new);
     if served.has("status") {
         keep(old, new, "status");
+    }
+    if crd::is_definition(served) {
+        crd::note_storage(new);
     }
     if served.is("", "namespaces") {
         let finalizers = object::at(old, &["spec", "finalizers"]).clone();

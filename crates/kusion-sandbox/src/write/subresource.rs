@@ -154,7 +154,12 @@ impl Cluster {
             let name = object::name(scale);
             return Err(Status::invalid("autoscaling", "Scale", name, &[cause]).into());
         }
-        object::child_mut(&mut new, "spec").insert("replicas".to_owned(), replicas.into());
+        match served.custom.as_ref().and_then(|custom| custom.scale.as_ref()) {
+            Some(paths) => object::set_path(&mut new, &paths.spec, replicas.into()),
+            None => {
+                object::child_mut(&mut new, "spec").insert("replicas".to_owned(), replicas.into());
+            }
+        }
         let plain = Write { subresource: "", ..*write };
         let outcome = self.replace(served, old, new, &plain, Origin::Written)?;
         let value = Arc::new(scale_of(served, &outcome.value));
@@ -162,7 +167,8 @@ impl Cluster {
     }
 }
 
-pub(crate) fn scale_of(_served: &Served, object: &Value) -> Value {
+/// Returns how many replicas an object wants and has, as a `Scale`.
+pub(crate) fn scale_of(served: &Served, object: &Value) -> Value {
     let mut meta = serde_json::Map::new();
     for key in ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"] {
         let value = object::at(object, &["metadata", key]);
@@ -170,14 +176,27 @@ pub(crate) fn scale_of(_served: &Served, object: &Value) -> Value {
             meta.insert(key.to_owned(), value.clone());
         }
     }
-    let spec = match object::at(object, &["spec", "replicas"]) {
-        Value::Null => json!({}),
-        replicas => json!({"replicas": replicas}),
+    let custom = served.custom.as_ref().and_then(|custom| custom.scale.as_ref());
+    let (wanted, present, selector) = match custom {
+        Some(paths) => (
+            object::at_path(object, &paths.spec),
+            object::at_path(object, &paths.status),
+            match object::at_path(object, &paths.selector) {
+                Value::String(text) if !paths.selector.is_empty() => text.clone(),
+                _ => String::new(),
+            },
+        ),
+        None => (
+            object::at(object, &["spec", "replicas"]),
+            object::at(object, &["status", "replicas"]),
+            selector_text(object::at(object, &["spec", "selector"])),
+        ),
     };
-    let mut status = json!({
-        "replicas": object::at(object, &["status", "replicas"]).as_i64().unwrap_or(0),
-    });
-    let selector = selector_text(object::at(object, &["spec", "selector"]));
+    let spec = match wanted.as_i64() {
+        None | Some(0) => json!({}),
+        Some(replicas) => json!({"replicas": replicas}),
+    };
+    let mut status = json!({"replicas": present.as_i64().unwrap_or(0)});
     if !selector.is_empty() {
         status["selector"] = selector.into();
     }

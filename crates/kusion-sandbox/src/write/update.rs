@@ -34,7 +34,6 @@ impl Cluster {
             return self.update_scale(served, namespace, name, &object, write);
         }
         check_type(served, &mut object)?;
-        let warnings = self.check_fields(served, &mut object, write)?;
         check_namespace(served, namespace, &mut object)?;
         check_name(name, &mut object)?;
         if write.subresource.is_empty()
@@ -50,10 +49,7 @@ impl Cluster {
                 // Whoever names a version fails the check above in the next round.
                 Err(Failed::Race) => {}
                 Err(Failed::Status(status)) => return Err(status),
-                Ok(mut outcome) => {
-                    outcome.warnings = warnings;
-                    return Ok(outcome);
-                }
+                Ok(outcome) => return Ok(outcome),
             }
         }
     }
