@@ -86,7 +86,7 @@ impl Cluster {
         let merged = match kind {
             PatchKind::Apply => {
                 let new = managed::apply(self, served, write, Some(live), patch)?;
-                return Ok((without_nulls(new), Origin::Applied));
+                return Ok((without_nulls(served, new), Origin::Applied));
             }
             PatchKind::Json => json_patch(live, patch),
             PatchKind::Merge => merge_patch(live, patch),
@@ -108,7 +108,7 @@ impl Cluster {
     ) -> Result<Outcome, Failed> {
         let mut object = managed::apply(self, served, write, None, config)?;
         object::meta_mut(&mut object).insert("name".to_owned(), name.into());
-        let mut object = without_nulls(object);
+        let mut object = without_nulls(served, object);
         check_type(served, &mut object)?;
         check_namespace(served, namespace, &mut object)?;
         normalize_patched(served, &mut object)?;
@@ -189,16 +189,22 @@ fn check_config(
     check_name(name, &mut config)
 }
 
+/// Drops what is `null` after an apply: the structs of the built-in kinds do not hold it. What a
+/// custom kind makes of it is for its schema to say.
+fn without_nulls(served: &Served, value: Value) -> Value {
+    if served.is_builtin() { drop_nulls(value) } else { value }
+}
+
 /// Removes nulls, which stand for nothing in typed objects.
-fn without_nulls(value: Value) -> Value {
+fn drop_nulls(value: Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(
             map.into_iter()
                 .filter(|(_, value)| !value.is_null())
-                .map(|(key, value)| (key, without_nulls(value)))
+                .map(|(key, value)| (key, drop_nulls(value)))
                 .collect(),
         ),
-        Value::Array(list) => Value::Array(list.into_iter().map(without_nulls).collect()),
+        Value::Array(list) => Value::Array(list.into_iter().map(drop_nulls).collect()),
         other => other,
     }
 }
