@@ -164,6 +164,11 @@ impl Status {
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"), details)
     }
 
+    /// Something went wrong that has no name of its own.
+    pub fn unnamed(message: impl Into<String>) -> Self {
+        Self::new(500, "", message.into(), Value::Null)
+    }
+
     /// Returns whether the object does not exist.
     pub fn is_not_found(&self) -> bool {
         self.reason == "NotFound"
@@ -187,9 +192,11 @@ impl Status {
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
             "code": self.code,
         });
+        if !self.reason.is_empty() {
+            value["reason"] = self.reason.into();
+        }
         if !self.details.is_null() {
             value["details"] = self.details.clone();
         }

@@ -46,7 +46,30 @@ fn metadata(served: &Served, old: Option<&Value>, new: &Value, report: &mut Repo
         // A stored name is good, and must stay what it is.
         causes.retain(|it| it.field != "metadata.name" && it.field != "metadata.generateName");
     }
+    if let Some(old) = old.filter(|old| !at(at(old, "metadata"), "deletionTimestamp").is_null()) {
+        no_new_finalizers(old, new, report);
+    }
     report.causes.extend(causes);
+}
+
+/// An object that is being deleted cannot be held by more than holds it already.
+fn no_new_finalizers(old: &Value, new: &Value, report: &mut Report) {
+    let finalizers = |object| at(at(object, "metadata"), "finalizers").as_array();
+    let known = finalizers(old).map_or(&[][..], Vec::as_slice);
+    let added: Vec<String> = finalizers(new)
+        .into_iter()
+        .flatten()
+        .filter(|it| !known.contains(it))
+        .map(Value::to_string)
+        .collect();
+    if !added.is_empty() {
+        let detail = format!(
+            "no new finalizers can be added if the object is being deleted, found new finalizers \
+             []string{{{}}}",
+            added.join(", ")
+        );
+        report.forbidden("metadata.finalizers", &detail);
+    }
 }
 
 fn kind(group: &str, kind: &str, old: Option<&Value>, new: &Value, report: &mut Report) {

@@ -294,7 +294,7 @@ impl Target<'_> {
                     "FieldValueNotSupported",
                     "propagationPolicy",
                     format!(
-                        "Unsupported value: \"{other}\": supported values: \"Background\", \"Foreground\", \"Orphan\""
+                        "Unsupported value: \"{other}\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
                     ),
                 );
                 return Err(Status::invalid("meta.k8s.io", "DeleteOptions", "", &[cause]));

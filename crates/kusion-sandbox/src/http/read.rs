@@ -95,7 +95,7 @@ impl Request {
                     let cause = crate::Cause::new(
                         "FieldValueNotSupported",
                         "dryRun",
-                        format!("Unsupported value: \"{other}\": supported values: \"All\""),
+                        format!("Unsupported value: [\"{other}\"]: supported values: \"All\""),
                     );
                     let kind = self.options_kind();
                     return Err(Status::invalid("meta.k8s.io", kind, "", &[cause]));
@@ -116,7 +116,7 @@ impl Request {
                     "FieldValueNotSupported",
                     "fieldValidation",
                     format!(
-                        "Unsupported value: \"{other}\": supported values: \"Ignore\", \"Strict\", \"Warn\""
+                        "Unsupported value: \"{other}\": supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
                     ),
                 );
                 Err(Status::invalid("meta.k8s.io", self.options_kind(), "", &[cause]))

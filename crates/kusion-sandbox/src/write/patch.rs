@@ -15,6 +15,9 @@ use kusion_k8s_schema::{Finding, strict_error};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// The longest name of a field manager, in bytes.
+const LONGEST_MANAGER: usize = 128;
+
 impl Cluster {
     /// Patches an object.
     pub(crate) fn patch(
@@ -106,7 +109,16 @@ impl Cluster {
         config: &Value,
         write: &Write<'_>,
     ) -> Result<Outcome, Failed> {
+        let uid = object::uid(config);
+        if !uid.is_empty() {
+            let why = format!(
+                "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            );
+            let (group, plural) = (&served.resource.group, &served.resource.plural);
+            return Err(Status::conflict(group, plural, name, &why).into());
+        }
         let mut object = managed::apply(self, served, write, None, config)?;
+        object::meta_mut(&mut object).remove("resourceVersion");
         object::meta_mut(&mut object).insert("name".to_owned(), name.into());
         let mut object = without_nulls(object);
         check_type(served, &mut object)?;
@@ -181,11 +193,30 @@ fn check_config(
         );
         return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", &[cause]));
     }
-    let mut config = config.clone();
-    if write.subresource != "scale" {
-        check_type(served, &mut config)?;
-        check_namespace(served, namespace, &mut config)?;
+    if write.manager.len() > LONGEST_MANAGER {
+        let message = format!("Too long: may not be more than {LONGEST_MANAGER} bytes");
+        let cause = crate::Cause::new("FieldValueTooLong", "fieldManager", message);
+        return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", &[cause]));
     }
+    if write.subresource == "scale" {
+        return check_name(name, &mut config.clone());
+    }
+    let text = |key: &str| config.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (version, kind) = (text("apiVersion"), text("kind"));
+    if version.is_empty() || kind != &*served.kind {
+        let version =
+            if version.contains('/') { version.to_owned() } else { format!("/{version}") };
+        let message = format!("invalid object type: {version}, Kind={kind}");
+        return Err(Status::bad_request(message));
+    }
+    if object::name(config).is_empty() {
+        return Err(Status::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        )));
+    }
+    let mut config = config.clone();
+    check_type(served, &mut config)?;
+    check_namespace(served, namespace, &mut config)?;
     check_name(name, &mut config)
 }
 

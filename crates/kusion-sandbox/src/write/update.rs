@@ -163,6 +163,10 @@ pub(crate) fn check_preconditions(
     let name = object::name(&old_value);
     let (group, plural) = (&served.resource.group, &served.resource.plural);
     let version = object::meta_text(object, "resourceVersion");
+    if !version.is_empty() && version.parse::<u64>().is_err() {
+        let why = format!("strconv.ParseUint: parsing \"{version}\": invalid syntax");
+        return Err(Status::unnamed(why));
+    }
     if !version.is_empty() && version != "0" && version != old.revision.to_string() {
         return Err(Status::modified(group, plural, name));
     }
