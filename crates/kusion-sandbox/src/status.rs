@@ -104,8 +104,13 @@ impl Status {
     /// The object breaks the rules of its kind.
     pub fn invalid(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Self {
         let qualified_kind = qualified(group, kind);
-        let mut texts: Vec<String> =
-            causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        let mut texts: Vec<String> = Vec::new();
+        for cause in causes {
+            let text = format!("{}: {}", cause.field, cause.message);
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
         let text = match texts.len() {
             1 => texts.remove(0),
             _ => format!("[{}]", texts.join(", ")),

@@ -46,10 +46,30 @@ fn metadata(served: &Served, old: Option<&Value>, new: &Value, report: &mut Repo
         // A stored name is good, and must stay what it is.
         causes.retain(|it| it.field != "metadata.name" && it.field != "metadata.generateName");
     }
+    let mut gathered = Report { causes };
     if let Some(old) = old.filter(|old| !at(at(old, "metadata"), "deletionTimestamp").is_null()) {
-        no_new_finalizers(old, new, report);
+        no_new_finalizers(old, new, &mut gathered);
     }
-    report.causes.extend(causes);
+    if served.is_builtin() {
+        standard_finalizers(metadata, &mut gathered);
+    }
+    if old.is_some() {
+        // The real server looks at the metadata of an update twice, and says so.
+        report.causes.extend(gathered.causes.clone());
+    }
+    report.causes.append(&mut gathered.causes);
+}
+
+/// A finalizer is one of the standard ones, or has a domain.
+fn standard_finalizers(metadata: &Value, report: &mut Report) {
+    const STANDARD: &[&str] = &["kubernetes", "orphan", "foregroundDeletion"];
+    for (path, it) in report::items(metadata, "finalizers", "metadata") {
+        let name = it.as_str().unwrap_or_default();
+        if !name.contains('/') && !STANDARD.contains(&name) {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            report.invalid(path, it, detail);
+        }
+    }
 }
 
 /// An object that is being deleted cannot be held by more than holds it already.

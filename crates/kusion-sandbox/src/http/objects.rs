@@ -244,12 +244,20 @@ impl Target<'_> {
                 PatchKind::Strategic
             }
             "application/apply-patch+yaml" => PatchKind::Apply,
+            "application/strategic-merge-patch+json" => {
+                return Err(Status::unsupported_media(
+                    "the body of the request was in an unknown format - accepted media types \
+                     include: application/json-patch+json, application/merge-patch+json, \
+                     application/apply-patch+yaml",
+                ));
+            }
             _ => {
                 let mut status = Status::unsupported_media("415: Unsupported Media Type");
                 status.details = json!({});
                 return Err(status);
             }
         };
+        let write = patch_options(self.request, kind, write)?;
         let format = if kind == PatchKind::Apply { Format::Yaml } else { Format::Json };
         let decoded = parse(&self.request.body, format).map_err(|why| {
             Status::bad_request(match format {
@@ -467,4 +475,26 @@ pub(crate) fn not_simulated(what: &str) -> Status {
         message: format!("the sandbox runs no containers: {what} is not available"),
         details: Value::Null,
     }
+}
+
+/// Checks the options of a patch that hold for one kind of patches only.
+fn patch_options<'a>(
+    request: &Request,
+    kind: PatchKind,
+    mut write: Write<'a>,
+) -> Result<Write<'a>, Status> {
+    if kind == PatchKind::Apply {
+        // Who applies must say so; the name of the program does not count.
+        if request.query.get("fieldManager").is_empty() {
+            write.manager = "";
+        }
+    } else if request.query.has("force") {
+        let cause = crate::Cause::new(
+            "FieldValueForbidden",
+            "force",
+            "Forbidden: may not be specified for non-apply patch",
+        );
+        return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", &[cause]));
+    }
+    Ok(write)
 }

@@ -107,7 +107,7 @@ pub(crate) fn shaped(cluster: &Cluster, served: &Served, form: &Form, value: &Va
     match &form.shape {
         Shape::Table(version) if value["kind"] != "Status" => {
             let rows: Vec<&Value> = vec![value];
-            let mut table = crate::table::table(cluster, served, version, &rows);
+            let mut table = crate::table::table(cluster, served, version, form.rows, &rows);
             table["metadata"] = json!({"resourceVersion": value["metadata"]["resourceVersion"]});
             table
         }
@@ -142,7 +142,7 @@ pub(crate) fn list(
     let document_value = match &form.shape {
         Shape::Table(version) => {
             let rows: Vec<&Value> = values.iter().map(|value| &**value).collect();
-            let mut table = crate::table::table(cluster, served, version, &rows);
+            let mut table = crate::table::table(cluster, served, version, form.rows, &rows);
             table["metadata"] = meta.clone();
             table
         }

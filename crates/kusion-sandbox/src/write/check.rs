@@ -125,11 +125,7 @@ pub(crate) fn judge(
             let resource = &served.resource;
             let expected =
                 Expected { group: &resource.group, version: &resource.version, kind: &served.kind };
-            Err(Status::bad_request(if served.is_builtin() {
-                cannot_handle(&served.kind, &expected, &error)
-            } else {
-                error
-            }))
+            Err(Status::bad_request(cannot_handle(&served.kind, &expected, &error)))
         }
         (Some(_), Validation::Warn) => Ok(findings.iter().map(ToString::to_string).collect()),
         _ => Ok(Vec::new()),
@@ -148,7 +144,10 @@ pub(crate) fn normalize_patched(
     let Some(info) = served.info else { return Ok(Vec::new()) };
     let decoded =
         kusion_k8s_schema::normalize(&kusion_k8s_schema::builtin().types, info.ty, object.take())
-            .map_err(Status::bad_request)?;
+            .map_err(|why| {
+            let cause = Cause::new("FieldValueInvalid", "patch", format!("Invalid value: {why}"));
+            Status::invalid("", "", "", &[cause])
+        })?;
     *object = decoded.value;
     Ok(decoded.findings)
 }
