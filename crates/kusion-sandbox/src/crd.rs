@@ -99,7 +99,7 @@ pub(crate) fn validate(definition: &Value) -> Vec<Cause> {
     }
     for (at, version) in versions(definition).enumerate() {
         let name = version["name"].as_str().unwrap_or_default();
-        for field in ["spec.version".to_owned(), format!("spec.versions[{at}].name")] {
+        for field in [format!("spec.versions[{at}].name"), "spec.version".to_owned()] {
             causes.extend(kusion_k8s_schema::names::dns1035_label(name).into_iter().map(|why| {
                 let message = format!("Invalid value: {}: {why}", version["name"]);
                 Cause::new("FieldValueInvalid", field.clone(), message)

@@ -48,7 +48,9 @@ impl Cluster {
         let kept = object::finalizers(&new).next().is_some() || keeps_namespace(served, &new);
         if !kept && grace == 0 {
             if deletion.dry_run {
-                return Ok(self.answer_dry(served, new, false)?);
+                let mut outcome = self.answer_dry(served, new, false)?;
+                outcome.removed = true;
+                return Ok(outcome);
             }
             let table = served.table()?;
             let stored = self.store.remove(table, old, new).map_err(|Race| Failed::Race)?;

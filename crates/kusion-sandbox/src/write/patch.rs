@@ -72,6 +72,7 @@ impl Cluster {
         check_name(name, &mut new)?;
         let findings = normalize_patched(served, &mut new)?;
         let warnings = judge_patch(served, &findings, kind, &new, write)?;
+        check_uid(served, &old.value(), &new)?;
         check_preconditions(served, &old, &new)?;
         let mut outcome = self.replace(served, &old, new, write, origin)?;
         outcome.warnings = warnings;
@@ -89,7 +90,7 @@ impl Cluster {
         let merged = match kind {
             PatchKind::Apply => {
                 let new = managed::apply(self, served, write, Some(live), patch)?;
-                return Ok((without_nulls(new), Origin::Applied));
+                return Ok((typed_form(served, new), Origin::Applied));
             }
             PatchKind::Json => json_patch(live, patch),
             PatchKind::Merge => merge_patch(live, patch),
@@ -120,7 +121,7 @@ impl Cluster {
         let mut object = managed::apply(self, served, write, None, config)?;
         object::meta_mut(&mut object).remove("resourceVersion");
         object::meta_mut(&mut object).insert("name".to_owned(), name.into());
-        let mut object = without_nulls(object);
+        let mut object = typed_form(served, object);
         check_type(served, &mut object)?;
         check_namespace(served, namespace, &mut object)?;
         normalize_patched(served, &mut object)?;
@@ -153,6 +154,18 @@ impl Cluster {
     pub(crate) fn live(&self, served: &Served, old: &Stored) -> Result<Value, Status> {
         Ok((*self.view(served, old)?).clone())
     }
+}
+
+/// A patch cannot make an object another one.
+fn check_uid(served: &Served, old: &Value, new: &Value) -> Result<(), Status> {
+    let (before, after) = (object::uid(old), object::uid(new));
+    if after.is_empty() || before == after {
+        return Ok(());
+    }
+    let message = format!("Invalid value: \"{after}\": field is immutable");
+    let cause = crate::Cause::new("FieldValueInvalid", "metadata.uid", message);
+    let causes = [cause.clone(), cause];
+    Err(Status::invalid(&served.resource.group, &served.kind, object::name(new), &causes))
 }
 
 /// Judges the unknown fields of an object that a patch made.
@@ -220,7 +233,13 @@ fn check_config(
     check_name(name, &mut config)
 }
 
-/// Removes nulls, which stand for nothing in typed objects.
+/// Brings what was applied to the form in which objects of its kind are kept: nulls stand for
+/// nothing in typed objects, custom ones keep them.
+fn typed_form(served: &Served, object: Value) -> Value {
+    if served.is_builtin() { without_nulls(object) } else { object }
+}
+
+/// Removes nulls.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(

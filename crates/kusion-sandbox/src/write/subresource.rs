@@ -160,8 +160,11 @@ impl Cluster {
                 object::child_mut(&mut new, "spec").insert("replicas".to_owned(), replicas.into());
             }
         }
+        // The object changes as a whole, but its managers are told by the subresource.
+        let live = self.view(served, old)?;
+        super::managed::update(self, served, write, Some(&live), &mut new);
         let plain = Write { subresource: "", ..*write };
-        let outcome = self.replace(served, old, new, &plain, Origin::Written)?;
+        let outcome = self.replace(served, old, new, &plain, Origin::Applied)?;
         let value = Arc::new(scale_of(served, &outcome.value));
         Ok(Outcome { value, stored: None, ..outcome })
     }
