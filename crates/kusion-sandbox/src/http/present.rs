@@ -60,6 +60,10 @@ pub(crate) fn failure(form: &Form, status: &Status) -> Response<Body> {
     response
 }
 
+/// What the server says of the old form of endpoints.
+const ENDPOINTS_WARNING: &str =
+    "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+
 /// Adds warnings.
 pub(crate) fn warn(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {
     for warning in warnings {
@@ -85,7 +89,12 @@ pub(crate) fn outcome(
         }
         _ => document(code, form, &shaped(cluster, served, form, &outcome.value)),
     };
-    warn(response, &outcome.warnings)
+    let response = warn(response, &outcome.warnings);
+    if served.is("", "endpoints") {
+        warn(response, &[ENDPOINTS_WARNING.to_owned()])
+    } else {
+        response
+    }
 }
 
 /// Makes the answer to a read of one object.

@@ -70,7 +70,7 @@ impl Cluster {
         check_type(served, &mut new)?;
         check_namespace(served, namespace, &mut new)?;
         check_name(name, &mut new)?;
-        let findings = normalize_patched(served, &mut new)?;
+        let findings = normalize_patched(served, kind, &mut new)?;
         let warnings = judge_patch(served, &findings, kind, &new, write)?;
         check_uid(served, &old.value(), &new)?;
         check_preconditions(served, &old, &new)?;
@@ -124,7 +124,7 @@ impl Cluster {
         let mut object = typed_form(served, object);
         check_type(served, &mut object)?;
         check_namespace(served, namespace, &mut object)?;
-        normalize_patched(served, &mut object)?;
+        normalize_patched(served, PatchKind::Apply, &mut object)?;
         match self.create_object(served, namespace, object, write, Origin::Applied) {
             Err(status) if status.is_already_exists() => Err(Failed::Race),
             result => Ok(result?),
