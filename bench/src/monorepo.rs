@@ -74,7 +74,8 @@ pub(crate) fn run(
             runs.push((format!("reference, {threads} threads, not written"), run));
         }
         let effort = Effort { limit: LIMIT, rounds: effort.rounds.min(3), ..effort };
-        let costs = interleave(&runs.iter().map(|(_, run)| run).collect::<Vec<_>>(), effort);
+        let costs =
+            interleave(&runs.iter().map(|(_, run)| (run, None)).collect::<Vec<_>>(), effort);
         for ((name, _), cost) in runs.into_iter().zip(costs) {
             rows.push((name.clone(), cost.map_err(anyhow::Error::msg).context(name)?));
         }
