@@ -6,9 +6,9 @@
 mod custom;
 mod paths;
 mod schema;
-mod wire;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 use crate::builtin::{ResourceInfo, builtin, described_table, version};
 use crate::discovery::compare_versions;

@@ -82,7 +82,8 @@ fn schema(value: &Value) -> Vec<u8> {
 }
 
 fn words(entries: &Map<String, Value>, out: &mut Vec<u8>) {
-    for (key, number) in [("$ref", 1), ("format", 2), ("title", 3), ("description", 4), ("pattern", 13)]
+    for (key, number) in
+        [("$ref", 1), ("format", 2), ("title", 3), ("description", 4), ("pattern", 13)]
     {
         if let Some(word) = entries.get(key).and_then(Value::as_str) {
             text(out, number, word);
@@ -138,9 +139,15 @@ mod tests {
 
     #[test]
     fn schemas_are_written_by_number() {
-        assert_eq!(schema(&json!({"type": "string"})), [0xb2, 1, 8, 10, 6, b's', b't', b'r', b'i', b'n', b'g']);
+        assert_eq!(
+            schema(&json!({"type": "string"})),
+            [0xb2, 1, 8, 10, 6, b's', b't', b'r', b'i', b'n', b'g']
+        );
         assert_eq!(schema(&json!({"$ref": "a", "maxLength": 300})), [10, 1, b'a', 0x58, 0xac, 2]);
-        assert_eq!(schema(&json!({"x-a": 1})), [0xfa, 1, 10, 10, 3, b'x', b'-', b'a', 18, 3, 18, 1, b'1']);
+        assert_eq!(
+            schema(&json!({"x-a": 1})),
+            [0xfa, 1, 10, 10, 3, b'x', b'-', b'a', 18, 3, 18, 1, b'1']
+        );
         assert_eq!(schema(&json!({})), [0; 0]);
     }
 }
