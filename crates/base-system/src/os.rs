@@ -120,3 +120,39 @@ impl System for OsSystem {
         half() << 64 | half()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_writers_of_one_file_leave_a_whole_one() -> io::Result<()> {
+        let folder = env::temp_dir().join(format!("base-system-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join("file");
+        let written = std::thread::scope(|scope| {
+            let write = |byte: u8| {
+                let path = &path;
+                scope.spawn(move || {
+                    (0..50).try_for_each(|_| {
+                        OsSystem.write_bytes(path, &vec![byte; 5000 * usize::from(byte)])?;
+                        let seen = OsSystem.read(path)?;
+                        assert_eq!(seen.len(), 5000 * usize::from(seen[0]));
+                        assert!(seen.iter().all(|byte| *byte == seen[0]));
+                        Ok(())
+                    })
+                })
+            };
+            let threads: Vec<_> = (1..=8).map(write).collect();
+            threads.into_iter().all(|thread| {
+                let outcome: Option<io::Result<()>> = thread.join().ok();
+                outcome.is_some_and(|outcome| outcome.is_ok())
+            })
+        });
+        let left = OsSystem.read_dir(&folder)?;
+        fs::remove_dir_all(&folder)?;
+        assert!(written);
+        assert_eq!(left, [path]);
+        Ok(())
+    }
+}

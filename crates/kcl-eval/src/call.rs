@@ -50,12 +50,16 @@ enum Callee {
 }
 
 pub(crate) fn builtin_value(function: &'static kcl_std::Function) -> Value {
-    Value::Func(Rc::new(Func { name: function.name.into(), body: Box::new(function) }))
+    Value::Func(Rc::new(Func {
+        name: function.name.into(),
+        is_type: false,
+        body: Box::new(function),
+    }))
 }
 
 pub(crate) fn method_value(text: Str, method: &'static kcl_std::Method) -> Value {
     let body = BoundMethod { text, method };
-    Value::Func(Rc::new(Func { name: method.name.into(), body: Box::new(body) }))
+    Value::Func(Rc::new(Func { name: method.name.into(), is_type: false, body: Box::new(body) }))
 }
 
 /// `instances` of a schema; of any other function nothing.
@@ -63,7 +67,7 @@ pub(crate) fn instances_value(func: &Func) -> Value {
     match func.body.downcast_ref::<SchemaId>() {
         Some(id) => {
             let body = Box::new(Instances(*id));
-            Value::Func(Rc::new(Func { name: "instances".into(), body }))
+            Value::Func(Rc::new(Func { name: "instances".into(), is_type: false, body }))
         }
         None => Value::Undefined,
     }
@@ -287,7 +291,11 @@ impl<'p> Evaluator<'p> {
             this: self.frame.this.clone(),
             own_slot: Cell::new(None),
         };
-        Value::Func(Rc::new(Func { name: "lambda".into(), body: Box::new(closure) }))
+        Value::Func(Rc::new(Func {
+            name: "lambda".into(),
+            is_type: false,
+            body: Box::new(closure),
+        }))
     }
 
     /// Lets a lambda that was just stored in a local slot see itself under that name.

@@ -2,9 +2,7 @@
 
 use crate::error::Failure;
 use crate::evaluator::Evaluator;
-use crate::layout::SchemaId;
 use crate::lazy::Backtrack;
-use crate::rule::RuleRef;
 use base_system::System;
 use kcl_hir::PackageId;
 use kcl_std::Host;
@@ -105,10 +103,6 @@ impl Host for Evaluator<'_> {
 
     fn union(&mut self, left: &Value, right: &Value) -> Result<Value> {
         self.bit_or(left.clone(), right.clone()).map_err(|failure| self.hand_through(failure))
-    }
-
-    fn is_type(&self, value: &Value) -> bool {
-        matches!(value, Value::Func(func) if func.body.is::<SchemaId>() || func.body.is::<RuleRef>())
     }
 
     fn strict_range(&self) -> bool {

@@ -79,7 +79,11 @@ impl<'p> Evaluator<'p> {
 
     /// A schema as a value.
     pub(crate) fn schema_value(&self, id: SchemaId) -> Value {
-        Value::Func(Rc::new(Func { name: self.schema(id).info.name.clone(), body: Box::new(id) }))
+        Value::Func(Rc::new(Func {
+            name: self.schema(id).info.name.clone(),
+            is_type: true,
+            body: Box::new(id),
+        }))
     }
 
     /// The layout of a schema, made on first use.

@@ -188,6 +188,7 @@ impl<'p> Evaluator<'p> {
                         let body = crate::rule::RuleRef { file, stmt };
                         value = Value::Func(Rc::new(Func {
                             name: name.as_str().into(),
+                            is_type: true,
                             body: Box::new(body),
                         }));
                     }

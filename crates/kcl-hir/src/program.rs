@@ -35,7 +35,7 @@ pub struct SourceFile {
     pub path: String,
     /// The text.
     pub text: Arc<String>,
-    /// The tree.
+    /// The tree. Docstrings have no texts: they stand where their spans say.
     pub module: Arc<Module>,
     /// The line starts of the text, found when first asked for.
     pub(crate) lines: Arc<OnceLock<LineIndex>>,

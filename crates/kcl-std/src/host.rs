@@ -28,8 +28,6 @@ pub trait Host {
     ///
     /// `None` as well if there is no such parameter.
     fn param_type(&self, func: &Value, index: usize) -> Option<String>;
-    /// Whether a function value is a schema, so that `typeof` calls it a type.
-    fn is_type(&self, func: &Value) -> bool;
     /// The union of two values, as `left | right` gives it.
     fn union(&mut self, left: &Value, right: &Value) -> Result<Value>;
     /// Whether numbers have 32 bits (`-r`).

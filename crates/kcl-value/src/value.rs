@@ -151,6 +151,8 @@ pub struct SchemaValue {
 pub struct Func {
     /// For messages: the name of a built-in, `lambda`, or a schema.
     pub name: Str,
+    /// Whether it is a schema or rule.
+    pub is_type: bool,
     /// The evaluator's data.
     pub body: Box<dyn Any>,
 }
@@ -225,6 +227,7 @@ impl Value {
             Self::List(_) => "list",
             Self::Dict(_) => "dict",
             Self::Schema(schema) => &schema.info.name,
+            Self::Func(func) if func.is_type => "type",
             Self::Func(_) => "function",
         }
     }

@@ -7,6 +7,7 @@
 
 mod builtin;
 mod cause;
+mod cel;
 mod decode;
 pub mod discovery;
 mod model;

@@ -1,12 +1,15 @@
 //! Schemas of custom kinds: checked, then used to prune, default and validate objects.
 //!
-//! Rules in `x-kubernetes-validations` (CEL) are kept in published documents but not evaluated.
+//! Rules in `x-kubernetes-validations` are checked with the CRD and run on objects; a rule that
+//! uses a function which the evaluator lacks (times, addresses, quantities) holds always.
 
 mod check;
+mod compile;
 mod defaults;
 mod formats;
 mod lists;
 mod prune;
+mod rules;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -28,6 +31,7 @@ pub struct Structural {
     /// The type of the objects.
     pub root: TypeId,
     schema: Schema,
+    has_rules: bool,
 }
 
 /// Reads and checks `openAPIV3Schema`; `path` is where it stands in its CRD.
@@ -37,12 +41,14 @@ pub fn structural(schema: &Value, path: &str) -> Result<Structural, Vec<Cause>> 
         return Err(causes);
     }
     let schema = Schema::read(schema);
-    let causes = check::check_defaults(&schema, path);
+    let mut causes = check::check_defaults(&schema, path);
+    causes.extend(compile::check(&schema, path));
     if !causes.is_empty() {
         return Err(causes);
     }
     let (types, root) = types::build(&schema);
-    Ok(Structural { types, root, schema })
+    let has_rules = rules::exist(&schema);
+    Ok(Structural { types, root, schema, has_rules })
 }
 
 impl Structural {
@@ -101,10 +107,31 @@ impl Structural {
         defaults::apply(&self.schema, object, true);
     }
 
-    /// Returns what is wrong with an object.
+    /// Returns what is wrong with a new object.
     pub fn validate(&self, object: &Value) -> Vec<Cause> {
+        self.validate_change(object, None)
+    }
+
+    /// Returns what is wrong with an object that was `old` before.
+    pub fn validate_change(&self, object: &Value, old: Option<&Value>) -> Vec<Cause> {
         let mut causes = validate::validate(&self.schema, object);
         causes.extend(lists::validate(&self.schema, object));
+        if !self.has_rules {
+            return causes;
+        }
+        let blocking = [
+            "FieldValueRequired",
+            "FieldValueTooLong",
+            "FieldValueTooMany",
+            "FieldValueTypeInvalid",
+        ];
+        if causes.iter().any(|cause| blocking.contains(&cause.reason)) {
+            let detail = "some validation rules were not checked because the object was invalid; \
+                          correct the existing errors to complete validation";
+            causes.push(Cause::invalid("<nil>", &Value::Null, detail));
+        } else {
+            causes.extend(rules::run(&self.schema, object, old));
+        }
         causes
     }
 }
@@ -152,6 +179,8 @@ struct Schema {
     atomic_map: bool,
     description: Box<str>,
     rules: Option<Box<Rules>>,
+    /// `x-kubernetes-validations`.
+    cel: Vec<rules::Rule>,
 }
 
 /// What `additionalProperties` says.
@@ -230,6 +259,7 @@ impl Schema {
             atomic_map: schema.get("x-kubernetes-map-type").is_some_and(|ty| ty == "atomic"),
             description: text("description"),
             rules: Rules::read(schema).map(Box::new),
+            cel: rules::Rule::read_all(schema),
         }
     }
 }

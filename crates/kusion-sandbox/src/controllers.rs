@@ -29,6 +29,8 @@ mod slices;
 mod statefulset;
 pub(crate) mod task;
 mod template;
+#[cfg(test)]
+mod tests;
 pub(crate) mod volumes;
 pub(crate) mod world;
 

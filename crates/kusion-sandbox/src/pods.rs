@@ -9,6 +9,7 @@ pub(crate) mod eviction;
 pub(crate) mod kubelet;
 pub(crate) mod logs;
 pub(crate) mod nodes;
+mod ports;
 pub(crate) mod resources;
 pub(crate) mod scheduler;
 mod status;

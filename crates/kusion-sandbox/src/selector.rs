@@ -149,6 +149,9 @@ fn parse_requirement(text: &str) -> Result<(Requirement, &str), String> {
     }
     for (operator, negated) in [("==", false), ("=", false), ("!=", true)] {
         if let Some(rest) = rest.strip_prefix(operator) {
+            if rest.starts_with('=') {
+                return Err("found '=', expected: identifier".to_owned());
+            }
             let (value, rest) = token(rest);
             check_value(&key, value)?;
             let values = vec![value.to_owned()];

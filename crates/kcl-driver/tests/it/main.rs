@@ -1,6 +1,7 @@
 //! Programs from text to output, by the driver's public interface.
 
 mod batch;
+mod cache;
 mod corpus;
 mod konfig;
 mod layers;

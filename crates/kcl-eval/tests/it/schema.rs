@@ -62,3 +62,20 @@ fn an_empty_dict_is_no_instance_of_a_schema_that_wants_something() {
         "attribute 'a' of S is required and can't be None or Undefined",
     );
 }
+
+#[test]
+fn a_schema_as_a_value_is_a_type() {
+    let message = "unsupported operand type(s) for +: 'type' and 'int'";
+    fails("schema A:\n    a: int\n_a: any = A\no = _a + 1\n", 4, message);
+    evaluates("rule R:\n    True\na = typeof(R)\nb = str(R)\n", "a: type\nb: function");
+}
+
+#[test]
+fn arguments_of_rules_may_be_left_out() {
+    evaluates("rule R[n]:\n    True\nx = R {}\ny = R(1) {}\n", "x: {}\n'y': {}");
+    fails(
+        "rule R[n]:\n    True\nx = R(1, 2) {}\n",
+        3,
+        "\"R\" takes 1 positional argument but 2 were given",
+    );
+}

@@ -154,14 +154,13 @@ pub(super) fn str(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     })
 }
 
-pub(super) fn type_of(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+pub(super) fn type_of(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let value = get(args, 0, "x").ok_or_else(|| missing("typeof", "x"))?;
     let full_name = get(args, 1, "full_name").is_some_and(Value::is_truthy);
     Ok(match value {
         Value::None => Value::str("None"),
         Value::Schema(schema) if full_name => Value::str(schema.info.full_name()),
         Value::Schema(schema) => Value::Str(schema.info.name.clone()),
-        Value::Func(_) if host.is_type(value) => Value::str("type"),
         _ => Value::str(type_text(value).into_owned()),
     })
 }

@@ -162,6 +162,7 @@ impl<'t> Reader<'t, '_> {
             "func" => {
                 return Ok(Value::Func(Rc::new(Func {
                     name: Str::from("func"),
+                    is_type: false,
                     body: Box::new(()),
                 })));
             }

@@ -78,10 +78,6 @@ impl Host for TestHost {
         Some("int".to_owned())
     }
 
-    fn is_type(&self, _: &Value) -> bool {
-        false
-    }
-
     fn union(&mut self, left: &Value, right: &Value) -> Result<Value> {
         let mut union = left.as_config().cloned().unwrap_or_default();
         for entry in right.as_config().into_iter().flatten() {

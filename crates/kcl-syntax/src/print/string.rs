@@ -67,7 +67,7 @@ impl Printer<'_> {
     pub(super) fn raw_string(&mut self, value: &str, is_long: bool) {
         let first = self.inner_quote.unwrap_or('"');
         let quote = if has_bare(value, first) { other(first) } else { first };
-        if is_long || value.contains('\n') || has_bare(value, quote) {
+        if is_long || value.contains(['\n', '\r', '\0']) || has_bare(value, quote) {
             self.long_string("r", long_quote(value), value);
             return;
         }

@@ -17,7 +17,9 @@ fn value(source: &str) -> Value {
         "Undefined" => Value::Undefined,
         "inf" => Value::Float(f64::INFINITY),
         "1Ki" => Value::Unit(Rc::new(UnitNumber { value: 1024.0, raw: 1, unit: "Ki" })),
-        "lambda" => Value::Func(Rc::new(Func { name: "lambda".into(), body: Box::new(()) })),
+        "lambda" => {
+            Value::Func(Rc::new(Func { name: "lambda".into(), is_type: false, body: Box::new(()) }))
+        }
         _ => kcl_value::json::parse(source).expect(source),
     }
 }

@@ -300,6 +300,94 @@ fn types_know_lists_and_metadata() {
     assert!(matches!(schema.types.get(spec.field("m").expect("a field").ty), Type::Map(_)));
 }
 
+fn with_rules(spec: Value) -> Result<Structural, String> {
+    let schema = json!({"type": "object", "properties": {"spec": spec}});
+    structural(&schema, "schema").map_err(|causes| join_causes(&causes))
+}
+
+#[test]
+fn rules_are_checked_with_the_schema() {
+    let rule = |rule: &str| {
+        json!({"type": "object", "properties": {"x": {"type": "integer"}},
+        "x-kubernetes-validations": [{"rule": rule}]})
+    };
+    let shown = |rule: &str| {
+        format!(
+            "schema.properties[spec].x-kubernetes-validations[0].rule: Invalid value: {{\"Rule\":\"{rule}\",\"Message\":\"\",\"MessageExpression\":\"\",\"Reason\":null,\"FieldPath\":\"\",\"OptionalOldSelf\":null}}: compilation failed: ERROR: <input>:"
+        )
+    };
+    for (text, message) in [
+        ("self.z == 100", "1:5: undefined field 'z'\n | self.z == 100\n | ....^"),
+        ("foo == 1", "1:1: undeclared reference to 'foo' (in container '')\n | foo == 1\n | ^"),
+        (
+            "self.nofunc()",
+            "1:12: undeclared reference to 'nofunc' (in container '')\n | self.nofunc()\n | ...........^",
+        ),
+        (
+            "self = 42",
+            "1:6: Syntax error: token recognition error at: '= '\n | self = 42\n | .....^",
+        ),
+    ] {
+        let error = with_rules(rule(text)).expect_err(text);
+        assert_eq!(error, format!("{}{message}", shown(text)));
+    }
+    let expensive = json!({"type": "object", "properties": {"x": {"type": "array", "items": {
+        "type": "array", "items": {"type": "string"},
+        "x-kubernetes-validations": [{"rule": "self.all(s, s == 'string constant')"}]}}}});
+    let error = with_rules(expensive).expect_err("too expensive");
+    assert!(
+        error.contains("estimated rule cost exceeds budget by factor of more than 100x"),
+        "{error}"
+    );
+}
+
+#[test]
+fn rules_are_run_on_objects() {
+    let schema = with_rules(json!({
+        "type": "object",
+        "x-kubernetes-validations": [
+            {"rule": "self.x + self.y > 0"},
+            {"rule": "!has(self.l) || self.l.all(x, self.l.all(y, y == x))"},
+        ],
+        "properties": {
+            "x": {"type": "integer"}, "y": {"type": "integer"},
+            "s": {"type": "string", "x-kubernetes-validations": [
+                {"rule": "self.startsWith('a')", "message": "must start with a"}]},
+            "num": {"type": "integer", "x-kubernetes-validations": [{"rule": "self > oldSelf"}]},
+            "l": {"type": "array", "maxItems": 725, "items": {"type": "integer"}},
+            "r": {"type": "string", "x-kubernetes-validations": [{"rule": "self == 'q'",
+                "reason": "FieldValueForbidden", "messageExpression": "'bad ' + self"}]},
+            "o": {"type": "object", "properties": {"a": {"type": "string"}},
+                "x-kubernetes-validations": [{"rule": "has(self.a)", "fieldPath": ".a",
+                    "reason": "FieldValueRequired", "message": "a needed"}]},
+        },
+    }))
+    .expect("structural");
+    for (spec, message) in [
+        (json!({"x": 0, "y": 0}), "spec: Invalid value: failed rule: self.x + self.y > 0"),
+        (
+            json!({"x": 1}),
+            "spec: Invalid value: \"object\": no such key: y evaluating rule: self.x + self.y > 0",
+        ),
+        (json!({"x": 1, "y": 1, "s": "b"}), "spec.s: Invalid value: \"b\": must start with a"),
+        (json!({"x": 1, "y": 1, "r": "z"}), "spec.r: Forbidden: bad z"),
+        (json!({"x": 1, "y": 1, "o": {}}), "spec.o.a: Required value: a needed"),
+        (
+            json!({"x": 1, "y": 1, "l": vec![20; 725]}),
+            "spec: Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: !has(self.l) || self.l.all(x, self.l.all(y, y == x))",
+        ),
+    ] {
+        assert_eq!(join_causes(&schema.validate(&json!({"spec": spec}))), message);
+    }
+    let (old, new) =
+        (json!({"spec": {"x": 1, "y": 1, "num": 3}}), json!({"spec": {"x": 1, "y": 1, "num": 2}}));
+    assert_eq!(schema.validate(&old), []);
+    assert_eq!(
+        join_causes(&schema.validate_change(&new, Some(&old))),
+        "spec.num: Invalid value: 2: failed rule: self > oldSelf"
+    );
+}
+
 /// A small generator of JSON: the same numbers give the same values.
 fn random(seed: &mut u64, depth: usize) -> Value {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -76,6 +76,7 @@ pub(crate) fn release(
             meta::remove(&mut object["metadata"], "ownerReferences");
         }
     }
+    meta::remove_finalizer(&mut object, super::job::TRACKING);
     match world.update(kind, object) {
         Ok(_) => Ok(()),
         Err(status) if status.code == 404 || status.code == 422 => Ok(()),

@@ -13,6 +13,9 @@ pub(crate) const ROOT_CA: &str = "kube-root-ca.crt";
 pub(crate) const ACCOUNT: &str = "default";
 const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
 
+/// What stands in place of a certificate when there is none.
+const NO_AUTHORITY: &str = "# This sandbox is served without TLS.\n";
+
 /// Puts back what a namespace must have.
 pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let Some(namespace) = world.get(Kind::Namespace, "", key.name()) else { return Ok(()) };
@@ -23,7 +26,8 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
         let account = json!({"metadata": {"name": ACCOUNT, "namespace": key.name()}});
         ignore_existing(world.create(Kind::ServiceAccount, key.name(), account).map(drop))?;
     }
-    let data = json!({"ca.crt": &*world.root_ca});
+    let authority = if world.root_ca.is_empty() { NO_AUTHORITY } else { &*world.root_ca };
+    let data = json!({"ca.crt": authority});
     match world.get(Kind::ConfigMap, key.name(), ROOT_CA) {
         None => {
             let map = json!({

@@ -73,7 +73,7 @@ impl Allocator {
     fn any_port(&self, owner: &str) -> Option<i64> {
         let mut given = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let n_ports = LAST_PORT - FIRST_PORT + 1;
-        let start = fastrand::i64(..n_ports);
+        let start = fastrand::i64(0..n_ports);
         let free = (0..n_ports)
             .map(|it| FIRST_PORT + (start + it) % n_ports)
             .find(|it| !given.ports.contains_key(it))?;
@@ -299,5 +299,9 @@ mod tests {
         assert!(allocator.port(80, "n/a").is_err());
         assert!(allocator.port(30_080, "n/a").is_ok());
         assert!(allocator.port(30_080, "n/b").is_err());
+        for _ in 0..100 {
+            let port = allocator.any_port("n/c").unwrap();
+            assert!((FIRST_PORT..=LAST_PORT).contains(&port));
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::behaviour;
 use super::containers::{Containers, Happening, State};
 use super::nodes;
+use super::ports;
 use super::status::{self, Place};
 use crate::controllers::kind::Kind;
 use crate::controllers::meta::{self, int, items, text};
@@ -14,10 +15,14 @@ use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// How long a node takes to refuse a pod.
+const REJECTION_MS: i64 = 1000;
+
 /// The pods that run on the simulated nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Kubelet {
     runs: FxHashMap<Arc<str>, Run>,
+    rejections: FxHashMap<Arc<str>, i64>,
     n_addresses: u32,
 }
 
@@ -33,6 +38,7 @@ impl Kubelet {
     /// Forgets a pod that is gone.
     pub(crate) fn forget(&mut self, uid: &str) {
         self.runs.remove(uid);
+        self.rejections.remove(uid);
     }
 
     fn next_address(&mut self) -> String {
@@ -59,6 +65,9 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     }
     if expire(world, key, &pod)? {
         return Ok(());
+    }
+    if !world.kubelet.runs.contains_key(meta::uid(&pod)) && ports::conflicts(world, &pod, &node) {
+        return reject(world, key, &pod);
     }
     if let Some(message) = missing_source(world, &pod) {
         world.add_after(key, 1000);
@@ -111,6 +120,23 @@ fn expire(world: &mut World, key: &Key, pod: &Value) -> Result<bool, Status> {
     status["message"] = "Pod was active on the node longer than the specified deadline".into();
     world.update_status_as(KUBELET, Kind::Pod, pod, status)?;
     Ok(true)
+}
+
+/// Refuses a pod whose host ports are taken, after a while: its controller will make another.
+fn reject(world: &mut World, key: &Key, pod: &Value) -> Result<(), Status> {
+    let now = world.now_ms();
+    let uid: Arc<str> = meta::uid(pod).into();
+    let since = *world.kubelet.rejections.entry(uid).or_insert(now);
+    if now < since + REJECTION_MS {
+        world.queue.add_at(key.clone(), since + REJECTION_MS);
+        return Ok(());
+    }
+    let mut status = pod["status"].clone();
+    status["phase"] = "Failed".into();
+    status["reason"] = "NodePorts".into();
+    status["message"] = ports::REJECTION.into();
+    status["startTime"] = world.now_text().into();
+    world.update_status_as(KUBELET, Kind::Pod, pod, status)
 }
 
 /// A volume that cannot be mounted: a ConfigMap or Secret that is missing and not optional.

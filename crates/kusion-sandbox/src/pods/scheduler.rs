@@ -1,5 +1,6 @@
 //! Finds a node for each pod that has none.
 
+use super::ports;
 use super::resources::{Amounts, pod_amounts};
 use crate::Status;
 use crate::controllers::clock::rfc3339_micro;
@@ -102,7 +103,10 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let mut best: Option<(i64, &Arc<Value>)> = None;
     for node in &nodes {
-        if let Some(reason) = misfit(&pod, node).or_else(|| world.load.lacks(node, &wanted)) {
+        let reason = misfit(&pod, node)
+            .or_else(|| ports::conflicts(world, &pod, node).then(|| ports::MISFIT.to_owned()))
+            .or_else(|| world.load.lacks(node, &wanted));
+        if let Some(reason) = reason {
             *reasons.entry(reason).or_default() += 1;
             continue;
         }

@@ -1,0 +1,127 @@
+//! The expression language of validation rules (CEL), as far as rules on JSON need it.
+//!
+//! Covers literals, operators, field and index access, `has`, the list macros and the common
+//! functions on text, lists and maps. What is not covered is told apart from what is wrong, so
+//! that a rule that we cannot evaluate never refuses an object.
+
+mod eval;
+mod functions;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use eval::{Cel, Failure, Scope, evaluate, unescape};
+pub(crate) use functions::KNOWN;
+#[cfg(test)]
+use parse::SyntaxError;
+pub(crate) use parse::parse;
+
+/// One expression and where it starts in its text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Expr {
+    pub(crate) node: Node,
+    /// Byte offset: of a field, its dot; of a call, its bracket; of an operator, the operator.
+    pub(crate) at: usize,
+}
+
+/// The kinds of expressions.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Node {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(String),
+    Ident(String),
+    List(Vec<Expr>),
+    Map(Vec<(Expr, Expr)>),
+    /// `operand.field`.
+    Select(Box<Expr>, String),
+    /// `has(operand.field)`.
+    Has(Box<Expr>, String),
+    /// `operand[key]`.
+    Index(Box<Expr>, Box<Expr>),
+    /// `!` or `-`.
+    Unary(char, Box<Expr>),
+    Binary(Op, Box<Expr>, Box<Expr>),
+    /// `condition ? left : right`.
+    Choice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `target.name(arguments)` or `name(arguments)`.
+    Call(Option<Box<Expr>>, String, Vec<Expr>),
+    /// `target.macro(variables, body…)`.
+    Loop(Macro, Box<Expr>, Vec<String>, Vec<Expr>),
+}
+
+/// Operators between two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Op {
+    Or,
+    And,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    In,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+/// Macros that run over a list or map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Macro {
+    All,
+    Exists,
+    ExistsOne,
+    Map,
+    Filter,
+}
+
+impl Expr {
+    /// Visits the expression and all inside it.
+    pub(crate) fn visit<'e>(&'e self, see: &mut impl FnMut(&'e Self)) {
+        see(self);
+        match &self.node {
+            Node::List(items) => items.iter().for_each(|item| item.visit(see)),
+            Node::Map(entries) => entries.iter().for_each(|(key, value)| {
+                key.visit(see);
+                value.visit(see);
+            }),
+            Node::Select(inner, _) | Node::Has(inner, _) | Node::Unary(_, inner) => {
+                inner.visit(see)
+            }
+            Node::Index(left, right) | Node::Binary(_, left, right) => {
+                left.visit(see);
+                right.visit(see);
+            }
+            Node::Choice(condition, left, right) => {
+                condition.visit(see);
+                left.visit(see);
+                right.visit(see);
+            }
+            Node::Call(target, _, arguments) => {
+                if let Some(target) = target {
+                    target.visit(see);
+                }
+                arguments.iter().for_each(|argument| argument.visit(see));
+            }
+            Node::Loop(_, target, _, bodies) => {
+                target.visit(see);
+                bodies.iter().for_each(|body| body.visit(see));
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns whether a name is used anywhere.
+    pub(crate) fn mentions(&self, name: &str) -> bool {
+        let mut found = false;
+        self.visit(&mut |expr| found |= matches!(&expr.node, Node::Ident(own) if own == name));
+        found
+    }
+}

@@ -1,0 +1,402 @@
+//! From expressions to values.
+
+use super::functions::call;
+use super::{Expr, Macro, Node, Op};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// The most that one rule may cost, in evaluated expressions.
+const COST_LIMIT: usize = 1_000_000;
+
+/// A value of an expression; JSON is looked at, not copied.
+#[derive(Debug, Clone)]
+pub(crate) enum Cel<'a> {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(Cow<'a, str>),
+    List(Vec<Cel<'a>>),
+    Map(Vec<(Cel<'a>, Cel<'a>)>),
+    /// A JSON list.
+    Array(&'a [Value]),
+    /// A JSON object.
+    Object(&'a serde_json::Map<String, Value>),
+}
+
+/// Why an expression has no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The rule is wrong for this value; the message.
+    Error(String),
+    /// The rule costs too much.
+    Cost,
+    /// The rule uses something that this evaluator does not know.
+    Unknown,
+}
+
+impl Failure {
+    /// There is no function for such operands.
+    pub(super) fn overload() -> Self {
+        Self::Error("no such overload".to_owned())
+    }
+}
+
+impl<'a> From<&'a Value> for Cel<'a> {
+    fn from(value: &'a Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Bool(flag) => Self::Bool(*flag),
+            Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+                (Some(whole), _) => Self::Int(whole),
+                (None, Some(whole)) => Self::Uint(whole),
+                _ => Self::Double(number.as_f64().unwrap_or_default()),
+            },
+            Value::String(text) => Self::String(Cow::Borrowed(text)),
+            Value::Array(items) => Self::Array(items),
+            Value::Object(entries) => Self::Object(entries),
+        }
+    }
+}
+
+impl<'a> Cel<'a> {
+    /// Returns the items of a list.
+    pub(super) fn items(&self) -> Option<Vec<Cel<'a>>> {
+        match self {
+            Self::List(items) => Some(items.clone()),
+            Self::Array(items) => Some(items.iter().map(Into::into).collect()),
+            _ => None,
+        }
+    }
+
+    /// Returns keys and values of a map.
+    fn entries(&self) -> Option<Vec<(Cel<'a>, Cel<'a>)>> {
+        match self {
+            Self::Map(entries) => Some(entries.clone()),
+            Self::Object(entries) => Some(
+                entries
+                    .iter()
+                    .map(|(key, value)| (Cel::String(Cow::Borrowed(key)), value.into()))
+                    .collect(),
+            ),
+            _ => None,
+        }
+    }
+
+    fn get(&self, key: &str) -> Option<Cel<'a>> {
+        match self {
+            Self::Object(entries) => {
+                // Names that are no identifiers are escaped in rules.
+                entries.get(key).or_else(|| entries.get(&unescape(key))).map(Into::into)
+            }
+            Self::Map(entries) => entries
+                .iter()
+                .find(|(own, _)| matches!(own, Cel::String(own) if own == key))
+                .map(|(_, value)| value.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the name of a field that a rule writes as an identifier (`a__dash__b` is `a-b`).
+pub(crate) fn unescape(name: &str) -> String {
+    if !name.contains("__") {
+        return name.to_owned();
+    }
+    let plain = name
+        .replace("__dot__", ".")
+        .replace("__dash__", "-")
+        .replace("__slash__", "/")
+        .replace("__underscores__", "__");
+    match plain.strip_prefix("__").and_then(|rest| rest.strip_suffix("__")) {
+        Some(inner) if !inner.is_empty() => inner.to_owned(),
+        _ => plain,
+    }
+}
+
+/// The names that an expression can use.
+#[derive(Debug, Default)]
+pub(crate) struct Scope<'a> {
+    names: Vec<(String, Cel<'a>)>,
+    cost: usize,
+}
+
+impl<'a> Scope<'a> {
+    /// Adds a name.
+    pub(crate) fn with(mut self, name: &str, value: Cel<'a>) -> Self {
+        self.names.push((name.to_owned(), value));
+        self
+    }
+}
+
+/// Evaluates an expression.
+pub(crate) fn evaluate<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Cel<'a>, Failure> {
+    scope.cost += 1;
+    if scope.cost > COST_LIMIT {
+        return Err(Failure::Cost);
+    }
+    Ok(match &expr.node {
+        Node::Null => Cel::Null,
+        Node::Bool(flag) => Cel::Bool(*flag),
+        Node::Int(number) => Cel::Int(*number),
+        Node::Uint(number) => Cel::Uint(*number),
+        Node::Double(number) => Cel::Double(*number),
+        Node::String(text) => Cel::String(Cow::Owned(text.clone())),
+        Node::Ident(name) => {
+            let found = scope.names.iter().rev().find(|(own, _)| own == name);
+            found.map(|(_, value)| value.clone()).ok_or(Failure::Unknown)?
+        }
+        Node::List(items) => {
+            Cel::List(items.iter().map(|item| evaluate(item, scope)).collect::<Result<_, _>>()?)
+        }
+        Node::Map(entries) => Cel::Map(
+            entries
+                .iter()
+                .map(|(key, value)| Ok((evaluate(key, scope)?, evaluate(value, scope)?)))
+                .collect::<Result<_, _>>()?,
+        ),
+        Node::Select(operand, name) => {
+            let operand = evaluate(operand, scope)?;
+            operand.get(name).ok_or_else(|| Failure::Error(format!("no such key: {name}")))?
+        }
+        Node::Has(operand, name) => Cel::Bool(evaluate(operand, scope)?.get(name).is_some()),
+        Node::Index(operand, key) => {
+            let (operand, key) = (evaluate(operand, scope)?, evaluate(key, scope)?);
+            index(&operand, &key)?
+        }
+        Node::Unary(sign, operand) => match (sign, evaluate(operand, scope)?) {
+            ('!', Cel::Bool(flag)) => Cel::Bool(!flag),
+            ('-', Cel::Int(number)) => Cel::Int(number.checked_neg().ok_or_else(overflow)?),
+            ('-', Cel::Double(number)) => Cel::Double(-number),
+            _ => return Err(Failure::overload()),
+        },
+        Node::Binary(op, left, right) => binary(*op, left, right, scope)?,
+        Node::Choice(condition, left, right) => match evaluate(condition, scope)? {
+            Cel::Bool(true) => evaluate(left, scope)?,
+            Cel::Bool(false) => evaluate(right, scope)?,
+            _ => return Err(Failure::overload()),
+        },
+        Node::Call(target, name, arguments) => {
+            let target = match target {
+                Some(target) => Some(evaluate(target, scope)?),
+                None => None,
+            };
+            let arguments = arguments
+                .iter()
+                .map(|argument| evaluate(argument, scope))
+                .collect::<Result<Vec<_>, _>>()?;
+            call(target, name, &arguments)?
+        }
+        Node::Loop(kind, target, names, bodies) => run(*kind, target, names, bodies, scope)?,
+    })
+}
+
+fn overflow() -> Failure {
+    Failure::Error("integer overflow".to_owned())
+}
+
+fn index<'a>(operand: &Cel<'a>, key: &Cel<'a>) -> Result<Cel<'a>, Failure> {
+    if let Some(items) = operand.items() {
+        let Cel::Int(at) = key else { return Err(Failure::overload()) };
+        let found = usize::try_from(*at).ok().and_then(|at| items.into_iter().nth(at));
+        return found.ok_or_else(|| Failure::Error(format!("index out of bounds: {at}")));
+    }
+    let entries = operand.entries().ok_or_else(Failure::overload)?;
+    let found = entries.into_iter().find(|(own, _)| equal(own, key));
+    found.map(|(_, value)| value).ok_or_else(|| Failure::Error("no such key".to_owned()))
+}
+
+fn binary<'a>(
+    op: Op,
+    left: &Expr,
+    right: &Expr,
+    scope: &mut Scope<'a>,
+) -> Result<Cel<'a>, Failure> {
+    if matches!(op, Op::And | Op::Or) {
+        return logic(op == Op::Or, left, right, scope);
+    }
+    let (left, right) = (evaluate(left, scope)?, evaluate(right, scope)?);
+    let ordered = |wanted: fn(Ordering) -> bool| {
+        compare(&left, &right).map(|order| Cel::Bool(wanted(order))).ok_or_else(Failure::overload)
+    };
+    match op {
+        Op::Equal => Ok(Cel::Bool(equal(&left, &right))),
+        Op::NotEqual => Ok(Cel::Bool(!equal(&left, &right))),
+        Op::Less => ordered(Ordering::is_lt),
+        Op::LessEqual => ordered(Ordering::is_le),
+        Op::Greater => ordered(Ordering::is_gt),
+        Op::GreaterEqual => ordered(Ordering::is_ge),
+        Op::In => match (right.items(), right.entries()) {
+            (Some(items), _) => Ok(Cel::Bool(items.iter().any(|item| equal(item, &left)))),
+            (_, Some(entries)) => Ok(Cel::Bool(entries.iter().any(|(key, _)| equal(key, &left)))),
+            _ => Err(Failure::overload()),
+        },
+        _ => arithmetic(op, &left, &right),
+    }
+}
+
+/// `||` and `&&`: one side that decides is enough, whatever the other is.
+fn logic<'a>(
+    deciding: bool,
+    left: &Expr,
+    right: &Expr,
+    scope: &mut Scope<'a>,
+) -> Result<Cel<'a>, Failure> {
+    let left = evaluate(left, scope);
+    if matches!(left, Ok(Cel::Bool(flag)) if flag == deciding) || matches!(left, Err(Failure::Cost))
+    {
+        return left;
+    }
+    match (left, evaluate(right, scope)) {
+        (_, Err(Failure::Cost)) => Err(Failure::Cost),
+        (_, Ok(Cel::Bool(flag))) if flag == deciding => Ok(Cel::Bool(flag)),
+        (Ok(Cel::Bool(_)), Ok(Cel::Bool(flag))) => Ok(Cel::Bool(flag)),
+        (Err(failure), _) | (_, Err(failure)) => Err(failure),
+        _ => Err(Failure::overload()),
+    }
+}
+
+fn arithmetic<'a>(op: Op, left: &Cel<'a>, right: &Cel<'a>) -> Result<Cel<'a>, Failure> {
+    match (op, left, right) {
+        (Op::Divide | Op::Remainder, Cel::Int(_) | Cel::Uint(_), Cel::Int(0) | Cel::Uint(0)) => {
+            let what = if op == Op::Divide { "division" } else { "modulus" };
+            Err(Failure::Error(format!("{what} by zero")))
+        }
+        (_, Cel::Int(left), Cel::Int(right)) => {
+            let result = match op {
+                Op::Add => left.checked_add(*right),
+                Op::Subtract => left.checked_sub(*right),
+                Op::Multiply => left.checked_mul(*right),
+                Op::Divide => left.checked_div(*right),
+                _ => left.checked_rem(*right),
+            };
+            result.map(Cel::Int).ok_or_else(overflow)
+        }
+        (_, Cel::Uint(left), Cel::Uint(right)) => {
+            let result = match op {
+                Op::Add => left.checked_add(*right),
+                Op::Subtract => left.checked_sub(*right),
+                Op::Multiply => left.checked_mul(*right),
+                Op::Divide => left.checked_div(*right),
+                _ => left.checked_rem(*right),
+            };
+            result.map(Cel::Uint).ok_or_else(overflow)
+        }
+        (_, Cel::Double(left), Cel::Double(right)) => Ok(Cel::Double(match op {
+            Op::Add => left + right,
+            Op::Subtract => left - right,
+            Op::Multiply => left * right,
+            Op::Divide => left / right,
+            _ => return Err(Failure::overload()),
+        })),
+        (Op::Add, Cel::String(left), Cel::String(right)) => {
+            Ok(Cel::String(Cow::Owned(format!("{left}{right}"))))
+        }
+        (Op::Add, left, right) => match (left.items(), right.items()) {
+            (Some(mut left), Some(right)) => {
+                left.extend(right);
+                Ok(Cel::List(left))
+            }
+            _ => Err(Failure::overload()),
+        },
+        _ => Err(Failure::overload()),
+    }
+}
+
+/// Returns whether two values are the same; numbers of different kinds are compared by value.
+pub(super) fn equal(left: &Cel, right: &Cel) -> bool {
+    match (left, right) {
+        (Cel::Null, Cel::Null) => true,
+        (Cel::Bool(left), Cel::Bool(right)) => left == right,
+        (Cel::String(left), Cel::String(right)) => left == right,
+        _ => {
+            if let Some(order) = compare(left, right) {
+                return order.is_eq();
+            }
+            if let (Some(left), Some(right)) = (left.items(), right.items()) {
+                return left.len() == right.len()
+                    && left.iter().zip(&right).all(|(left, right)| equal(left, right));
+            }
+            let (Some(left), Some(right)) = (left.entries(), right.entries()) else { return false };
+            left.len() == right.len()
+                && left.iter().all(|(key, value)| {
+                    right.iter().any(|(own, other)| equal(own, key) && equal(value, other))
+                })
+        }
+    }
+}
+
+/// Orders two values, if they have an order.
+pub(super) fn compare(left: &Cel, right: &Cel) -> Option<Ordering> {
+    let float = |value: &Cel| match value {
+        Cel::Int(number) => Some(*number as f64),
+        Cel::Uint(number) => Some(*number as f64),
+        Cel::Double(number) => Some(*number),
+        _ => None,
+    };
+    match (left, right) {
+        (Cel::Int(left), Cel::Int(right)) => Some(left.cmp(right)),
+        (Cel::Uint(left), Cel::Uint(right)) => Some(left.cmp(right)),
+        (Cel::String(left), Cel::String(right)) => Some(left.cmp(right)),
+        (Cel::Bool(left), Cel::Bool(right)) => Some(left.cmp(right)),
+        _ => float(left)?.partial_cmp(&float(right)?),
+    }
+}
+
+fn run<'a>(
+    kind: Macro,
+    target: &Expr,
+    names: &[String],
+    bodies: &[Expr],
+    scope: &mut Scope<'a>,
+) -> Result<Cel<'a>, Failure> {
+    let target = evaluate(target, scope)?;
+    let pairs: Vec<(Cel, Cel)> = match (target.items(), target.entries()) {
+        (Some(items), _) => (0..).zip(items).map(|(at, item)| (Cel::Int(at), item)).collect(),
+        (None, Some(entries)) => entries,
+        _ => return Err(Failure::overload()),
+    };
+    let over_keys = target.items().is_none();
+    let mut kept = Vec::new();
+    let mut count = 0;
+    let mut failure = None;
+    for (key, value) in pairs {
+        let item = if over_keys && names.len() == 1 { key.clone() } else { value.clone() };
+        let n_names = scope.names.len();
+        match names {
+            [first, second] => {
+                scope.names.push((first.clone(), key));
+                scope.names.push((second.clone(), value));
+            }
+            _ => scope.names.push((names[0].clone(), item.clone())),
+        }
+        let last = bodies.last().map_or(Err(Failure::Unknown), |body| match (kind, bodies) {
+            (Macro::Map, [condition, body]) => match evaluate(condition, scope) {
+                Ok(Cel::Bool(true)) => evaluate(body, scope),
+                Ok(_) => Ok(Cel::Null),
+                Err(failure) => Err(failure),
+            },
+            _ => evaluate(body, scope),
+        });
+        scope.names.truncate(n_names);
+        match (kind, last) {
+            (_, Err(Failure::Cost)) => return Err(Failure::Cost),
+            (Macro::All, Ok(Cel::Bool(false))) => return Ok(Cel::Bool(false)),
+            (Macro::Exists, Ok(Cel::Bool(true))) => return Ok(Cel::Bool(true)),
+            (Macro::ExistsOne, Ok(Cel::Bool(flag))) => count += usize::from(flag),
+            (Macro::Filter, Ok(Cel::Bool(true))) => kept.push(item),
+            (Macro::Map, Ok(value)) => kept.push(value),
+            (_, Ok(_)) => {}
+            (_, Err(error)) => failure = Some(error),
+        }
+    }
+    match (kind, failure) {
+        (_, Some(failure)) => Err(failure),
+        (Macro::All, None) => Ok(Cel::Bool(true)),
+        (Macro::Exists, None) => Ok(Cel::Bool(false)),
+        (Macro::ExistsOne, None) => Ok(Cel::Bool(count == 1)),
+        (Macro::Map | Macro::Filter, None) => Ok(Cel::List(kept)),
+    }
+}

@@ -1,0 +1,267 @@
+//! The functions that rules can call.
+
+use super::eval::{Cel, Failure, compare, equal};
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// Functions that exist in servers; a call of any other name is an error in the rule.
+pub(crate) const KNOWN: [&str; 88] = [
+    "size",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "matches",
+    "int",
+    "uint",
+    "double",
+    "string",
+    "bool",
+    "bytes",
+    "dyn",
+    "type",
+    "duration",
+    "timestamp",
+    "getFullYear",
+    "getMonth",
+    "getDate",
+    "getDayOfMonth",
+    "getDayOfWeek",
+    "getDayOfYear",
+    "getHours",
+    "getMinutes",
+    "getSeconds",
+    "getMilliseconds",
+    "isSorted",
+    "sum",
+    "min",
+    "max",
+    "indexOf",
+    "lastIndexOf",
+    "find",
+    "findAll",
+    "charAt",
+    "lowerAscii",
+    "upperAscii",
+    "replace",
+    "split",
+    "join",
+    "substring",
+    "trim",
+    "reverse",
+    "format",
+    "url",
+    "isURL",
+    "getScheme",
+    "getHost",
+    "getHostname",
+    "getPort",
+    "getEscapedPath",
+    "getQuery",
+    "quantity",
+    "isQuantity",
+    "isInteger",
+    "asInteger",
+    "asApproximateFloat",
+    "isGreaterThan",
+    "isLessThan",
+    "compareTo",
+    "sign",
+    "add",
+    "sub",
+    "ip",
+    "isIP",
+    "cidr",
+    "isCIDR",
+    "family",
+    "isUnspecified",
+    "isLoopback",
+    "isLinkLocalMulticast",
+    "isLinkLocalUnicast",
+    "isGlobalUnicast",
+    "containsIP",
+    "containsCIDR",
+    "prefixLength",
+    "masked",
+    "validate",
+    "named",
+    "semver",
+    "isSemver",
+    "major",
+    "minor",
+    "patch",
+    "all",
+    "exists",
+    "exists_one",
+    "map",
+    "filter",
+];
+
+/// Calls a function.
+pub(super) fn call<'a>(
+    target: Option<Cel<'a>>,
+    name: &str,
+    arguments: &[Cel<'a>],
+) -> Result<Cel<'a>, Failure> {
+    match (target, arguments) {
+        (None, [only]) => global(name, only),
+        (Some(Cel::String(text)), _) => on_text(&text, name, arguments),
+        (Some(target), _) => on_list(&target, name, arguments),
+        _ => Err(Failure::Unknown),
+    }
+}
+
+fn text_of(value: &Cel) -> Option<String> {
+    Some(match value {
+        Cel::String(text) => text.to_string(),
+        Cel::Int(number) => number.to_string(),
+        Cel::Uint(number) => number.to_string(),
+        Cel::Double(number) => number.to_string(),
+        Cel::Bool(flag) => flag.to_string(),
+        _ => return None,
+    })
+}
+
+fn size<'a>(value: &Cel) -> Result<Cel<'a>, Failure> {
+    let count = match value {
+        Cel::String(text) => text.chars().count(),
+        Cel::Map(entries) => entries.len(),
+        Cel::Object(entries) => entries.len(),
+        other => other.items().ok_or_else(Failure::overload)?.len(),
+    };
+    Ok(Cel::Int(count as i64))
+}
+
+fn global<'a>(name: &str, value: &Cel<'a>) -> Result<Cel<'a>, Failure> {
+    let error = |what: &str| Failure::Error(format!("type conversion error to {what}"));
+    match name {
+        "size" => size(value),
+        "dyn" => Ok(value.clone()),
+        "string" => {
+            text_of(value).map(|text| Cel::String(Cow::Owned(text))).ok_or(Failure::Unknown)
+        }
+        "int" => match value {
+            Cel::Double(number) => Ok(Cel::Int(*number as i64)),
+            _ => text_of(value)
+                .and_then(|text| text.parse().ok())
+                .map(Cel::Int)
+                .ok_or_else(|| error("int")),
+        },
+        "uint" => text_of(value)
+            .and_then(|text| text.parse().ok())
+            .map(Cel::Uint)
+            .ok_or_else(|| error("uint")),
+        "double" => text_of(value)
+            .and_then(|text| text.parse().ok())
+            .map(Cel::Double)
+            .ok_or_else(|| error("double")),
+        "bool" => match text_of(value).as_deref() {
+            Some("true") => Ok(Cel::Bool(true)),
+            Some("false") => Ok(Cel::Bool(false)),
+            _ => Err(error("bool")),
+        },
+        "isQuantity" => match value {
+            Cel::String(text) => Ok(Cel::Bool(crate::Quantity::parse(text).is_some())),
+            _ => Err(Failure::overload()),
+        },
+        _ => Err(Failure::Unknown),
+    }
+}
+
+fn on_text<'a>(text: &str, name: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>, Failure> {
+    let owned = |text: String| Ok(Cel::String(Cow::Owned(text)));
+    match (name, arguments) {
+        ("size", []) => Ok(Cel::Int(text.chars().count() as i64)),
+        ("contains", [Cel::String(part)]) => Ok(Cel::Bool(text.contains(&**part))),
+        ("startsWith", [Cel::String(part)]) => Ok(Cel::Bool(text.starts_with(&**part))),
+        ("endsWith", [Cel::String(part)]) => Ok(Cel::Bool(text.ends_with(&**part))),
+        ("matches", [Cel::String(pattern)]) => {
+            let regex = fancy_regex::Regex::new(pattern)
+                .map_err(|error| Failure::Error(format!("error parsing regexp: {error}")))?;
+            regex.is_match(text).map(Cel::Bool).map_err(|_| Failure::Cost)
+        }
+        ("lowerAscii", []) => owned(text.to_ascii_lowercase()),
+        ("upperAscii", []) => owned(text.to_ascii_uppercase()),
+        ("trim", []) => owned(text.trim().to_owned()),
+        ("reverse", []) => owned(text.chars().rev().collect()),
+        ("replace", [Cel::String(from), Cel::String(to)]) => owned(text.replace(&**from, to)),
+        ("charAt", [Cel::Int(at)]) => {
+            let found = usize::try_from(*at).ok().and_then(|at| text.chars().nth(at));
+            owned(found.map(String::from).unwrap_or_default())
+        }
+        ("indexOf", [Cel::String(part)]) => {
+            let found = text.find(&**part).map(|at| text[..at].chars().count() as i64);
+            Ok(Cel::Int(found.unwrap_or(-1)))
+        }
+        ("lastIndexOf", [Cel::String(part)]) => {
+            let found = text.rfind(&**part).map(|at| text[..at].chars().count() as i64);
+            Ok(Cel::Int(found.unwrap_or(-1)))
+        }
+        ("substring", [Cel::Int(from)]) => {
+            owned(text.chars().skip(usize::try_from(*from).unwrap_or(0)).collect())
+        }
+        ("substring", [Cel::Int(from), Cel::Int(to)]) => {
+            let (from, to) =
+                (usize::try_from(*from).unwrap_or(0), usize::try_from(*to).unwrap_or(0));
+            owned(text.chars().take(to).skip(from).collect())
+        }
+        ("split", [Cel::String(mark)]) => Ok(Cel::List(
+            text.split(&**mark).map(|part| Cel::String(Cow::Owned(part.to_owned()))).collect(),
+        )),
+        _ => Err(Failure::Unknown),
+    }
+}
+
+fn on_list<'a>(target: &Cel<'a>, name: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>, Failure> {
+    if (name, arguments.len()) == ("size", 0) {
+        return size(target);
+    }
+    let Some(items) = target.items() else { return Err(Failure::Unknown) };
+    match (name, arguments) {
+        ("isSorted", []) => Ok(Cel::Bool(
+            items.windows(2).all(|pair| compare(&pair[0], &pair[1]).is_none_or(Ordering::is_le)),
+        )),
+        ("sum", []) => sum(&items),
+        ("min" | "max", []) => {
+            let wanted = if name == "min" { Ordering::Less } else { Ordering::Greater };
+            let best = items.into_iter().reduce(|best, item| {
+                if compare(&item, &best) == Some(wanted) { item } else { best }
+            });
+            best.ok_or_else(|| Failure::Error(format!("{name} called on empty list")))
+        }
+        ("indexOf", [wanted]) => {
+            let found = items.iter().position(|item| equal(item, wanted));
+            Ok(Cel::Int(found.map_or(-1, |at| at as i64)))
+        }
+        ("lastIndexOf", [wanted]) => {
+            let found = items.iter().rposition(|item| equal(item, wanted));
+            Ok(Cel::Int(found.map_or(-1, |at| at as i64)))
+        }
+        ("join", _) => {
+            let mark = match arguments {
+                [Cel::String(mark)] => mark.to_string(),
+                _ => String::new(),
+            };
+            let texts: Option<Vec<String>> = items.iter().map(text_of).collect();
+            let texts = texts.ok_or_else(Failure::overload)?;
+            Ok(Cel::String(Cow::Owned(texts.join(&mark))))
+        }
+        _ => Err(Failure::Unknown),
+    }
+}
+
+fn sum<'a>(items: &[Cel<'a>]) -> Result<Cel<'a>, Failure> {
+    let mut whole = 0_i64;
+    let mut float = None;
+    for item in items {
+        match item {
+            Cel::Int(number) => {
+                whole = whole
+                    .checked_add(*number)
+                    .ok_or_else(|| Failure::Error("integer overflow".to_owned()))?;
+            }
+            Cel::Double(number) => float = Some(float.unwrap_or(0.0) + number),
+            _ => return Err(Failure::Unknown),
+        }
+    }
+    Ok(float.map_or(Cel::Int(whole), Cel::Double))
+}

@@ -1,0 +1,215 @@
+//! Services, ingresses and network policies.
+
+use super::report::{Report, at, is_empty, items, join, text};
+use kusion_k8s_schema::names;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+
+const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
+const BAD_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+
+/// A service.
+pub(super) fn service(spec: &Value, report: &mut Report) {
+    let kind = text(spec, "type");
+    let headless = text(spec, "clusterIP") == "None";
+    if is_empty(at(spec, "ports")) && !headless && kind != "ExternalName" {
+        report.required("spec.ports", "");
+    }
+    ports(spec, report);
+    report.causes.extend(names::labels(spec.get("selector"), "spec.selector"));
+    report.one_of(spec, "sessionAffinity", "spec", &["ClientIP", "None"]);
+    if kind != "ExternalName" {
+        cluster_ip(spec, report);
+    }
+    report.one_of(spec, "type", "spec", &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"]);
+    if kind == "ExternalName" {
+        let name = text(spec, "externalName");
+        if name.is_empty() {
+            report.required("spec.externalName", "");
+        } else {
+            let messages = names::dns1123_subdomain(name.trim_end_matches('.'));
+            report.messages("spec.externalName", at(spec, "externalName"), messages);
+        }
+    }
+    if matches!(kind, "NodePort" | "LoadBalancer") && headless {
+        let detail = format!("may not be set to 'None' for {kind} services");
+        report.invalid("spec.clusterIPs[0]", at(spec, "clusterIP"), &detail);
+    }
+    for (path, address) in items(spec, "externalIPs", "spec") {
+        if address.as_str().is_some_and(|it| it.parse::<IpAddr>().is_err()) {
+            report.invalid(path, address, BAD_ADDRESS);
+        }
+    }
+}
+
+fn cluster_ip(spec: &Value, report: &mut Report) {
+    let address = at(spec, "clusterIP");
+    let bad = |it: &str| !it.is_empty() && it != "None" && it.parse::<IpAddr>().is_err();
+    if address.as_str().is_some_and(bad) {
+        report.invalid("spec.clusterIPs[0]", address, BAD_ADDRESS);
+    }
+}
+
+fn ports(spec: &Value, report: &mut Report) {
+    let several = at(spec, "ports").as_array().is_some_and(|ports| ports.len() > 1);
+    let mut seen_names = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    for (path, port) in items(spec, "ports", "spec") {
+        let name = text(port, "name");
+        if name.is_empty() {
+            if several {
+                report.required(join(&path, "name"), "");
+            }
+        } else {
+            let messages = names::dns1123_label(name);
+            report.messages(&join(&path, "name"), at(port, "name"), messages);
+            if !seen_names.insert(name) {
+                report.duplicate(join(&path, "name"), at(port, "name"));
+            }
+        }
+        let number = at(port, "port");
+        let messages = names::port_number(number.as_i64().unwrap_or(0));
+        report.messages(&join(&path, "port"), number, messages);
+        report.one_of(port, "protocol", &path, PROTOCOLS);
+        let target = at(port, "targetPort");
+        let messages = match target {
+            Value::String(name) => names::port_name(name),
+            other => names::port_number(other.as_i64().unwrap_or(0)),
+        };
+        report.messages(&join(&path, "targetPort"), target, messages);
+        if !seen.insert((number.as_i64(), text(port, "protocol"))) {
+            let mut key = port.as_object().cloned().unwrap_or_default();
+            key.retain(|name, _| name == "port" || name == "protocol");
+            report.duplicate(path, &Value::Object(key));
+        }
+    }
+}
+
+/// The old form of endpoints.
+pub(super) fn endpoints(object: &Value, report: &mut Report) {
+    for (path, subset) in items(object, "subsets", "") {
+        if is_empty(at(subset, "addresses")) && is_empty(at(subset, "notReadyAddresses")) {
+            report.required(path.clone(), "must specify `addresses` or `notReadyAddresses`");
+        }
+        for key in ["addresses", "notReadyAddresses"] {
+            for (path, address) in items(subset, key, &path) {
+                if text(address, "ip").parse::<IpAddr>().is_err() {
+                    report.invalid(join(&path, "ip"), at(address, "ip"), BAD_ADDRESS);
+                }
+            }
+        }
+        for (path, port) in items(subset, "ports", &path) {
+            let number = at(port, "port");
+            let messages = names::port_number(number.as_i64().unwrap_or(0));
+            report.messages(&join(&path, "port"), number, messages);
+        }
+    }
+}
+
+/// Endpoints in slices.
+pub(super) fn endpoint_slice(object: &Value, report: &mut Report) {
+    report.one_of(object, "addressType", "", &["FQDN", "IPv4", "IPv6"]);
+    for (path, endpoint) in items(object, "endpoints", "") {
+        if is_empty(at(endpoint, "addresses")) {
+            report.required(join(&path, "addresses"), "must contain at least 1 address");
+        }
+    }
+    for (path, port) in items(object, "ports", "") {
+        report.one_of(port, "protocol", &path, PROTOCOLS);
+    }
+}
+
+/// An ingress.
+pub(super) fn ingress(spec: &Value, report: &mut Report) {
+    if is_empty(at(spec, "rules")) && at(spec, "defaultBackend").is_null() {
+        let detail = "either `defaultBackend` or `rules` must be specified";
+        report.invalid("spec", &Value::Null, detail);
+    }
+    if !at(spec, "defaultBackend").is_null() {
+        backend(at(spec, "defaultBackend"), "spec.defaultBackend", report);
+    }
+    for (path, rule) in items(spec, "rules", "spec") {
+        host(at(rule, "host"), &join(&path, "host"), report);
+        let http = at(rule, "http");
+        if http.is_null() {
+            continue;
+        }
+        if is_empty(at(http, "paths")) {
+            report.required(format!("{path}.http.paths"), "");
+        }
+        for (path, it) in items(http, "paths", &join(&path, "http")) {
+            ingress_path(it, &path, report);
+        }
+    }
+}
+
+fn host(host: &Value, path: &str, report: &mut Report) {
+    let Some(name) = host.as_str().filter(|name| !name.is_empty()) else { return };
+    if name.parse::<IpAddr>().is_ok() {
+        report.invalid(path, host, "must be a DNS name, not an IP address");
+    } else if name.contains('*') {
+        report.messages(path, host, names::wildcard_subdomain(name));
+    } else {
+        report.messages(path, host, names::dns1123_subdomain(name));
+    }
+}
+
+fn ingress_path(it: &Value, path: &str, report: &mut Report) {
+    let place = at(it, "path");
+    match text(it, "pathType") {
+        "" => return report.required(join(path, "pathType"), "pathType must be specified"),
+        "Exact" | "Prefix" => {
+            if !place.as_str().is_some_and(|it| it.starts_with('/')) {
+                report.invalid(
+                    join(path, "path"),
+                    &Value::from(place.as_str().unwrap_or_default()),
+                    "must be an absolute path",
+                );
+            }
+        }
+        "ImplementationSpecific" => {}
+        _ => {
+            let known = ["Exact", "ImplementationSpecific", "Prefix"];
+            report.not_supported(join(path, "pathType"), at(it, "pathType"), &known);
+        }
+    }
+    backend(at(it, "backend"), &join(path, "backend"), report);
+}
+
+fn backend(backend: &Value, path: &str, report: &mut Report) {
+    let service = at(backend, "service");
+    if service.is_null() {
+        if at(backend, "resource").is_null() {
+            report.required(path, "");
+        }
+        return;
+    }
+    let name = text(service, "name");
+    if name.is_empty() {
+        report.required(format!("{path}.service.name"), "");
+    }
+    let port = at(service, "port");
+    let number = at(port, "number").as_i64().unwrap_or(0);
+    let has_name = !text(port, "name").is_empty();
+    if has_name && number != 0 {
+        report.invalid(path, backend, "cannot set both port name & port number");
+    } else if has_name {
+        let messages = names::port_name(text(port, "name"));
+        report.messages(&format!("{path}.service.port.name"), at(port, "name"), messages);
+    } else if number != 0 {
+        let messages = names::port_number(number);
+        report.messages(&format!("{path}.service.port.number"), at(port, "number"), messages);
+    } else {
+        report.required(path, "port name or number is required");
+    }
+}
+
+/// A network policy.
+pub(super) fn policy(spec: &Value, report: &mut Report) {
+    for (path, it) in items(spec, "policyTypes", "spec") {
+        if !matches!(it.as_str(), Some("Ingress" | "Egress")) {
+            report.not_supported(path, it, &["Ingress", "Egress"]);
+        }
+    }
+}
