@@ -37,8 +37,10 @@ pub(crate) fn generate(kind: &str, n: usize, folder: &Path) -> anyhow::Result<()
         "nest" => schema::nested(n),
         "import" => return import::write_package(n, &folder.join("kcl")),
         "app" => return repo::write_app(&folder.join("kcl")),
-        "repo" => {
-            let repo = repo::Repo { n_projects: n, shape: repo::Shape::SMALL };
+        "repo" | "founding" => {
+            let is_small = kind == "repo";
+            let shape = if is_small { repo::Shape::SMALL } else { repo::Shape::LARGE };
+            let repo = repo::Repo { n_projects: n, shape };
             return repo.write(&folder.join("kcl")).map(drop);
         }
         _ => bail!("there is no workload '{kind}'"),

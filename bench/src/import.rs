@@ -34,7 +34,7 @@ pub(crate) fn run(
     let Some(cold) = workload.run(tools, Tool::Ours) else { return Ok(None) };
     let cache = scratch.join("cache");
     fs::create_dir_all(&cache)?;
-    let mut words = vec!["env".to_owned(), format!("KCL_CACHE={}", cache.display())];
+    let mut words = vec!["env".to_owned(), format!("KCL_CACHE_DIR={}", cache.display())];
     words.extend(cold.words.iter().cloned());
     let warm = Run { words, warm: true, ..cold.clone() };
     // The first run fills the cache; a file that is only just written is looked at again.
@@ -43,8 +43,8 @@ pub(crate) fn run(
         std::thread::sleep(std::time::Duration::from_secs(2));
     }
     let reference = workload.run(tools, Tool::Reference);
-    let mut runs = vec![&cold, &warm];
-    runs.extend(&reference);
+    let mut runs = vec![(&cold, None), (&warm, None)];
+    runs.extend(reference.iter().map(|run| (run, None)));
     let mut costs = interleave(&runs, effort).into_iter().map(Result::ok);
     let (cold, warm, reference) = (costs.next(), costs.next(), costs.next());
     fs::remove_dir_all(&cache)?;

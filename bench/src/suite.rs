@@ -73,7 +73,14 @@ pub(crate) fn run(
         .filter(wants)
         .filter_map(|tool| Some((tool, workload.run(tools, tool)?)))
         .collect();
-    let costs = interleave(&runs.iter().map(|(_, run)| run).collect::<Vec<_>>(), effort);
+    let outputs = [scratch.join("reference.yaml"), scratch.join("ours.yaml")];
+    let output_of = |tool: &Tool| match tool {
+        Tool::Reference => Some(outputs[0].as_path()),
+        Tool::Ours => Some(outputs[1].as_path()),
+        Tool::Jrsonnet | Tool::Reader => None,
+    };
+    let all: Vec<_> = runs.iter().map(|(tool, run)| (run, output_of(tool))).collect();
+    let costs = interleave(&all, effort);
     let mut measured = Vec::new();
     for ((tool, run), mut cost) in runs.iter().zip(costs) {
         if let (Tool::Reference, Ok(cost), Some(start)) = (tool, &mut cost, tools.reference_start) {
@@ -84,30 +91,35 @@ pub(crate) fn run(
         let instructions = counts.then(|| run.count_instructions(effort.count_limit)).flatten();
         measured.push(Measured { tool: *tool, cost, instructions, is_same: None });
     }
-    let find = |tool: Tool| runs.iter().find(|(other, _)| *other == tool).map(|(_, run)| run);
-    if let (Some(reference), Some(ours)) = (find(Tool::Reference), find(Tool::Ours)) {
-        let is_same = compare(reference, ours, effort, scratch)?;
-        for one in &mut measured {
-            if one.tool == Tool::Ours {
-                one.is_same = is_same;
-            }
+    let ran = |tool: Tool| measured.iter().any(|one| one.tool == tool && one.cost.is_ok());
+    if ran(Tool::Reference) && ran(Tool::Ours) {
+        let is_same = same_data(&outputs[0], &outputs[1])?;
+        for one in measured.iter_mut().filter(|one| one.tool == Tool::Ours) {
+            one.is_same = Some(is_same);
         }
     }
     Ok(Row { workload: workload.clone(), measured })
 }
 
-/// Runs commands in turn, round after round; gives the least of each.
-pub(crate) fn interleave(runs: &[&Run], effort: Effort) -> Vec<Result<Cost, String>> {
+/// Runs commands in turn, round after round; gives the least of each. The output of the first
+/// round goes to a file, if one is named.
+pub(crate) fn interleave(
+    runs: &[(&Run, Option<&Path>)],
+    effort: Effort,
+) -> Vec<Result<Cost, String>> {
     let mut best: Vec<Option<Result<Cost, String>>> = vec![None; runs.len()];
     let start = Instant::now();
     let mut round = 0;
     while round < effort.rounds || start.elapsed() < effort.budget && round < 40 {
-        for (run, best) in runs.iter().zip(&mut best) {
-            let is_slow = matches!(best, Some(Ok(cost)) if cost.wall > 5e3) && round > 1;
+        for ((run, output), best) in runs.iter().zip(&mut best) {
+            // What takes long is measured well enough the first time.
+            let limit = if round > 1 { 2e3 } else { 1e4 };
+            let is_slow = matches!(best, Some(Ok(cost)) if cost.wall > limit);
             if is_slow || matches!(best, Some(Err(_))) {
                 continue;
             }
-            let next = run.measure(effort.limit, None).map_err(|error| error.to_string());
+            let output = output.filter(|_| round == 0);
+            let next = run.measure(effort.limit, output).map_err(|error| error.to_string());
             *best = Some(match (best.take(), next) {
                 (Some(Ok(a)), Ok(b)) => Ok(Cost {
                     cpu: a.cpu.min(b.cpu),
@@ -120,20 +132,4 @@ pub(crate) fn interleave(runs: &[&Run], effort: Effort) -> Vec<Result<Cost, Stri
         round += 1;
     }
     best.into_iter().map(|best| best.unwrap_or(Err("not run".to_owned()))).collect()
-}
-
-fn compare(
-    reference: &Run,
-    ours: &Run,
-    effort: Effort,
-    scratch: &Path,
-) -> anyhow::Result<Option<bool>> {
-    let (theirs_file, ours_file) = (scratch.join("reference.yaml"), scratch.join("ours.yaml"));
-    if reference.measure(effort.limit, Some(&theirs_file)).is_err() {
-        return Ok(None);
-    }
-    if ours.measure(effort.limit, Some(&ours_file)).is_err() {
-        return Ok(Some(false));
-    }
-    same_data(&theirs_file, &ours_file).map(Some)
 }

@@ -142,6 +142,7 @@ pub fn run_batch(
             .map(|place| StackOutcome { name: place.name.clone(), ..StackOutcome::default() }),
     );
     let mut manifest = Manifest::default();
+    let previous_is_other = previous.is_none();
     if let Some(previous) = previous {
         manifest.keep(previous, &places, &wanted);
     }
@@ -151,7 +152,8 @@ pub fn run_batch(
             report.outcomes[at] = outcome;
         }
     }
-    if let Some(out) = &options.out {
+    let is_new = previous_is_other || wanted.contains(&true);
+    if let (Some(out), true) = (&options.out, is_new) {
         let path = out.join(MANIFEST_FILE);
         system.write(&path, &manifest.to_text()).map_err(|error| unwritable(&path, error))?;
     }

@@ -87,15 +87,33 @@ pub(crate) fn validate(definition: &Value) -> Vec<Cause> {
             ),
         ));
     }
+    let scope = object::at(definition, &["spec", "scope"]);
+    if !matches!(scope.as_str(), Some("Cluster" | "Namespaced")) {
+        let message =
+            format!("Unsupported value: {scope}: supported values: \"Cluster\", \"Namespaced\"");
+        causes.push(Cause::new("FieldValueNotSupported", "spec.scope", message));
+    }
+    if versions(definition).count() == 0 {
+        let message = "Invalid value: null: must have at least one stored version";
+        causes.push(Cause::new("FieldValueInvalid", "status.storedVersions", message));
+    }
     for (at, version) in versions(definition).enumerate() {
+        let name = version["name"].as_str().unwrap_or_default();
+        for field in [format!("spec.versions[{at}].name"), "spec.version".to_owned()] {
+            causes.extend(kusion_k8s_schema::names::dns1035_label(name).into_iter().map(|why| {
+                let message = format!("Invalid value: {}: {why}", version["name"]);
+                Cause::new("FieldValueInvalid", field.clone(), message)
+            }));
+        }
+        let single = versions(definition).count() == 1;
         let path = format!("spec.versions[{at}].schema.openAPIV3Schema");
         match object::at(version, &["schema", "openAPIV3Schema"]) {
-            Value::Null => causes.push(Cause::new(
-                "FieldValueRequired",
-                path,
-                "Required value: schemas are required",
-            )),
+            Value::Null => {
+                causes.push(Cause::new("FieldValueRequired", path, "Required value"));
+            }
             schema => {
+                // A schema that all versions share is looked at in its old place.
+                let path = if single { "spec.validation.openAPIV3Schema".to_owned() } else { path };
                 if let Err(found) = structural(schema, &path) {
                     causes.extend(
                         found.into_iter().map(|it| Cause::new(it.reason, it.field, it.message)),

@@ -17,3 +17,5 @@ mod watch;
 
 pub(crate) use objects::not_simulated;
 pub(crate) use server::{Server, serve};
+
+pub(crate) use negotiate::Rows;

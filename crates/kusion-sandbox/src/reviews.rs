@@ -16,6 +16,10 @@ pub(crate) fn answer(
     mut review: Value,
 ) -> Result<Value, Status> {
     crate::write::check_type(served, &mut review)?;
+    check_attributes(served, &review)?;
+    if &*served.kind == "SelfSubjectRulesReview" {
+        review["spec"] = json!({});
+    }
     let status = match &*served.kind {
         "SelfSubjectAccessReview" | "SubjectAccessReview" | "LocalSubjectAccessReview" => {
             json!({"allowed": true, "reason": "everything is allowed in the sandbox"})
@@ -36,6 +40,22 @@ pub(crate) fn answer(
     }
     review["status"] = status;
     Ok(review)
+}
+
+/// A question about access names a resource or a path.
+fn check_attributes(served: &Served, review: &Value) -> Result<(), Status> {
+    let asks = served.kind.ends_with("AccessReview");
+    let spec = &review["spec"];
+    if !asks || spec["resourceAttributes"].is_null() != spec["nonResourceAttributes"].is_null() {
+        return Ok(());
+    }
+    let cause = crate::Cause::new(
+        "FieldValueInvalid",
+        "spec.resourceAttributes",
+        "Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be \
+         specified",
+    );
+    Err(Status::invalid(&served.resource.group, "", "", &[cause]))
 }
 
 fn token_review(review: &Value) -> Value {

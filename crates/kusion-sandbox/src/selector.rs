@@ -149,6 +149,9 @@ fn parse_requirement(text: &str) -> Result<(Requirement, &str), String> {
     }
     for (operator, negated) in [("==", false), ("=", false), ("!=", true)] {
         if let Some(rest) = rest.strip_prefix(operator) {
+            if rest.starts_with('=') {
+                return Err("found '=', expected: identifier".to_owned());
+            }
             let (value, rest) = token(rest);
             check_value(&key, value)?;
             let values = vec![value.to_owned()];
@@ -296,6 +299,12 @@ impl FieldSelector {
 
 /// Returns a field as selectors see it: text, or empty when it is missing.
 fn field_text<'a>(object: &'a Value, path: &str) -> std::borrow::Cow<'a, str> {
+    // Events of the new form have no source; who reports them stands for it.
+    if path == "source.component"
+        && object["source"]["component"].as_str().is_none_or(str::is_empty)
+    {
+        return field_text(object, "reportingComponent");
+    }
     let mut here = object;
     for key in path.split('.') {
         match here.get(key) {

@@ -104,8 +104,13 @@ impl Status {
     /// The object breaks the rules of its kind.
     pub fn invalid(group: &str, kind: &str, name: &str, causes: &[Cause]) -> Self {
         let qualified_kind = qualified(group, kind);
-        let mut texts: Vec<String> =
-            causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+        let mut texts: Vec<String> = Vec::new();
+        for cause in causes {
+            let text = format!("{}: {}", cause.field, cause.message);
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
         let text = match texts.len() {
             1 => texts.remove(0),
             _ => format!("[{}]", texts.join(", ")),
@@ -164,6 +169,11 @@ impl Status {
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"), details)
     }
 
+    /// Something went wrong that has no name of its own.
+    pub fn unnamed(message: impl Into<String>) -> Self {
+        Self::new(500, "", message.into(), Value::Null)
+    }
+
     /// Returns whether the object does not exist.
     pub fn is_not_found(&self) -> bool {
         self.reason == "NotFound"
@@ -187,9 +197,11 @@ impl Status {
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
             "code": self.code,
         });
+        if !self.reason.is_empty() {
+            value["reason"] = self.reason.into();
+        }
         if !self.details.is_null() {
             value["details"] = self.details.clone();
         }

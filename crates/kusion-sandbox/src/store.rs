@@ -12,6 +12,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tokio::sync::watch;
 
+/// Where revisions begin. A real server has a past too: what is older cannot be asked for.
+const FIRST_REVISION: u64 = 100;
 /// Changes kept per table. A watch that asks for an older revision gets 410 Gone.
 const RING: usize = 8192;
 
@@ -96,11 +98,17 @@ struct Table {
     wake: watch::Sender<u64>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     revision: u64,
     tables: Vec<Table>,
     by_name: FxHashMap<(Arc<str>, Arc<str>), TableId>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self { revision: FIRST_REVISION, tables: Vec::new(), by_name: FxHashMap::default() }
+    }
 }
 
 /// All objects of a cluster.
@@ -134,7 +142,7 @@ impl Store {
             resource: resource.clone(),
             objects: BTreeMap::new(),
             ring: VecDeque::new(),
-            forgotten: 0,
+            forgotten: FIRST_REVISION,
             wake: watch::Sender::new(revision),
         });
         state.by_name.insert(name, id);

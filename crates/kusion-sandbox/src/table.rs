@@ -10,6 +10,7 @@ mod words;
 mod workloads;
 
 use crate::cluster::Cluster;
+use crate::http::Rows;
 use crate::object;
 use crate::registry::Served;
 use serde_json::{Value, json};
@@ -28,6 +29,7 @@ pub(crate) fn table(
     _cluster: &Cluster,
     served: &Served,
     version: &str,
+    carried: Rows,
     objects: &[&Value],
 ) -> Value {
     let api_version = format!("meta.k8s.io/{version}");
@@ -42,14 +44,16 @@ pub(crate) fn table(
         .iter()
         .zip(cells)
         .map(|(object, cells)| {
-            json!({
-                "cells": cells,
-                "object": {
+            let object = match carried {
+                Rows::Nothing => Value::Null,
+                Rows::Object => (*object).clone(),
+                Rows::Metadata => json!({
                     "kind": "PartialObjectMetadata",
                     "apiVersion": api_version,
                     "metadata": object["metadata"],
-                },
-            })
+                }),
+            };
+            json!({"cells": cells, "object": object})
         })
         .collect();
     json!({

@@ -46,7 +46,50 @@ fn metadata(served: &Served, old: Option<&Value>, new: &Value, report: &mut Repo
         // A stored name is good, and must stay what it is.
         causes.retain(|it| it.field != "metadata.name" && it.field != "metadata.generateName");
     }
-    report.causes.extend(causes);
+    let mut gathered = Report { causes };
+    if let Some(old) = old.filter(|old| !at(at(old, "metadata"), "deletionTimestamp").is_null()) {
+        no_new_finalizers(old, new, &mut gathered);
+    }
+    if served.is_builtin() {
+        standard_finalizers(metadata, &mut gathered);
+    }
+    if old.is_some() {
+        // The real server looks at the metadata of an update twice, and says so.
+        report.causes.extend(gathered.causes.clone());
+    }
+    report.causes.append(&mut gathered.causes);
+}
+
+/// A finalizer is one of the standard ones, or has a domain.
+fn standard_finalizers(metadata: &Value, report: &mut Report) {
+    const STANDARD: &[&str] = &["kubernetes", "orphan", "foregroundDeletion"];
+    for (path, it) in report::items(metadata, "finalizers", "metadata") {
+        let name = it.as_str().unwrap_or_default();
+        if !name.contains('/') && !STANDARD.contains(&name) {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            report.invalid(path, it, detail);
+        }
+    }
+}
+
+/// An object that is being deleted cannot be held by more than holds it already.
+fn no_new_finalizers(old: &Value, new: &Value, report: &mut Report) {
+    let finalizers = |object| at(at(object, "metadata"), "finalizers").as_array();
+    let known = finalizers(old).map_or(&[][..], Vec::as_slice);
+    let added: Vec<String> = finalizers(new)
+        .into_iter()
+        .flatten()
+        .filter(|it| !known.contains(it))
+        .map(Value::to_string)
+        .collect();
+    if !added.is_empty() {
+        let detail = format!(
+            "no new finalizers can be added if the object is being deleted, found new finalizers \
+             []string{{{}}}",
+            added.join(", ")
+        );
+        report.forbidden("metadata.finalizers", &detail);
+    }
 }
 
 fn kind(group: &str, kind: &str, old: Option<&Value>, new: &Value, report: &mut Report) {

@@ -79,6 +79,12 @@ fn normalise_object(map: &mut Map<String, Value>, id: &str, uids: &[String]) {
     if map.get("annotations").is_some_and(|it| it.as_object().is_some_and(Map::is_empty)) {
         map.remove("annotations");
     }
+    if let Some(Value::Array(columns)) = map.get_mut("columnDefinitions") {
+        // What a column holds is told in words of one's own.
+        columns.iter_mut().filter_map(Value::as_object_mut).for_each(|column| {
+            column.remove("description");
+        });
+    }
     if let Some(Value::Array(causes)) = map.get_mut("causes") {
         causes.sort_by_cached_key(ToString::to_string);
     }

@@ -1,5 +1,6 @@
 //! Runs the binary in temporary folders and compares what it says.
 
+mod batch;
 mod docs;
 mod errors;
 mod examples;

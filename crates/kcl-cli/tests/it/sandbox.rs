@@ -44,6 +44,16 @@ impl Sandbox {
         fs::read_to_string(self.root.join(path)).unwrap()
     }
 
+    /// Writes a file in the folder.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        fs::write(self.root.join(path), text).unwrap();
+    }
+
+    /// The full path of a file in the folder.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
     /// Runs `kcl` with words that are separated by spaces.
     pub(crate) fn kcl(&self, line: &str) -> Ended {
         self.kcl_in(".", line, "")

@@ -7,8 +7,8 @@ use super::facts::{Answer, Asked, Fact, Question, Recorder, Stamp};
 use super::place::Place;
 use super::{BatchOptions, Stack};
 use base_system::System;
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::fmt::Write as _;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::ffi::OsString;
 use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -25,7 +25,7 @@ const HEADER: &str = concat!("kcl-batch 1 ", env!("CARGO_PKG_VERSION"));
 pub(super) struct Manifest {
     facts: Vec<Fact>,
     numbers: FxHashMap<u64, u32>,
-    stacks: FxHashMap<PathBuf, Entry>,
+    stacks: FxHashMap<OsString, Entry>,
 }
 
 /// What a stack relied on.
@@ -59,7 +59,7 @@ impl Manifest {
         *self = previous;
         for (place, wanted) in places.iter().zip(wanted) {
             if *wanted {
-                self.stacks.remove(&place.output);
+                self.stacks.remove(place.output.as_os_str());
             }
         }
         self.drop_unused();
@@ -78,7 +78,7 @@ impl Manifest {
                 own.push(*number.get_or_insert_with(|| self.number(&facts[fact as usize])));
             }
             let entry = Entry { task: stack.task, output: stack.output, facts: own };
-            self.stacks.insert(stack.path.clone(), entry);
+            self.stacks.insert(stack.path.clone().into(), entry);
         }
     }
 
@@ -99,27 +99,30 @@ impl Manifest {
 
     /// Drops the facts that no stack relies on.
     fn drop_unused(&mut self) {
-        let used: FxHashSet<u32> =
-            self.stacks.values().flat_map(|entry| entry.facts.iter().copied()).collect();
-        if used.len() == self.facts.len() {
+        let mut used = vec![false; self.facts.len()];
+        let all = self.stacks.values().flat_map(|entry| &entry.facts);
+        all.for_each(|fact| used[*fact as usize] = true);
+        if used.iter().all(|used| *used) {
             return;
         }
         let facts = std::mem::take(&mut self.facts);
-        let mut numbers: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut numbers = vec![0; facts.len()];
         for (at, fact) in facts.into_iter().enumerate() {
-            if used.contains(&(at as u32)) {
-                numbers.insert(at as u32, self.facts.len() as u32);
+            if used[at] {
+                numbers[at] = self.facts.len() as u32;
                 self.facts.push(fact);
             }
         }
-        for entry in self.stacks.values_mut() {
-            entry.facts.iter_mut().for_each(|fact| *fact = numbers[fact]);
-        }
+        let all = self.stacks.values_mut().flat_map(|entry| &mut entry.facts);
+        all.for_each(|fact| *fact = numbers[*fact as usize]);
     }
 
     /// The facts that a stack relied on; `None` if it is not known or was something else.
     pub(super) fn facts_of(&self, stack: &Stack, place: &Place) -> Option<Vec<&Fact>> {
-        let entry = self.stacks.get(&place.output).filter(|entry| entry.task == task_of(stack))?;
+        let entry = self
+            .stacks
+            .get(place.output.as_os_str())
+            .filter(|entry| entry.task == task_of(stack))?;
         Some(entry.facts.iter().map(|&fact| &self.facts[fact as usize]).collect())
     }
 
@@ -141,7 +144,7 @@ impl Manifest {
             threads,
             || (),
             |(), (stack, place)| {
-                let Some(entry) = self.stacks.get(&place.output) else { return true };
+                let Some(entry) = self.stacks.get(place.output.as_os_str()) else { return true };
                 let is_there =
                     || Stamp::now(system, &out.join(&place.output)) == Some(entry.output);
                 entry.task != task_of(stack)
@@ -151,27 +154,40 @@ impl Manifest {
         )
     }
 
-    /// The manifest as text.
+    /// The manifest as text. Stacks whose paths can't be written on a line are left out.
     pub(super) fn to_text(&self) -> String {
-        let mut text = format!("{HEADER}\n");
-        for Fact { question, path, answer } in &self.facts {
-            let (letter, path) = (question.letter(), path.display());
-            // Writing to a string does not fail.
-            let _ = write!(text, "{letter}\t{path}\t{:x}", answer.hash);
+        let mut text = String::with_capacity(64 + self.facts.len() * 96 + self.stacks.len() * 192);
+        text.push_str(HEADER);
+        text.push('\n');
+        let mut is_written = vec![true; self.facts.len()];
+        for (at, Fact { question, path, answer }) in self.facts.iter().enumerate() {
+            text.push_str(question.letter());
+            is_written[at] = push_path(&mut text, path);
+            text.push('\t');
+            push_hex(&mut text, answer.hash);
             if let Some(stamp) = answer.stamp {
-                let _ = write!(text, "\t{}", stamp.to_text());
+                stamp.push_to(&mut text);
             }
             text.push('\n');
         }
         let mut stacks: Vec<_> = self.stacks.iter().collect();
         stacks.sort_unstable_by_key(|(path, _)| *path);
         for (path, entry) in stacks {
-            let (path, stamp) = (path.display(), entry.output.to_text());
-            let _ = write!(text, "s\t{path}\t{:x}\t{stamp}\t", entry.task);
-            for fact in &entry.facts {
-                let _ = write!(text, "{fact:x} ");
+            let start = text.len();
+            text.push('s');
+            let is_whole = push_path(&mut text, Path::new(path));
+            text.push('\t');
+            push_hex(&mut text, entry.task);
+            entry.output.push_to(&mut text);
+            text.push('\t');
+            for &fact in &entry.facts {
+                push_hex(&mut text, u64::from(fact));
+                text.push(' ');
             }
             text.push('\n');
+            if !is_whole || entry.facts.iter().any(|fact| !is_written[*fact as usize]) {
+                text.truncate(start);
+            }
         }
         text
     }
@@ -202,7 +218,7 @@ impl Manifest {
                     return None;
                 }
                 let entry = Entry { task: hash, output: stamp?, facts };
-                manifest.stacks.insert(path, entry);
+                manifest.stacks.insert(path.into(), entry);
             } else {
                 let question = Question::ALL.into_iter().find(|q| q.letter() == letter)?;
                 manifest.facts.push(Fact { question, path, answer: Answer { hash, stamp } });
@@ -219,8 +235,11 @@ impl Stamp {
         Some(Self { len: facts.len, modified: facts.modified })
     }
 
-    fn to_text(self) -> String {
-        format!("{:x}:{:x}", self.len, self.modified.as_nanos())
+    fn push_to(self, text: &mut String) {
+        text.push('\t');
+        push_hex(text, self.len);
+        text.push(':');
+        push_hex(text, u64::try_from(self.modified.as_nanos()).unwrap_or(u64::MAX));
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -228,6 +247,27 @@ impl Stamp {
         let nanoseconds = u64::from_str_radix(modified, 16).ok()?;
         let len = u64::from_str_radix(len, 16).ok()?;
         Some(Self { len, modified: Duration::from_nanos(nanoseconds) })
+    }
+}
+
+/// Adds a path behind a tab; says whether it can be read again.
+fn push_path(text: &mut String, path: &Path) -> bool {
+    text.push('\t');
+    match path.to_str() {
+        Some(path) if !path.contains(['\t', '\n', '\r']) => {
+            text.push_str(path);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Adds a number in hexadecimal; a manifest has very many.
+fn push_hex(text: &mut String, number: u64) {
+    let n_digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1);
+    for at in (0..n_digits).rev() {
+        let digit = (number >> (at * 4) & 0xf) as u32;
+        text.push(char::from_digit(digit, 16).unwrap_or('0'));
     }
 }
 

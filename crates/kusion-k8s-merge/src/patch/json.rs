@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 512;
 pub fn json_patch(current: &Value, patch: &Value) -> Result<Value, PatchError> {
     let Value::Array(operations) = patch else {
         return Err(PatchError::BadRequest(format!(
-            "json: cannot unmarshal {} into Go value of type jsonpatch.Patch",
+            "error decoding patch: json: cannot unmarshal {} into Go value of type []handlers.jsonPatchOp",
             json_kind(patch)
         )));
     };

@@ -1,11 +1,18 @@
 //! Configuration, storage, access and other kinds.
 
 use super::{Object, child, items, made, set, set_text, spec, text};
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 /// A secret.
 pub(super) fn secret(object: &mut Object) {
     set_text(object, "type", "Opaque");
+    let Some(Value::Object(texts)) = object.remove("stringData") else { return };
+    let data = made(object, "data");
+    for (key, value) in texts {
+        let encoded = BASE64.encode(value.as_str().unwrap_or_default().as_bytes());
+        data.insert(key, encoded.into());
+    }
 }
 
 /// A namespace carries its name as a label.

@@ -90,6 +90,7 @@ pub(super) fn job(object: &mut Object) {
     set(job, "backoffLimit", if per_index { i32::MAX } else { 6 });
     set_text(job, "completionMode", "NonIndexed");
     set(job, "suspend", false);
+    set(job, "manualSelector", false);
     let replaced = if job.get("podFailurePolicy").is_some_and(|policy| !policy.is_null()) {
         "Failed"
     } else {

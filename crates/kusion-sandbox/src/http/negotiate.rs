@@ -33,12 +33,26 @@ pub(crate) struct Form {
     pub(crate) shape: Shape,
     /// Whether JSON is indented.
     pub(crate) pretty: bool,
+    /// What a row of a table carries beside its cells.
+    pub(crate) rows: Rows,
+}
+
+/// What a row of a table carries beside its cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Rows {
+    /// The metadata of its object.
+    #[default]
+    Metadata,
+    /// The whole object.
+    Object,
+    /// Nothing.
+    Nothing,
 }
 
 impl Form {
     /// Plain JSON.
     pub(crate) fn json() -> Self {
-        Self { format: Format::Json, shape: Shape::Object, pretty: false }
+        Self { format: Format::Json, shape: Shape::Object, pretty: false, rows: Rows::default() }
     }
 }
 
@@ -58,10 +72,11 @@ pub(crate) fn negotiate(headers: &HeaderMap, query: &Query, discovery: bool) -> 
         .map(|clause| (quality(clause), clause))
         .collect();
     clauses.sort_by(|a, b| b.0.total_cmp(&a.0));
-    clauses
-        .iter()
-        .find_map(|(_, clause)| form(clause, discovery))
-        .map(|form| Form { pretty, ..form })
+    clauses.iter().find_map(|(_, clause)| form(clause, discovery)).map(|form| Form {
+        pretty,
+        rows: rows(query),
+        ..form
+    })
 }
 
 fn quality(clause: &str) -> f32 {
@@ -75,7 +90,7 @@ fn quality(clause: &str) -> f32 {
 fn form(clause: &str, discovery: bool) -> Option<Form> {
     let mut parts = clause.split(';').map(str::trim);
     let format = match parts.next()? {
-        "application/json" | "*/*" | "application/*" => Format::Json,
+        "application/json" | "*/*" => Format::Json,
         "application/yaml" => Format::Yaml,
         _ => return None,
     };
@@ -105,7 +120,15 @@ fn form(clause: &str, discovery: bool) -> Option<Form> {
         }
         _ => return None,
     };
-    Some(Form { format, shape, pretty: false })
+    Some(Form { format, shape, pretty: false, rows: Rows::default() })
+}
+
+fn rows(query: &Query) -> Rows {
+    match query.get("includeObject") {
+        "Object" => Rows::Object,
+        "None" => Rows::Nothing,
+        _ => Rows::Metadata,
+    }
 }
 
 fn is_pretty(headers: &HeaderMap, query: &Query) -> bool {

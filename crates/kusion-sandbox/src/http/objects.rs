@@ -7,7 +7,7 @@ use super::present;
 use super::read::Request;
 use super::route::Route;
 use super::watch;
-use crate::api::{Api, Deletion, PatchKind, Propagation, Scope, Write};
+use crate::api::{Api, Deletion, PatchKind, Propagation, Scope, Validation, Write};
 use crate::cluster::{Cluster, Filter, prefix};
 use crate::registry::Served;
 use crate::store::{Stored, TooOld};
@@ -15,7 +15,7 @@ use crate::write::{Outcome, judge};
 use crate::{Status, object, reviews};
 use data_encoding::BASE64URL_NOPAD;
 use hyper::{Method, Response};
-use kusion_k8s_schema::{Format, parse};
+use kusion_k8s_schema::{Finding, Format, parse, strict_error};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -244,20 +244,34 @@ impl Target<'_> {
                 PatchKind::Strategic
             }
             "application/apply-patch+yaml" => PatchKind::Apply,
+            "application/strategic-merge-patch+json" => {
+                return Err(Status::unsupported_media(
+                    "the body of the request was in an unknown format - accepted media types \
+                     include: application/json-patch+json, application/merge-patch+json, \
+                     application/apply-patch+yaml",
+                ));
+            }
             _ => {
                 let mut status = Status::unsupported_media("415: Unsupported Media Type");
                 status.details = json!({});
                 return Err(status);
             }
         };
+        let write = patch_options(self.request, kind, write)?;
         let format = if kind == PatchKind::Apply { Format::Yaml } else { Format::Json };
         let decoded = parse(&self.request.body, format).map_err(|why| {
             Status::bad_request(match format {
-                Format::Yaml => format!("error decoding YAML: {why}"),
+                Format::Yaml => format!(
+                    "error decoding YAML: error converting YAML to JSON: {}",
+                    without_line(&why)
+                ),
                 Format::Json => format!("error decoding patch: {why}"),
             })
         })?;
         let given = if kind == PatchKind::Apply { &decoded.findings[..] } else { &[] };
+        if kind == PatchKind::Apply {
+            check_applied(&decoded.value, given, write.validation)?;
+        }
         let mut warnings = judge(self.served, given, write.validation)?;
         let patch = decoded.value;
         let (namespace, name) = (&self.route.namespace, &self.route.name);
@@ -294,7 +308,7 @@ impl Target<'_> {
                     "FieldValueNotSupported",
                     "propagationPolicy",
                     format!(
-                        "Unsupported value: \"{other}\": supported values: \"Background\", \"Foreground\", \"Orphan\""
+                        "Unsupported value: \"{other}\": supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\""
                     ),
                 );
                 return Err(Status::invalid("meta.k8s.io", "DeleteOptions", "", &[cause]));
@@ -467,4 +481,54 @@ pub(crate) fn not_simulated(what: &str) -> Status {
         message: format!("the sandbox runs no containers: {what} is not available"),
         details: Value::Null,
     }
+}
+
+/// Checks the options of a patch that hold for one kind of patches only.
+fn patch_options<'a>(
+    request: &Request,
+    kind: PatchKind,
+    mut write: Write<'a>,
+) -> Result<Write<'a>, Status> {
+    if kind == PatchKind::Apply {
+        // Who applies must say so; the name of the program does not count.
+        if request.query.get("fieldManager").is_empty() {
+            write.manager = "";
+        }
+    } else if request.query.has("force") {
+        let cause = crate::Cause::new(
+            "FieldValueForbidden",
+            "force",
+            "Forbidden: may not be specified for non-apply patch",
+        );
+        return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", &[cause]));
+    }
+    Ok(write)
+}
+
+/// Checks that an applied body is an object, and written once.
+fn check_applied(
+    value: &Value,
+    findings: &[Finding],
+    validation: Validation,
+) -> Result<(), Status> {
+    if value.is_array() {
+        return Err(Status::bad_request(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot \
+             unmarshal array into Go value of type map[string]interface {}",
+        ));
+    }
+    match strict_error(findings) {
+        Some(error) if validation == Validation::Strict => {
+            let error = error.trim_start_matches("strict decoding error: ");
+            Err(Status::bad_request(format!(
+                "error strict decoding YAML: error converting YAML to JSON: {error}"
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Leaves out the line of a YAML error on the first line, as the real server does.
+fn without_line(why: &str) -> String {
+    why.replacen("yaml: line 1: ", "yaml: ", 1)
 }

@@ -36,9 +36,14 @@ impl ListOptions {
         let version = match query.get("resourceVersion") {
             "" => None,
             text => Some(text.parse::<u64>().map_err(|_| {
-                Status::bad_request(format!(
-                    "invalid resource version: resourceVersion: Invalid value: \"{text}\": strconv.ParseUint: parsing \"{text}\": invalid syntax"
-                ))
+                let why = format!(
+                    "resourceVersion: Invalid value: \"{text}\": strconv.ParseUint: parsing \"{text}\": invalid syntax"
+                );
+                if watch || query.flag("watch") {
+                    Status::unnamed(why)
+                } else {
+                    Status::bad_request(format!("invalid resource version: {why}"))
+                }
             })?),
         };
         let options = Self {
@@ -113,7 +118,7 @@ impl ListOptions {
                 "FieldValueNotSupported",
                 "resourceVersionMatch",
                 format!(
-                    "Unsupported value: \"{matching}\": supported values: \"Exact\", \"NotOlderThan\""
+                    "Unsupported value: \"{matching}\": supported values: \"Exact\", \"NotOlderThan\", \"\""
                 ),
             ));
         }

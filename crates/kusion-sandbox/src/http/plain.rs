@@ -16,10 +16,13 @@ pub(crate) fn handle(
     address: &str,
     request: &Request,
 ) -> Result<Response<Body>, Status> {
-    if request.method != Method::GET {
-        return Ok(not_found());
-    }
     let parts: Vec<&str> = request.path.split('/').filter(|part| !part.is_empty()).collect();
+    if request.method != Method::GET {
+        return match parts[..] {
+            ["version"] => Err(Status::method_not_allowed()),
+            _ => Ok(not_found()),
+        };
+    }
     match parts[..] {
         [] => Ok(present::document(200, &pretty(), &paths(cluster))),
         ["version"] => Ok(present::document(200, &pretty(), &version())),
@@ -58,7 +61,12 @@ fn list(
     group: &str,
     version: &str,
 ) -> Result<Response<Body>, Status> {
-    found(request, discovery::resource_list(group, version, &cluster.registry.custom()))
+    let custom = cluster.registry.custom();
+    let document = discovery::resource_list(group, version, &custom);
+    if document.is_none() && discovery::group(group, &custom).is_some() {
+        return Err(Status::no_route());
+    }
+    found(request, document)
 }
 
 /// Answers `/api` (with an address) and `/apis`, aggregated when the client asks for it.

@@ -60,6 +60,10 @@ pub(crate) fn failure(form: &Form, status: &Status) -> Response<Body> {
     response
 }
 
+/// What the server says of the old form of endpoints.
+const ENDPOINTS_WARNING: &str =
+    "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+
 /// Adds warnings.
 pub(crate) fn warn(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {
     for warning in warnings {
@@ -85,7 +89,12 @@ pub(crate) fn outcome(
         }
         _ => document(code, form, &shaped(cluster, served, form, &outcome.value)),
     };
-    warn(response, &outcome.warnings)
+    let response = warn(response, &outcome.warnings);
+    if served.is("", "endpoints") {
+        warn(response, &[ENDPOINTS_WARNING.to_owned()])
+    } else {
+        response
+    }
 }
 
 /// Makes the answer to a read of one object.
@@ -107,7 +116,7 @@ pub(crate) fn shaped(cluster: &Cluster, served: &Served, form: &Form, value: &Va
     match &form.shape {
         Shape::Table(version) if value["kind"] != "Status" => {
             let rows: Vec<&Value> = vec![value];
-            let mut table = crate::table::table(cluster, served, version, &rows);
+            let mut table = crate::table::table(cluster, served, version, form.rows, &rows);
             table["metadata"] = json!({"resourceVersion": value["metadata"]["resourceVersion"]});
             table
         }
@@ -142,7 +151,7 @@ pub(crate) fn list(
     let document_value = match &form.shape {
         Shape::Table(version) => {
             let rows: Vec<&Value> = values.iter().map(|value| &**value).collect();
-            let mut table = crate::table::table(cluster, served, version, &rows);
+            let mut table = crate::table::table(cluster, served, version, form.rows, &rows);
             table["metadata"] = meta.clone();
             table
         }

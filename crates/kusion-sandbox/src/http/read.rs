@@ -65,9 +65,16 @@ impl Request {
     /// Picks the form of the answer.
     pub(crate) fn form(&self) -> Result<Form, Status> {
         negotiate(&self.headers, &self.query, false).ok_or_else(|| {
-            let mut status = Status::not_acceptable(
-                "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf, application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch",
-            );
+            const SERVED: &str =
+                "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+            let accept = self.header(hyper::header::ACCEPT);
+            if accept.starts_with("application/json;") {
+                let message = format!("only the following media types are accepted: {SERVED}");
+                return Status::not_acceptable(message);
+            }
+            let mut status = Status::not_acceptable(format!(
+                "406: Not Acceptable\n\nAvailable representations: {SERVED}"
+            ));
             status.details = serde_json::json!({});
             status
         })
@@ -95,7 +102,7 @@ impl Request {
                     let cause = crate::Cause::new(
                         "FieldValueNotSupported",
                         "dryRun",
-                        format!("Unsupported value: \"{other}\": supported values: \"All\""),
+                        format!("Unsupported value: [\"{other}\"]: supported values: \"All\""),
                     );
                     let kind = self.options_kind();
                     return Err(Status::invalid("meta.k8s.io", kind, "", &[cause]));
@@ -116,7 +123,7 @@ impl Request {
                     "FieldValueNotSupported",
                     "fieldValidation",
                     format!(
-                        "Unsupported value: \"{other}\": supported values: \"Ignore\", \"Strict\", \"Warn\""
+                        "Unsupported value: \"{other}\": supported values: \"\", \"Ignore\", \"Strict\", \"Warn\""
                     ),
                 );
                 Err(Status::invalid("meta.k8s.io", self.options_kind(), "", &[cause]))

@@ -1,6 +1,6 @@
 //! What an object must pass: known fields, admission, and the rules of its kind.
 
-use crate::api::{Resource, Validation, Write};
+use crate::api::{PatchKind, Resource, Validation, Write};
 use crate::cluster::Cluster;
 use crate::lifecycle::admit::{self, Operation, Review};
 use crate::registry::Served;
@@ -103,7 +103,7 @@ pub(crate) fn validate(
 ) -> Result<(), Status> {
     let mut causes = crate::validate::check(served, subresource, old, new);
     if let Some(custom) = &served.custom {
-        let found = custom.structural.validate(new);
+        let found = custom.structural.validate_change(new, old);
         causes.extend(found.into_iter().map(|it| Cause::new(it.reason, it.field, it.message)));
     } else if crd::is_definition(served) {
         causes.extend(crd::validate(new));
@@ -125,11 +125,7 @@ pub(crate) fn judge(
             let resource = &served.resource;
             let expected =
                 Expected { group: &resource.group, version: &resource.version, kind: &served.kind };
-            Err(Status::bad_request(if served.is_builtin() {
-                cannot_handle(&served.kind, &expected, &error)
-            } else {
-                error
-            }))
+            Err(Status::bad_request(cannot_handle(&served.kind, &expected, &error)))
         }
         (Some(_), Validation::Warn) => Ok(findings.iter().map(ToString::to_string).collect()),
         _ => Ok(Vec::new()),
@@ -139,6 +135,7 @@ pub(crate) fn judge(
 /// Brings an object that a patch made into the form in which it is kept; returns findings.
 pub(crate) fn normalize_patched(
     served: &Served,
+    kind: PatchKind,
     object: &mut Value,
 ) -> Result<Vec<Finding>, Status> {
     if let Some(custom) = &served.custom {
@@ -146,9 +143,24 @@ pub(crate) fn normalize_patched(
         return Ok(unknown.into_iter().map(Finding::Unknown).collect());
     }
     let Some(info) = served.info else { return Ok(Vec::new()) };
+    let name = object::name(object).to_owned();
     let decoded =
         kusion_k8s_schema::normalize(&kusion_k8s_schema::builtin().types, info.ty, object.take())
-            .map_err(Status::bad_request)?;
+            .map_err(|why| not_of_its_kind(served, kind, &name, &why.to_string()))?;
     *object = decoded.value;
     Ok(decoded.findings)
+}
+
+/// The answer when a patch made something that is no object of its kind.
+fn not_of_its_kind(served: &Served, kind: PatchKind, name: &str, why: &str) -> Status {
+    if kind != PatchKind::Apply {
+        let cause = Cause::new("FieldValueInvalid", "patch", format!("Invalid value: {why}"));
+        return Status::invalid("", "", "", &[cause]);
+    }
+    let resource = &served.resource;
+    let type_ = format!("{}/{}, Kind={}", resource.group, resource.version, served.kind);
+    Status::unnamed(format!(
+        "failed to convert new object (/{name}; {type_}) to proper version: unable to convert \
+         unstructured object to {type_}: error decoding from json: {why}"
+    ))
 }

@@ -63,12 +63,13 @@ impl Cluster {
         let table = served.table()?;
         let name = object::name(&object).to_owned();
         if !object::meta_text(&object, "resourceVersion").is_empty() {
-            return Err(Status::bad_request(
+            return Err(Status::unnamed(
                 "resourceVersion should not be set on objects to be created",
             ));
         }
         self.check_namespace_alive(served, namespace, &name)?;
         self.check_definition_alive(served)?;
+        forget_deletion(&mut object);
         crate::defaults::apply(served, &mut object);
         if origin == Origin::Written {
             object::meta_mut(&mut object).remove("managedFields");
@@ -125,6 +126,13 @@ impl Cluster {
         let value = Arc::new(self.to_served(served, object));
         Ok(Outcome { value, stored: None, created, removed: false, warnings: Vec::new() })
     }
+}
+
+/// An object cannot be born deleted.
+fn forget_deletion(object: &mut Value) {
+    let meta = object::meta_mut(object);
+    meta.remove("deletionTimestamp");
+    meta.remove("deletionGracePeriodSeconds");
 }
 
 /// Checks that a body is of the served version and kind; sets them when they are missing.

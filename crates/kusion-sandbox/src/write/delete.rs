@@ -48,7 +48,9 @@ impl Cluster {
         let kept = object::finalizers(&new).next().is_some() || keeps_namespace(served, &new);
         if !kept && grace == 0 {
             if deletion.dry_run {
-                return Ok(self.answer_dry(served, new, false)?);
+                let mut outcome = self.answer_dry(served, new, false)?;
+                outcome.removed = true;
+                return Ok(outcome);
             }
             let table = served.table()?;
             let stored = self.store.remove(table, old, new).map_err(|Race| Failed::Race)?;
@@ -75,7 +77,7 @@ impl Cluster {
 
 fn check_preconditions(served: &Served, old: &Stored, deletion: &Deletion) -> Result<(), Status> {
     let value = old.value();
-    let (group, plural) = (&served.resource.group, &served.resource.plural);
+    let group = &served.resource.group;
     let name = object::name(&value);
     if let Some(uid) = &deletion.uid
         && *uid != object::uid(&value)
@@ -84,7 +86,7 @@ fn check_preconditions(served: &Served, old: &Stored, deletion: &Deletion) -> Re
             "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
             object::uid(&value)
         );
-        return Err(Status::conflict(group, plural, name, &why));
+        return Err(Status::conflict(group, &served.kind, name, &why));
     }
     if let Some(version) = &deletion.resource_version
         && *version != old.revision.to_string()
@@ -93,7 +95,7 @@ fn check_preconditions(served: &Served, old: &Stored, deletion: &Deletion) -> Re
             "Precondition failed: ResourceVersion in precondition: {version}, ResourceVersion in object meta: {}",
             old.revision
         );
-        return Err(Status::conflict(group, plural, name, &why));
+        return Err(Status::conflict(group, &served.kind, name, &why));
     }
     Ok(())
 }

@@ -116,9 +116,7 @@ pub(crate) fn apply(
     match kusion_k8s_merge::apply(&writer, live, config, write.force) {
         Ok(applied) => Ok(applied.object),
         Err(ApplyError::BadRequest(why)) => Err(Status::bad_request(why)),
-        Err(ApplyError::Invalid(why)) => {
-            Err(Status { code: 500, reason: "", message: why, details: Value::Null })
-        }
+        Err(ApplyError::Invalid(why)) => Err(Status::unnamed(why)),
         Err(ApplyError::Conflict(conflicts)) => {
             let causes: Vec<Value> = conflicts
                 .list
@@ -169,6 +167,6 @@ pub(crate) fn patch_status(error: PatchError) -> Status {
         PatchError::Unprocessable(_) => {
             Status { code: 422, reason: "Invalid", message: error.to_string(), details: json!({}) }
         }
-        PatchError::Internal(why) => Status::internal(&why),
+        PatchError::Internal(why) => Status::unnamed(why),
     }
 }

@@ -15,6 +15,9 @@ use kusion_k8s_schema::{Finding, strict_error};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// The longest name of a field manager, in bytes.
+const LONGEST_MANAGER: usize = 128;
+
 impl Cluster {
     /// Patches an object.
     pub(crate) fn patch(
@@ -67,8 +70,9 @@ impl Cluster {
         check_type(served, &mut new)?;
         check_namespace(served, namespace, &mut new)?;
         check_name(name, &mut new)?;
-        let findings = normalize_patched(served, &mut new)?;
+        let findings = normalize_patched(served, kind, &mut new)?;
         let warnings = judge_patch(served, &findings, kind, &new, write)?;
+        check_uid(served, &old.value(), &new)?;
         check_preconditions(served, &old, &new)?;
         let mut outcome = self.replace(served, &old, new, write, origin)?;
         outcome.warnings = warnings;
@@ -86,7 +90,7 @@ impl Cluster {
         let merged = match kind {
             PatchKind::Apply => {
                 let new = managed::apply(self, served, write, Some(live), patch)?;
-                return Ok((without_nulls(new), Origin::Applied));
+                return Ok((typed_form(served, new), Origin::Applied));
             }
             PatchKind::Json => json_patch(live, patch),
             PatchKind::Merge => merge_patch(live, patch),
@@ -106,12 +110,21 @@ impl Cluster {
         config: &Value,
         write: &Write<'_>,
     ) -> Result<Outcome, Failed> {
+        let uid = object::uid(config);
+        if !uid.is_empty() {
+            let why = format!(
+                "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            );
+            let (group, plural) = (&served.resource.group, &served.resource.plural);
+            return Err(Status::conflict(group, plural, name, &why).into());
+        }
         let mut object = managed::apply(self, served, write, None, config)?;
+        object::meta_mut(&mut object).remove("resourceVersion");
         object::meta_mut(&mut object).insert("name".to_owned(), name.into());
-        let mut object = without_nulls(object);
+        let mut object = typed_form(served, object);
         check_type(served, &mut object)?;
         check_namespace(served, namespace, &mut object)?;
-        normalize_patched(served, &mut object)?;
+        normalize_patched(served, PatchKind::Apply, &mut object)?;
         match self.create_object(served, namespace, object, write, Origin::Applied) {
             Err(status) if status.is_already_exists() => Err(Failed::Race),
             result => Ok(result?),
@@ -141,6 +154,18 @@ impl Cluster {
     pub(crate) fn live(&self, served: &Served, old: &Stored) -> Result<Value, Status> {
         Ok((*self.view(served, old)?).clone())
     }
+}
+
+/// A patch cannot make an object another one.
+fn check_uid(served: &Served, old: &Value, new: &Value) -> Result<(), Status> {
+    let (before, after) = (object::uid(old), object::uid(new));
+    if after.is_empty() || before == after {
+        return Ok(());
+    }
+    let message = format!("Invalid value: \"{after}\": field is immutable");
+    let cause = crate::Cause::new("FieldValueInvalid", "metadata.uid", message);
+    let causes = [cause.clone(), cause];
+    Err(Status::invalid(&served.resource.group, &served.kind, object::name(new), &causes))
 }
 
 /// Judges the unknown fields of an object that a patch made.
@@ -181,15 +206,40 @@ fn check_config(
         );
         return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", &[cause]));
     }
-    let mut config = config.clone();
-    if write.subresource != "scale" {
-        check_type(served, &mut config)?;
-        check_namespace(served, namespace, &mut config)?;
+    if write.manager.len() > LONGEST_MANAGER {
+        let message = format!("Too long: may not be more than {LONGEST_MANAGER} bytes");
+        let cause = crate::Cause::new("FieldValueTooLong", "fieldManager", message);
+        return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", &[cause]));
     }
+    if write.subresource == "scale" {
+        return check_name(name, &mut config.clone());
+    }
+    let text = |key: &str| config.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (version, kind) = (text("apiVersion"), text("kind"));
+    if version.is_empty() || kind != &*served.kind {
+        let version =
+            if version.contains('/') { version.to_owned() } else { format!("/{version}") };
+        let message = format!("invalid object type: {version}, Kind={kind}");
+        return Err(Status::bad_request(message));
+    }
+    if object::name(config).is_empty() {
+        return Err(Status::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        )));
+    }
+    let mut config = config.clone();
+    check_type(served, &mut config)?;
+    check_namespace(served, namespace, &mut config)?;
     check_name(name, &mut config)
 }
 
-/// Removes nulls, which stand for nothing in typed objects.
+/// Brings what was applied to the form in which objects of its kind are kept: nulls stand for
+/// nothing in typed objects, custom ones keep them.
+fn typed_form(served: &Served, object: Value) -> Value {
+    if served.is_builtin() { without_nulls(object) } else { object }
+}
+
+/// Removes nulls.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(

@@ -13,6 +13,7 @@ pub(crate) fn has_generation(served: &Served) -> bool {
     matches!(
         &*served.kind,
         "Pod"
+            | "PodTemplate"
             | "ReplicationController"
             | "Deployment"
             | "ReplicaSet"
@@ -44,19 +45,43 @@ pub(crate) fn has_generation(served: &Served) -> bool {
 pub(crate) fn for_create(served: &Served, new: &mut Value) {
     let generation = has_generation(served);
     let meta = object::meta_mut(new);
-    for key in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"] {
+    for key in ["selfLink", "resourceVersion"] {
         meta.remove(key);
     }
     meta.insert("uid".to_owned(), super::names::uid().into());
     meta.insert("creationTimestamp".to_owned(), clock::now().into());
     if generation {
         meta.insert("generation".to_owned(), 1.into());
-    } else {
-        meta.remove("generation");
     }
     reset_status(served, new);
+    prepare_kind(served, new);
     if served.is("", "namespaces") {
         prepare_namespace(new);
+    }
+}
+
+/// What the server sets in new objects of some kinds.
+fn prepare_kind(served: &Served, new: &mut Value) {
+    match (&*served.storage.group, &*served.kind) {
+        ("", "Pod") => {
+            let class = crate::pods::resources::qos_class(new);
+            new["status"]["qosClass"] = class.into();
+            let grace = &mut new["spec"]["terminationGracePeriodSeconds"];
+            if grace.as_i64().is_some_and(|seconds| seconds < 0) {
+                *grace = 1.into();
+            }
+        }
+        ("", "PersistentVolume") => {
+            new["status"]["lastPhaseTransitionTime"] = clock::now().into();
+        }
+        ("apps", "DaemonSet") => {
+            let annotations =
+                object::meta_mut(new).entry("annotations").or_insert_with(|| json!({}));
+            if let Some(map) = annotations.as_object_mut() {
+                map.insert("deprecated.daemonset.template.generation".to_owned(), "1".into());
+            }
+        }
+        _ => {}
     }
 }
 

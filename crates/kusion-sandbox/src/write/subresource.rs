@@ -100,6 +100,17 @@ fn part(old: &Value, new: &Value, path: &[&str; 2]) -> Value {
 }
 
 impl Cluster {
+    /// Entries of managers who scale a custom object carry no time on the real server.
+    fn forget_scale_times(object: &mut Value) {
+        let entries =
+            object::meta_mut(object).get_mut("managedFields").and_then(Value::as_array_mut);
+        for entry in entries.into_iter().flatten().filter_map(Value::as_object_mut) {
+            if entry.get("subresource").is_some_and(|name| name == "scale") {
+                entry.remove("time");
+            }
+        }
+    }
+
     /// Returns how many replicas an object wants and has, as a `Scale`.
     pub(crate) fn scale(
         &self,
@@ -160,10 +171,26 @@ impl Cluster {
                 object::child_mut(&mut new, "spec").insert("replicas".to_owned(), replicas.into());
             }
         }
+        // The object changes as a whole, but its managers are told by the subresource.
+        let live = self.view(served, old)?;
+        super::managed::update(self, served, write, Some(&live), &mut new);
+        if served.custom.is_some() {
+            forget_scale_times(&mut new);
+        }
         let plain = Write { subresource: "", ..*write };
-        let outcome = self.replace(served, old, new, &plain, Origin::Written)?;
+        let outcome = self.replace(served, old, new, &plain, Origin::Applied)?;
         let value = Arc::new(scale_of(served, &outcome.value));
         Ok(Outcome { value, stored: None, ..outcome })
+    }
+}
+
+/// Entries of managers who scale a custom object carry no time on the real server.
+fn forget_scale_times(object: &mut Value) {
+    let entries = object::meta_mut(object).get_mut("managedFields").and_then(Value::as_array_mut);
+    for entry in entries.into_iter().flatten().filter_map(Value::as_object_mut) {
+        if entry.get("subresource").is_some_and(|name| name == "scale") {
+            entry.remove("time");
+        }
     }
 }
 

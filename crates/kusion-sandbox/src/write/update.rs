@@ -44,6 +44,7 @@ impl Cluster {
         }
         loop {
             let old = self.get(served, namespace, name)?;
+            needs_version(served, &object)?;
             check_preconditions(served, &old, &object)?;
             match self.replace(served, &old, object.clone(), write, Origin::Written) {
                 // Whoever names a version fails the check above in the next round.
@@ -153,6 +154,20 @@ pub(crate) fn check_name(name: &str, object: &mut Value) -> Result<(), Status> {
     Ok(())
 }
 
+/// Custom objects are updated only by those who know what they replace.
+fn needs_version(served: &Served, object: &Value) -> Result<(), Status> {
+    if served.is_builtin() || !object::meta_text(object, "resourceVersion").is_empty() {
+        return Ok(());
+    }
+    let cause = crate::Cause::new(
+        "FieldValueInvalid",
+        "metadata.resourceVersion",
+        "Invalid value: 0: must be specified for an update",
+    );
+    let resource = &served.resource;
+    Err(Status::invalid(&resource.group, &resource.plural, object::name(object), &[cause]))
+}
+
 /// Checks the version and the uid that the writer believes the object to have.
 pub(crate) fn check_preconditions(
     served: &Served,
@@ -163,6 +178,10 @@ pub(crate) fn check_preconditions(
     let name = object::name(&old_value);
     let (group, plural) = (&served.resource.group, &served.resource.plural);
     let version = object::meta_text(object, "resourceVersion");
+    if !version.is_empty() && version.parse::<u64>().is_err() {
+        let why = format!("strconv.ParseUint: parsing \"{version}\": invalid syntax");
+        return Err(Status::unnamed(why));
+    }
     if !version.is_empty() && version != "0" && version != old.revision.to_string() {
         return Err(Status::modified(group, plural, name));
     }
