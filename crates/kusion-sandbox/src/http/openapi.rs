@@ -8,8 +8,11 @@ use super::read::Request;
 use crate::Status;
 use crate::cluster::Cluster;
 use hyper::Response;
-use hyper::header::{CACHE_CONTROL, ETAG, HeaderValue, IF_NONE_MATCH};
+use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
 use kusion_k8s_schema::openapi::{self, CustomKind, Document};
+
+/// What clients call the binary form of `/openapi/v2`.
+const V2_BINARY: &str = "com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 /// Answers a request below `/openapi/v3`, or for `/openapi/v2`.
 pub(crate) fn answer(
@@ -31,6 +34,13 @@ pub(crate) fn answer(
         })
         .collect();
     match parts {
+        ["v2"] if request.header(ACCEPT).contains(V2_BINARY) => {
+            let found = openapi::v2_binary(&customs);
+            let mut response = document(found, request);
+            let media = HeaderValue::from_static(openapi::V2_BINARY_TYPE);
+            response.headers_mut().insert(CONTENT_TYPE, media);
+            Ok(response)
+        }
         ["v2"] => Ok(document(openapi::v2(&customs), request)),
         ["v3"] => {
             // The real server names no type here, and clients have learnt to live with it.

@@ -103,7 +103,7 @@ pub(crate) fn validate(
 ) -> Result<(), Status> {
     let mut causes = crate::validate::check(served, subresource, old, new);
     if let Some(custom) = &served.custom {
-        let found = custom.structural.validate(new);
+        let found = custom.structural.validate_change(new, old);
         causes.extend(found.into_iter().map(|it| Cause::new(it.reason, it.field, it.message)));
     } else if crd::is_definition(served) {
         causes.extend(crd::validate(new));
