@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-const LIMIT: Duration = Duration::from_mins(60);
+const LIMIT: Duration = Duration::from_hours(1);
 
 /// What a repository costs.
 #[derive(Clone, Debug)]
@@ -105,8 +105,8 @@ pub(crate) fn run_founding(folder: &Path, tools: &Tools) -> anyhow::Result<Found
     let (one, none) = after_changes(&repo, &out, tools, 2)?;
     let (mut n_yaml_lines, mut n_yaml_bytes) = (0, 0);
     for line in fs::read_to_string(&list)?.lines() {
-        let text = fs::read(result_of(line, &repo, &out)?)?;
-        n_yaml_lines += text.iter().filter(|byte| **byte == b'\n').count();
+        let text = fs::read_to_string(result_of(line, &repo, &out)?)?;
+        n_yaml_lines += text.lines().count();
         n_yaml_bytes += text.len() as u64;
     }
     Ok(Founding { written, n_projects, n_yaml_lines, n_yaml_bytes, full, one, none })

@@ -19,19 +19,17 @@ pub(crate) struct Repo {
 /// How much stands in a project.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
-    n_variables: u64,
-    n_helpers: u64,
-    n_documents: u64,
-    n_lines: u64,
+    variables: u64,
+    helpers: u64,
+    documents: u64,
+    lines: u64,
 }
 
 impl Shape {
     /// A project of about 110 lines; a stack of about 270 lines of YAML.
-    pub(crate) const SMALL: Self =
-        Self { n_variables: 4, n_helpers: 1, n_documents: 1, n_lines: 2 };
+    pub(crate) const SMALL: Self = Self { variables: 4, helpers: 1, documents: 1, lines: 2 };
     /// A project of about 220 lines; a stack of about 590 lines of YAML.
-    pub(crate) const LARGE: Self =
-        Self { n_variables: 8, n_helpers: 5, n_documents: 4, n_lines: 8 };
+    pub(crate) const LARGE: Self = Self { variables: 8, helpers: 5, documents: 4, lines: 8 };
 }
 
 /// What was generated.
@@ -114,7 +112,7 @@ service: sv.Service {{
 ",
         i % 7
     );
-    for v in 0..more(shape.n_variables) {
+    for v in 0..more(shape.variables) {
         let _ = writeln!(text, "            SETTING_{v} = \"value {v} of {i}\"");
     }
     let _ = write!(
@@ -127,7 +125,7 @@ service: sv.Service {{
     helpers = [
 "
     );
-    for h in 0..more(shape.n_helpers) {
+    for h in 0..more(shape.helpers) {
         let _ = write!(
             text,
             "        sv.Unit {{
@@ -143,12 +141,12 @@ service: sv.Service {{
         );
     }
     text.push_str("    ]\n    documents = [\n");
-    for d in 0..more(shape.n_documents) {
+    for d in 0..more(shape.documents) {
         let _ = writeln!(
             text,
             "        sv.Document {{\n            title = \"doc-{d}\"\n            content = {{"
         );
-        for l in 0..more(shape.n_lines) {
+        for l in 0..more(shape.lines) {
             let _ = writeln!(text, "                \"line.{l}\" = \"text {l} of {d}\"");
         }
         text.push_str("            }\n        }\n");

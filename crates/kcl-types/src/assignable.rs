@@ -259,7 +259,7 @@ fn drop_marked(items: &mut Vec<Type>, mut dropped: Vec<bool>) {
     }
 }
 
-/// Collects types for a union: flat, without repeated literals.
+/// Collects types for a union: flat, without repeated ones.
 #[derive(Default)]
 pub(crate) struct UnionBuilder {
     items: Vec<Type>,
@@ -307,8 +307,10 @@ impl UnionBuilder {
         const FEW: usize = 8;
         const MANY: usize = 16;
         if !is_scalar(&ty) {
+            // Literals written at two places are two types, as long as there are few.
             let is_many = self.composites > MANY;
-            if is_many && self.items.iter().any(|item| is_same_composite(item, &ty)) {
+            let is_same = |item: &Type| *item == ty || is_many && is_same_composite(item, &ty);
+            if self.items.iter().any(is_same) {
                 return;
             }
             self.composites += 1;

@@ -69,7 +69,9 @@ pub fn check_in(
     schemas.truncate(n_known);
     lineages.truncate(n_known);
     packages[0] = PackageScope::default();
-    main_files.iter().for_each(|file| file_imports[file.0 as usize].clear());
+    for file in main_files {
+        file_imports[file.0 as usize].clear();
+    }
     let mut module_cycles = checker.module_cycles;
     module_cycles.forget(MAIN_PACKAGE);
     let mut schema_cycles = checker.schema_cycles;

@@ -8,6 +8,7 @@ mod paths;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 use crate::builtin::{ResourceInfo, builtin, described_table, version};
 use crate::discovery::compare_versions;
@@ -91,6 +92,23 @@ pub fn v2(customs: &[CustomKind]) -> Document {
         _ => {
             let body = Arc::new(bytes(&v2_document(customs)));
             last.insert(Document { body, hash }).clone()
+        }
+    }
+}
+
+/// The media type of [`v2_binary`].
+pub const V2_BINARY_TYPE: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/// Returns the document of `/openapi/v2` in its binary form.
+pub fn v2_binary(customs: &[CustomKind]) -> Document {
+    static LAST: Mutex<Option<Document>> = Mutex::new(None);
+    let text = v2(customs);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*last {
+        Some(document) if document.hash == text.hash => document.clone(),
+        _ => {
+            let body = Arc::new(wire::write(&v2_document(customs)));
+            last.insert(Document { body, hash: text.hash }).clone()
         }
     }
 }

@@ -299,6 +299,12 @@ impl FieldSelector {
 
 /// Returns a field as selectors see it: text, or empty when it is missing.
 fn field_text<'a>(object: &'a Value, path: &str) -> std::borrow::Cow<'a, str> {
+    // Events of the new form have no source; who reports them stands for it.
+    if path == "source.component"
+        && object["source"]["component"].as_str().is_none_or(str::is_empty)
+    {
+        return field_text(object, "reportingComponent");
+    }
     let mut here = object;
     for key in path.split('.') {
         match here.get(key) {

@@ -26,6 +26,8 @@ pub use store::{load, save};
 /// Which sequences to make.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
+    /// The only kind to look at, unless all are meant.
+    pub kind: Option<Kind>,
     /// The start of all randomness.
     pub seed: u64,
     /// How many sequences.
@@ -81,9 +83,11 @@ pub fn record(kubeconfig: &Path, plan: &Plan, out: &Path) -> Result<Report> {
 }
 
 /// Sends recorded sequences to a server.
-pub fn check(kubeconfig: &Path, file: &Path) -> Result<Report> {
+pub fn check(kubeconfig: &Path, plan: &Plan, file: &Path) -> Result<Report> {
     let mut server = Server::connect(kubeconfig)?;
-    run(&mut server, &load(file)?)
+    let mut sequences = load(file)?;
+    sequences.retain(|sequence| plan.kind.is_none_or(|kind| kind == sequence.kind));
+    run(&mut server, &sequences)
 }
 
 /// Sends recorded sequences to the library itself, those that it can answer alone.

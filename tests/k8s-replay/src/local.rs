@@ -154,7 +154,11 @@ fn reset_part(kind: Kind, step: &Step, live: Option<&Value>, new: &mut Value) {
         return;
     };
     let mut kept = live.clone();
-    kept["metadata"]["managedFields"] = new["metadata"]["managedFields"].clone();
+    if let Some(Value::Object(metadata)) = kept.get_mut("metadata") {
+        metadata.remove("managedFields");
+        let records = new.pointer("/metadata/managedFields").cloned();
+        metadata.extend(records.map(|records| ("managedFields".to_owned(), records)));
+    }
     if let Value::Object(kept) = &mut kept {
         kept.remove("status");
         kept.extend(new.get("status").map(|status| ("status".to_owned(), status.clone())));

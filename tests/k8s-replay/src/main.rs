@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 
 const USAGE: &str = "usage:
   k8s-replay record  --kubeconfig FILE [--seed N] [--sequences N] --out FILE
-  k8s-replay check   --kubeconfig FILE --in FILE
+  k8s-replay check   --kubeconfig FILE [--kind KIND] --in FILE
   k8s-replay local   --in FILE
   k8s-replay compare --kubeconfig FILE --other FILE [--seed N] [--sequences N]";
 
@@ -20,11 +20,15 @@ fn main() -> Result<()> {
         option(name).map(PathBuf::from).with_context(|| format!("{name} is missing\n{USAGE}"))
     };
     let number = |name: &str, default: u64| option(name).map_or(Ok(default), |text| text.parse());
-    let plan =
-        k8s_replay::Plan { seed: number("--seed", 1)?, sequences: number("--sequences", 100)? };
+    let kind = option("--kind").and_then(|name| k8s_replay::Kind::of_name(&name));
+    let plan = k8s_replay::Plan {
+        kind,
+        seed: number("--seed", 1)?,
+        sequences: number("--sequences", 100)?,
+    };
     let report = match args.first().map(String::as_str) {
         Some("record") => k8s_replay::record(&file("--kubeconfig")?, &plan, &file("--out")?)?,
-        Some("check") => k8s_replay::check(&file("--kubeconfig")?, &file("--in")?)?,
+        Some("check") => k8s_replay::check(&file("--kubeconfig")?, &plan, &file("--in")?)?,
         Some("local") => k8s_replay::local(&file("--in")?)?,
         Some("compare") => k8s_replay::compare(&file("--kubeconfig")?, &file("--other")?, &plan)?,
         _ => bail!("{USAGE}"),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use http::Request;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
@@ -75,7 +75,8 @@ impl Server {
             let code = response.status().as_u16();
             anyhow::Ok((code, response.into_body().collect_bytes().await?))
         })?;
-        let body = serde_json::from_slice(&bytes).with_context(|| format!("{method} {path}"))?;
+        let body = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| json!(String::from_utf8_lossy(&bytes).into_owned()));
         Ok((code, body))
     }
 

@@ -9,6 +9,7 @@
 mod case;
 mod client;
 mod kubectl;
+mod load;
 mod normal;
 mod recorded;
 mod run;
@@ -16,5 +17,6 @@ mod run;
 pub use case::{Case, Step, read_cases};
 pub use client::Client;
 pub use kubectl::run_script;
+pub use load::{Cost, load};
 pub use recorded::{Answer, Recorded};
 pub use run::{AT_ONCE, answers, check_all};

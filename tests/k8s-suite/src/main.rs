@@ -1,18 +1,20 @@
 //! `k8s-suite record KUBECONFIG` asks a real server and keeps its answers;
 //! `k8s-suite check KUBECONFIG [WORD] [--floor PERCENT]` compares a server with them;
-//! `k8s-suite kubectl KUBECONFIG [sandbox]` runs the script of commands, all of it on a sandbox.
+//! `k8s-suite kubectl KUBECONFIG [sandbox]` runs the script of commands, all of it on a sandbox;
+//! `k8s-suite load KUBECONFIG PID,…` measures what many objects and watchers cost processes.
 
 #![expect(clippy::print_stdout, reason = "a command line tool prints its result")]
 
 use anyhow::{Context as _, bail, ensure};
 use futures::stream::{self, StreamExt as _};
-use k8s_suite::{Case, Client, Recorded, answers, check_all, read_cases, run_script};
+use k8s_suite::{Case, Client, Recorded, answers, check_all, load, read_cases, run_script};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 const USAGE: &str = "usage: k8s-suite record KUBECONFIG [WORD]
        k8s-suite check KUBECONFIG [WORD] [--floor PERCENT]
-       k8s-suite kubectl KUBECONFIG [sandbox]";
+       k8s-suite kubectl KUBECONFIG [sandbox]
+       k8s-suite load KUBECONFIG PID,PID,…";
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -28,6 +30,9 @@ async fn main() -> anyhow::Result<()> {
         return kubectl(Path::new(kubeconfig), &root, word == "sandbox");
     }
     let client = Client::connect(Path::new(kubeconfig)).await?;
+    if command == "load" {
+        return measure(&client, word).await;
+    }
     let mut cases = read_cases(&root.join("cases"))?;
     cases.retain(|case| case.name.contains(word));
     ensure!(!cases.is_empty(), "no case has `{word}` in its name");
@@ -105,5 +110,18 @@ fn kubectl(kubeconfig: &Path, root: &Path, sandbox: bool) -> anyhow::Result<()> 
     }
     println!("{n_passed} passed, {} failed", failures.len());
     ensure!(failures.is_empty(), "{} commands failed", failures.len());
+    Ok(())
+}
+
+async fn measure(client: &Client, processes: &str) -> anyhow::Result<()> {
+    let processes = processes.split(',').map(str::parse).collect::<Result<Vec<u32>, _>>()?;
+    println!("{:30} {:>7} {:>9} {:>14} {:>10}", "", "count", "wall s", "cpu each µs", "memory MB");
+    for cost in load(client, &processes).await? {
+        let each = cost.cpu * 1e6 / cost.count as f64;
+        println!(
+            "{:30} {:>7} {:>9.2} {:>14.1} {:>10.1}",
+            cost.name, cost.count, cost.wall, each, cost.memory
+        );
+    }
     Ok(())
 }

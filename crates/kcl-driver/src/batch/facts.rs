@@ -146,15 +146,18 @@ fn real_hash<E>(answer: &Result<PathBuf, E>) -> u64 {
 /// An answer that can be given again.
 type Known<T> = Result<T, io::ErrorKind>;
 
+/// Answers by path, each with the number of its fact.
+type Answers<T> = RefCell<FxHashMap<OsString, (Known<T>, u32)>>;
+
 /// A system that remembers what it was asked. Paths are compared by their bytes: that is quick,
 /// and another spelling is only asked for again.
 pub(super) struct Recorder<'s> {
     system: &'s dyn System,
     /// When the batch began; `None` if nothing is recorded.
     start: Option<Duration>,
-    kinds: RefCell<FxHashMap<OsString, (Known<Metadata>, u32)>>,
-    reals: RefCell<FxHashMap<OsString, (Known<PathBuf>, u32)>>,
-    listings: RefCell<FxHashMap<OsString, (Known<Vec<PathBuf>>, u32)>>,
+    kinds: Answers<Metadata>,
+    reals: Answers<PathBuf>,
+    listings: Answers<Vec<PathBuf>>,
     texts: RefCell<FxHashMap<OsString, u32>>,
     /// The texts of files that many stacks read.
     common_texts: RefCell<FxHashMap<OsString, String>>,

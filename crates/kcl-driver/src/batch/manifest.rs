@@ -100,9 +100,8 @@ impl Manifest {
     /// Drops the facts that no stack relies on.
     fn drop_unused(&mut self) {
         let mut used = vec![false; self.facts.len()];
-        for entry in self.stacks.values() {
-            entry.facts.iter().for_each(|fact| used[*fact as usize] = true);
-        }
+        let all = self.stacks.values().flat_map(|entry| &entry.facts);
+        all.for_each(|fact| used[*fact as usize] = true);
         if used.iter().all(|used| *used) {
             return;
         }
@@ -114,9 +113,8 @@ impl Manifest {
                 self.facts.push(fact);
             }
         }
-        for entry in self.stacks.values_mut() {
-            entry.facts.iter_mut().for_each(|fact| *fact = numbers[*fact as usize]);
-        }
+        let all = self.stacks.values_mut().flat_map(|entry| &mut entry.facts);
+        all.for_each(|fact| *fact = numbers[*fact as usize]);
     }
 
     /// The facts that a stack relied on; `None` if it is not known or was something else.

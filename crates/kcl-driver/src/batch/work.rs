@@ -213,9 +213,10 @@ impl<'a> Worker<'a> {
             self.folders.insert(folder.to_path_buf());
         }
         // A new file is written in place: that costs half as much, and nobody reads it yet.
-        let written = match system.exists(&path) {
-            true => system.write(&path, text),
-            false => system.append(&path, text),
+        let written = if system.exists(&path) {
+            system.write(&path, text)
+        } else {
+            system.append(&path, text)
         };
         written.map_err(|error| unwritable(&path, error))?;
         if let Some(output) = Stamp::now(system, &path) {

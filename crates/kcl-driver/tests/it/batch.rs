@@ -56,7 +56,7 @@ fn repo() -> MemorySystem {
 }
 
 fn batch(system: &MemorySystem, stacks: &[Stack], options: &BatchOptions) -> BatchReport {
-    run_batch(system, stacks, options).unwrap()
+    run_batch(system, stacks, options).expect("the output can be written")
 }
 
 fn into(out: &str) -> BatchOptions {

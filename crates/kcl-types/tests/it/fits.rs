@@ -249,3 +249,17 @@ assert True, 1
 ",
     );
 }
+
+#[test]
+fn equal_types_are_one_member_of_a_union() {
+    check_findings(
+        r#"
+a: bool = [[1], [1], "s"]
+# ^ error[E2G22]: expected bool, got [[int(1)] | str(s)]
+b: bool = [{}, {}, 1]
+# ^ error[E2G22]: expected bool, got [{any:any} | int(1)]
+c: bool = [{a = 1}, {a = 1}, 1]
+# ^ error[E2G22]: expected bool, got [int(1) | {str(a):int(1)}]
+"#,
+    );
+}

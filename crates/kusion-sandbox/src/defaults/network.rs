@@ -29,7 +29,9 @@ pub(super) fn service(object: &mut Object) {
         }
     }
     let kind = text(service, "type").to_owned();
-    if kind == "NodePort" || kind == "LoadBalancer" {
+    let external = service.get("externalIPs").and_then(Value::as_array);
+    let addressed = kind == "ClusterIP" && external.is_some_and(|ips| !ips.is_empty());
+    if kind == "NodePort" || kind == "LoadBalancer" || addressed {
         set_text(service, "externalTrafficPolicy", "Cluster");
     }
     if kind != "ExternalName" {

@@ -103,7 +103,7 @@ pub(crate) fn validate(
 ) -> Result<(), Status> {
     let mut causes = crate::validate::check(served, subresource, old, new);
     if let Some(custom) = &served.custom {
-        let found = custom.structural.validate(new);
+        let found = custom.structural.validate_change(new, old);
         causes.extend(found.into_iter().map(|it| Cause::new(it.reason, it.field, it.message)));
     } else if crd::is_definition(served) {
         causes.extend(crd::validate(new));
@@ -146,7 +146,7 @@ pub(crate) fn normalize_patched(
     let name = object::name(object).to_owned();
     let decoded =
         kusion_k8s_schema::normalize(&kusion_k8s_schema::builtin().types, info.ty, object.take())
-            .map_err(|why| not_of_its_kind(served, kind, &name, &why.to_string()))?;
+            .map_err(|why| not_of_its_kind(served, kind, &name, &why))?;
     *object = decoded.value;
     Ok(decoded.findings)
 }
