@@ -173,7 +173,8 @@ impl Round<'_> {
                 failed += 1;
                 if action == "FailIndex" {
                     failed_indexes.extend(indexes::of(pod));
-                } else if let Some(index) = indexes::of(pod).filter(|_| self.per_index_limit().is_some())
+                } else if let Some(index) =
+                    indexes::of(pod).filter(|_| self.per_index_limit().is_some())
                     && indexes::failures(pod) >= self.per_index_limit().unwrap_or(0)
                 {
                     failed_indexes.insert(index);

@@ -88,9 +88,8 @@ pub(super) fn script(pod: &Value, container: &Value, is_init: bool, attempt: i64
     }
     Script {
         start_delay_ms: duration("start-delay").unwrap_or(0),
-        ready_delay_ms: duration("ready-delay").unwrap_or_else(|| {
-            int(&container["readinessProbe"]["initialDelaySeconds"], 0) * 1000
-        }),
+        ready_delay_ms: duration("ready-delay")
+            .unwrap_or_else(|| int(&container["readinessProbe"]["initialDelaySeconds"], 0) * 1000),
         run_time_ms,
         exit_code,
         image_pull_error: flag("image-pull-error"),
