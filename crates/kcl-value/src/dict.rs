@@ -88,7 +88,7 @@ struct Place {
 
 impl Place {
     /// The hash for the table, which wants its bits spread out.
-    fn spread(&self) -> u64 {
+    fn spread(self) -> u64 {
         u64::from(self.hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
@@ -210,7 +210,7 @@ impl Dict {
         if let Some(index) = &mut self.index {
             let at = self.entries.len() - 1;
             let place = Place { hash: hash(&self.entries[at].key), at: at as u32 };
-            index.insert_unique(place.spread(), place, Place::spread);
+            index.insert_unique(place.spread(), place, |place| place.spread());
         } else if self.entries.len() > SCAN_LIMIT {
             self.build_index();
         }
@@ -252,7 +252,7 @@ impl Dict {
         let mut index = HashTable::with_capacity(entries.len() * 2);
         for (at, entry) in entries.iter().enumerate() {
             let place = Place { hash: hash(&entry.key), at: at as u32 };
-            index.insert_unique(place.spread(), place, Place::spread);
+            index.insert_unique(place.spread(), place, |place| place.spread());
         }
         self.index = Some(Box::new(index));
     }

@@ -87,13 +87,19 @@ impl Expr {
     pub(crate) fn visit<'e>(&'e self, see: &mut impl FnMut(&'e Self)) {
         see(self);
         match &self.node {
-            Node::List(items) => items.iter().for_each(|item| item.visit(see)),
-            Node::Map(entries) => entries.iter().for_each(|(key, value)| {
-                key.visit(see);
-                value.visit(see);
-            }),
+            Node::List(items) => {
+                for item in items {
+                    item.visit(see);
+                }
+            }
+            Node::Map(entries) => {
+                for (key, value) in entries {
+                    key.visit(see);
+                    value.visit(see);
+                }
+            }
             Node::Select(inner, _) | Node::Has(inner, _) | Node::Unary(_, inner) => {
-                inner.visit(see)
+                inner.visit(see);
             }
             Node::Index(left, right) | Node::Binary(_, left, right) => {
                 left.visit(see);
@@ -108,11 +114,15 @@ impl Expr {
                 if let Some(target) = target {
                     target.visit(see);
                 }
-                arguments.iter().for_each(|argument| argument.visit(see));
+                for argument in arguments {
+                    argument.visit(see);
+                }
             }
             Node::Loop(_, target, _, bodies) => {
                 target.visit(see);
-                bodies.iter().for_each(|body| body.visit(see));
+                for body in bodies {
+                    body.visit(see);
+                }
             }
             _ => {}
         }

@@ -131,11 +131,13 @@ pub fn decode_protobuf(expected: &Expected, bytes: &[u8]) -> Result<Decoded, Str
 fn envelope(bytes: &[u8]) -> Option<(&str, &str, &[u8])> {
     let (mut api_version, mut kind, mut raw) = ("", "", &[][..]);
     let mut reader = Reader::new(bytes);
-    while let Some((number, wire)) = reader.next()? {
+    while !reader.is_done() {
+        let (number, wire) = reader.next()?;
         match (number, wire) {
             (1, Wire::Bytes(meta)) => {
                 let mut meta = Reader::new(meta);
-                while let Some((number, wire)) = meta.next()? {
+                while !meta.is_done() {
+                    let (number, wire) = meta.next()?;
                     match (number, wire) {
                         (1, Wire::Bytes(text)) => api_version = std::str::from_utf8(text).ok()?,
                         (2, Wire::Bytes(text)) => kind = std::str::from_utf8(text).ok()?,
@@ -163,14 +165,15 @@ fn read(message: &Message, ty: TypeId, bytes: &[u8], depth: usize) -> Option<Val
     if depth > MAX_DEPTH {
         return None;
     }
-    if let Some(special) = special(&message.name, bytes) {
-        return special;
+    if is_special(&message.name) {
+        return special(&message.name, bytes);
     }
     // The types say nothing of what is below a schema: there, nothing is embedded.
     let ty = if message.name.contains(".JSONSchemaProps") { TypeId::default() } else { ty };
     let mut object = Map::new();
     let mut reader = Reader::new(bytes);
-    while let Some((number, wire)) = reader.next()? {
+    while !reader.is_done() {
+        let (number, wire) = reader.next()?;
         let Some(field) = message.fields.get(&number) else { continue };
         if field.map {
             let (key, value) = entry(field, element_of(ty, &field.name), wire, depth)?;
@@ -267,7 +270,8 @@ fn entry(field: &Field, ty: TypeId, wire: Wire<'_>, depth: usize) -> Option<(Str
     let Wire::Bytes(bytes) = wire else { return None };
     let (mut key, mut value) = (String::new(), None);
     let mut reader = Reader::new(bytes);
-    while let Some((number, wire)) = reader.next()? {
+    while !reader.is_done() {
+        let (number, wire) = reader.next()?;
         match number {
             1 => {
                 let Wire::Bytes(text) = wire else { return None };
@@ -280,11 +284,19 @@ fn entry(field: &Field, ty: TypeId, wire: Wire<'_>, depth: usize) -> Option<(Str
     Some((key, value.unwrap_or_else(|| "".into())))
 }
 
-/// Reads messages that JSON writes in a form of their own.
-fn special(name: &str, bytes: &[u8]) -> Option<Option<Value>> {
+/// Returns whether JSON has a form of its own for a message.
+fn is_special(name: &str) -> bool {
     let short = name.rsplit('.').next().unwrap_or_default();
-    Some(match short {
-        "Quantity" if name.contains("resource") => numbers(bytes).map(|it| it.text.into()),
+    matches!(
+        short,
+        "Quantity" | "IntOrString" | "Time" | "MicroTime" | "RawExtension" | "FieldsV1" | "JSON"
+    )
+}
+
+/// Reads messages that JSON writes in a form of their own.
+fn special(name: &str, bytes: &[u8]) -> Option<Value> {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "Quantity" => numbers(bytes).map(|it| it.text.into()),
         "IntOrString" => numbers(bytes).map(|it| match it.first {
             1 => it.text.into(),
             _ => (it.second as i32).into(),
@@ -297,8 +309,8 @@ fn special(name: &str, bytes: &[u8]) -> Option<Option<Value>> {
         "RawExtension" | "FieldsV1" | "JSON" => {
             numbers(bytes).map(|it| serde_json::from_str(&it.text).unwrap_or(Value::Null))
         }
-        _ => return None,
-    })
+        _ => None,
+    }
 }
 
 /// The fields of a message that holds two numbers and a text at most.
@@ -312,7 +324,8 @@ struct Parts {
 fn numbers(bytes: &[u8]) -> Option<Parts> {
     let mut parts = Parts::default();
     let mut reader = Reader::new(bytes);
-    while let Some((number, wire)) = reader.next()? {
+    while !reader.is_done() {
+        let (number, wire) = reader.next()?;
         match (number, wire) {
             (1, Wire::Varint(value)) => parts.first = value as i64,
             (2, Wire::Varint(value)) => parts.second = value as i64,

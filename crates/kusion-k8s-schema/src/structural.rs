@@ -104,7 +104,13 @@ impl Structural {
 
     /// Fills in defaults; `null` in a field that cannot be `null` counts as missing.
     pub fn default(&self, object: &mut Value) {
-        defaults::apply(&self.schema, object, true);
+        defaults::apply(&self.schema, object, true, false);
+    }
+
+    /// Fills in the defaults of an object that server-side apply made: `null` without a default
+    /// stays, for validation to refuse it.
+    pub fn default_applied(&self, object: &mut Value) {
+        defaults::apply(&self.schema, object, true, true);
     }
 
     /// Returns what is wrong with a new object.

@@ -2,7 +2,6 @@
 
 use crate::Status;
 use crate::api::{Api, Resource, Scope, Selection};
-use crate::object;
 use crate::registry::{Registry, Served};
 use crate::selector::{FieldSelector, LabelSelector};
 use crate::store::{Store, Stored};
@@ -136,9 +135,4 @@ impl Filter {
     pub(crate) fn name(&self) -> Option<&str> {
         self.fields.exact("metadata.name")
     }
-}
-
-/// Returns the namespace and name of an object, for messages.
-pub(crate) fn place(value: &Value) -> (&str, &str) {
-    (object::namespace(value), object::name(value))
 }

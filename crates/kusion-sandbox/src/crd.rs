@@ -240,8 +240,8 @@ impl Cluster {
         }
     }
 
-    /// Marks a definition that is to be deleted; returns whether it was marked just now.
-    pub(crate) fn mark_definition(&self, definition: &mut Value) {
+    /// Marks a definition that is to be deleted.
+    pub(crate) fn mark_definition(definition: &mut Value) {
         let mut list: Vec<Value> = object::finalizers(definition).map(Value::from).collect();
         if !object::has_finalizer(definition, FINALIZER) && !object::is_terminating(definition) {
             list.push(FINALIZER.into());
@@ -292,7 +292,10 @@ impl Cluster {
             .is_some_and(|table| self.store.len(table) > 0);
         let resource = Resource::new("apiextensions.k8s.io", "v1", "customresourcedefinitions");
         let Ok(served) = self.served(&resource) else { return };
-        while !left {
+        if left {
+            return;
+        }
+        loop {
             let Ok(old) = self.get(&served, "", object::name(definition)) else { return };
             let mut new = (*old.value()).clone();
             if !object::is_terminating(&new) || !object::has_finalizer(&new, FINALIZER) {

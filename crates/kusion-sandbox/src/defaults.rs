@@ -13,6 +13,14 @@ use serde_json::{Map, Value};
 
 type Object = Map<String, Value>;
 
+/// Sets what server-side apply left out.
+pub(crate) fn apply_merged(served: &Served, object: &mut Value) {
+    match &served.custom {
+        Some(custom) => custom.structural.default_applied(object),
+        None => apply(served, object),
+    }
+}
+
 /// Fills in the missing fields of an object in the version of the request.
 pub(crate) fn apply(served: &Served, object: &mut Value) {
     if let Some(custom) = &served.custom {

@@ -46,8 +46,7 @@ fn of_kind(group: &str, kind: &str) -> &'static [&'static str] {
         ("", "Namespace") => &["status.phase"],
         ("", "Secret") => &["type"],
         ("", "Service") => &["spec.clusterIP", "spec.type"],
-        ("", "ReplicationController") => &["status.replicas"],
-        ("apps", "ReplicaSet") => &["status.replicas"],
+        ("", "ReplicationController") | ("apps", "ReplicaSet") => &["status.replicas"],
         ("batch", "Job") => &["status.successful"],
         ("certificates.k8s.io", "CertificateSigningRequest") => &["spec.signerName"],
         ("" | "events.k8s.io", "Event") => &[

@@ -53,17 +53,16 @@ impl Sandbox {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let token: Arc<str> = options.token.unwrap_or_else(random_token).into();
-        let (authority, tls) = if options.tls {
-            let made = tls::make()?;
-            (Some(made.authority), Some(made.acceptor))
-        } else {
-            (None, None)
-        };
+        // Pods expect a root certificate in every namespace, with or without TLS.
+        let made = tls::make()?;
+        let root_ca: Arc<str> = made.authority.as_str().into();
+        let (authority, tls) =
+            if options.tls { (Some(made.authority), Some(made.acceptor)) } else { (None, None) };
         let api = Api::new();
         let controllers = if options.reconcile {
             let options = ControllerOptions {
                 server: ServerAddress { ip: address.ip().to_string(), port: address.port() },
-                root_ca: authority.as_deref().unwrap_or_default().into(),
+                root_ca,
                 ..ControllerOptions::default()
             };
             Some(Controllers::start(api.clone(), &options).map_err(io::Error::other)?)
@@ -160,10 +159,6 @@ impl Drop for Sandbox {
 /// Returns a token that cannot be guessed: hashes under keys that the system made at random.
 fn random_token() -> String {
     use std::hash::BuildHasher as _;
-    let mut token = String::with_capacity(32);
-    for part in 0..2_u8 {
-        let keys = std::hash::RandomState::new();
-        token.push_str(&format!("{:016x}", keys.hash_one(part)));
-    }
-    token
+    let part = |number: u8| std::hash::RandomState::new().hash_one(number);
+    format!("{:016x}{:016x}", part(0), part(1))
 }

@@ -19,12 +19,13 @@ impl<'a> Reader<'a> {
         Self { rest: bytes }
     }
 
-    /// Returns the next field number and value: `None` when the bytes are broken, `Some(None)`
-    /// at the end.
-    pub(super) fn next(&mut self) -> Option<Option<(u32, Wire<'a>)>> {
-        if self.rest.is_empty() {
-            return Some(None);
-        }
+    /// Returns whether all fields have been read.
+    pub(super) fn is_done(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// Returns the next field number and value; none when the bytes are broken.
+    pub(super) fn next(&mut self) -> Option<(u32, Wire<'a>)> {
         let tag = self.varint()?;
         let wire = match tag & 7 {
             0 => Wire::Varint(self.varint()?),
@@ -36,7 +37,7 @@ impl<'a> Reader<'a> {
             5 => Wire::Fixed(u64::from(u32::from_le_bytes(self.take(4)?.try_into().ok()?))),
             _ => return None,
         };
-        Some(Some((u32::try_from(tag >> 3).ok()?, wire)))
+        Some((u32::try_from(tag >> 3).ok()?, wire))
     }
 
     fn varint(&mut self) -> Option<u64> {

@@ -194,9 +194,9 @@ impl<'s> Names<'s> {
                 self.infer(left, resource)
             }
             Node::List(items) => {
-                items.iter().for_each(|item| {
+                for item in items {
                     self.infer(item, resource);
-                });
+                }
                 None
             }
             _ => None,

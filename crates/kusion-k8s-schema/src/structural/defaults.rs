@@ -4,7 +4,9 @@ use super::{Additional, Schema};
 use serde_json::Value;
 
 /// Fills in defaults; the metadata of whole resources is left alone.
-pub(super) fn apply(schema: &Schema, value: &mut Value, resource: bool) {
+///
+/// What is `null`, cannot be and has no default is removed, unless it is to be kept.
+pub(super) fn apply(schema: &Schema, value: &mut Value, resource: bool, keep_nulls: bool) {
     match value {
         Value::Object(object) => {
             for (name, property) in &schema.properties {
@@ -20,13 +22,13 @@ pub(super) fn apply(schema: &Schema, value: &mut Value, resource: bool) {
                     (Some(default), true) => {
                         object.insert(name.to_string(), default.clone());
                     }
-                    (None, true) => {
+                    (None, true) if !keep_nulls => {
                         object.remove(&**name);
                     }
                     _ => {}
                 }
                 if let Some(item) = object.get_mut(&**name) {
-                    apply(property, item, property.embedded_resource);
+                    apply(property, item, property.embedded_resource, keep_nulls);
                 }
             }
             if let Additional::Schema(inner) = &schema.additional {
@@ -40,7 +42,7 @@ pub(super) fn apply(schema: &Schema, value: &mut Value, resource: bool) {
                     {
                         *item = default.clone();
                     }
-                    apply(inner, item, inner.embedded_resource);
+                    apply(inner, item, inner.embedded_resource, keep_nulls);
                 }
             }
         }
@@ -53,7 +55,7 @@ pub(super) fn apply(schema: &Schema, value: &mut Value, resource: bool) {
                 {
                     *item = default.clone();
                 }
-                apply(inner, item, inner.embedded_resource);
+                apply(inner, item, inner.embedded_resource, keep_nulls);
             }
         }
         _ => {}

@@ -218,12 +218,6 @@ impl Cache {
         places.sort_unstable();
         places.into_iter().filter_map(|it| self.at(it)).cloned().collect()
     }
-
-    /// The kind and scope of a custom resource by its group and kind, from its definition.
-    pub(crate) fn custom(&self, group: &str, kind: &str) -> Option<&Arc<Value>> {
-        self.all(Kind::CustomResourceDefinition)
-            .find(|it| it["spec"]["group"] == group && it["spec"]["names"]["kind"] == kind)
-    }
 }
 
 #[cfg(test)]

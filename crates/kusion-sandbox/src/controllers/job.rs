@@ -166,8 +166,15 @@ impl Round<'_> {
                     succeeded += 1;
                 }
             } else {
+                let action = finish::action_for(&self.job, pod);
+                if action == "Ignore" {
+                    continue;
+                }
                 failed += 1;
-                if let Some(index) = indexes::of(pod).filter(|_| self.per_index_limit().is_some())
+                if action == "FailIndex" {
+                    failed_indexes.extend(indexes::of(pod));
+                } else if let Some(index) =
+                    indexes::of(pod).filter(|_| self.per_index_limit().is_some())
                     && indexes::failures(pod) >= self.per_index_limit().unwrap_or(0)
                 {
                     failed_indexes.insert(index);

@@ -3,9 +3,9 @@
 use crate::Resource;
 use std::sync::LazyLock;
 
-/// Declares [`Kind`] and its table: variant, group, storage version, plural, kind, namespaced.
+/// Declares [`Kind`] and its table: variant, group, storage version, plural name.
 macro_rules! kinds {
-    ($($variant:ident $group:literal $version:literal $plural:literal $namespaced:literal;)*) => {
+    ($($variant:ident $group:literal $version:literal $plural:literal;)*) => {
         /// A built-in kind; the number is its place in the cache.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[expect(missing_docs, reason = "the names are those of the API")]
@@ -19,45 +19,44 @@ macro_rules! kinds {
             version: $version,
             plural: $plural,
             kind: stringify!($variant),
-            namespaced: $namespaced,
         },)*];
     };
 }
 
 kinds! {
-    Pod "" "v1" "pods" true;
-    Node "" "v1" "nodes" false;
-    Namespace "" "v1" "namespaces" false;
-    Service "" "v1" "services" true;
-    Endpoints "" "v1" "endpoints" true;
-    EndpointSlice "discovery.k8s.io" "v1" "endpointslices" true;
-    ConfigMap "" "v1" "configmaps" true;
-    Secret "" "v1" "secrets" true;
-    ServiceAccount "" "v1" "serviceaccounts" true;
-    Event "" "v1" "events" true;
-    ResourceQuota "" "v1" "resourcequotas" true;
-    LimitRange "" "v1" "limitranges" true;
-    ReplicationController "" "v1" "replicationcontrollers" true;
-    PersistentVolume "" "v1" "persistentvolumes" false;
-    PersistentVolumeClaim "" "v1" "persistentvolumeclaims" true;
-    ReplicaSet "apps" "v1" "replicasets" true;
-    Deployment "apps" "v1" "deployments" true;
-    StatefulSet "apps" "v1" "statefulsets" true;
-    DaemonSet "apps" "v1" "daemonsets" true;
-    ControllerRevision "apps" "v1" "controllerrevisions" true;
-    Job "batch" "v1" "jobs" true;
-    CronJob "batch" "v1" "cronjobs" true;
-    PodDisruptionBudget "policy" "v1" "poddisruptionbudgets" true;
-    Ingress "networking.k8s.io" "v1" "ingresses" true;
-    IngressClass "networking.k8s.io" "v1" "ingressclasses" false;
-    ServiceCIDR "networking.k8s.io" "v1" "servicecidrs" false;
-    StorageClass "storage.k8s.io" "v1" "storageclasses" false;
-    PriorityClass "scheduling.k8s.io" "v1" "priorityclasses" false;
-    Lease "coordination.k8s.io" "v1" "leases" true;
-    ClusterRole "rbac.authorization.k8s.io" "v1" "clusterroles" false;
-    ClusterRoleBinding "rbac.authorization.k8s.io" "v1" "clusterrolebindings" false;
-    CustomResourceDefinition "apiextensions.k8s.io" "v1" "customresourcedefinitions" false;
-    FlowSchema "flowcontrol.apiserver.k8s.io" "v1" "flowschemas" false;
+    Pod "" "v1" "pods";
+    Node "" "v1" "nodes";
+    Namespace "" "v1" "namespaces";
+    Service "" "v1" "services";
+    Endpoints "" "v1" "endpoints";
+    EndpointSlice "discovery.k8s.io" "v1" "endpointslices";
+    ConfigMap "" "v1" "configmaps";
+    Secret "" "v1" "secrets";
+    ServiceAccount "" "v1" "serviceaccounts";
+    Event "" "v1" "events";
+    ResourceQuota "" "v1" "resourcequotas";
+    LimitRange "" "v1" "limitranges";
+    ReplicationController "" "v1" "replicationcontrollers";
+    PersistentVolume "" "v1" "persistentvolumes";
+    PersistentVolumeClaim "" "v1" "persistentvolumeclaims";
+    ReplicaSet "apps" "v1" "replicasets";
+    Deployment "apps" "v1" "deployments";
+    StatefulSet "apps" "v1" "statefulsets";
+    DaemonSet "apps" "v1" "daemonsets";
+    ControllerRevision "apps" "v1" "controllerrevisions";
+    Job "batch" "v1" "jobs";
+    CronJob "batch" "v1" "cronjobs";
+    PodDisruptionBudget "policy" "v1" "poddisruptionbudgets";
+    Ingress "networking.k8s.io" "v1" "ingresses";
+    IngressClass "networking.k8s.io" "v1" "ingressclasses";
+    ServiceCIDR "networking.k8s.io" "v1" "servicecidrs";
+    StorageClass "storage.k8s.io" "v1" "storageclasses";
+    PriorityClass "scheduling.k8s.io" "v1" "priorityclasses";
+    Lease "coordination.k8s.io" "v1" "leases";
+    ClusterRole "rbac.authorization.k8s.io" "v1" "clusterroles";
+    ClusterRoleBinding "rbac.authorization.k8s.io" "v1" "clusterrolebindings";
+    CustomResourceDefinition "apiextensions.k8s.io" "v1" "customresourcedefinitions";
+    FlowSchema "flowcontrol.apiserver.k8s.io" "v1" "flowschemas";
 }
 
 #[derive(Debug)]
@@ -66,7 +65,6 @@ struct Facts {
     version: &'static str,
     plural: &'static str,
     kind: &'static str,
-    namespaced: bool,
 }
 
 static RESOURCES: LazyLock<Vec<Resource>> = LazyLock::new(|| {
@@ -113,11 +111,6 @@ impl Kind {
     /// The plural name.
     pub(crate) fn plural(self) -> &'static str {
         self.facts().plural
-    }
-
-    /// Whether objects live in a namespace.
-    pub(crate) fn namespaced(self) -> bool {
-        self.facts().namespaced
     }
 
     /// The kind with this group and plural name.

@@ -42,30 +42,6 @@ pub(crate) fn expression_matches(expression: &Value, labels: &Value) -> bool {
     }
 }
 
-/// The text form of a selector (`a=b,c in (d,e)`), as `status.selector` of scale has it.
-pub(crate) fn to_text(selector: &Value) -> String {
-    let mut parts: Vec<String> = selector["matchLabels"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| format!("{key}={}", text(value)))
-        .collect();
-    for it in items(&selector["matchExpressions"]) {
-        let key = text(&it["key"]);
-        let mut values: Vec<&str> = items(&it["values"]).iter().map(text).collect();
-        values.sort_unstable();
-        let values = values.join(",");
-        parts.push(match text(&it["operator"]) {
-            "In" => format!("{key} in ({values})"),
-            "NotIn" => format!("{key} notin ({values})"),
-            "Exists" => key.to_owned(),
-            _ => format!("!{key}"),
-        });
-    }
-    parts.sort_unstable();
-    parts.join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -82,12 +58,5 @@ mod tests {
         assert!(!matches(&expression("NotIn", json!(["3"])), &labels));
         assert!(matches(&expression("Gt", json!(["2"])), &labels));
         assert!(!matches(&expression("DoesNotExist", json!([])), &labels));
-    }
-
-    #[test]
-    fn the_text_form_is_sorted() {
-        let selector = json!({"matchLabels": {"b": "2"}, "matchExpressions":
-            [{"key": "a", "operator": "In", "values": ["y", "x"]}]});
-        assert_eq!(to_text(&selector), "a in (x,y),b=2");
     }
 }

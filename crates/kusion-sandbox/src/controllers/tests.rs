@@ -8,6 +8,10 @@ use crate::{Api, Deletion, Propagation, Write};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+fn namespace_of(kind: Kind) -> &'static str {
+    if kind == Kind::Namespace { "" } else { "default" }
+}
+
 /// A cluster with its reconcilers, driven by hand.
 struct Cluster {
     runtime: Runtime,
@@ -42,7 +46,7 @@ impl Cluster {
     fn create(&mut self, kind: Kind, mut object: Value) -> Arc<Value> {
         object["apiVersion"] = kind.api_version().into();
         object["kind"] = kind.name().into();
-        let namespace = if kind.namespaced() { "default" } else { "" };
+        let namespace = namespace_of(kind);
         let write = Write { manager: "test", ..Write::default() };
         let made = self.api.create(kind.resource(), namespace, object, &write).unwrap();
         self.runtime.work();
@@ -50,14 +54,14 @@ impl Cluster {
     }
 
     fn get(&self, kind: Kind, name: &str) -> Option<Arc<Value>> {
-        let namespace = if kind.namespaced() { "default" } else { "" };
+        let namespace = namespace_of(kind);
         self.api.get(kind.resource(), namespace, name).ok()
     }
 
     fn change(&mut self, kind: Kind, name: &str, change: impl FnOnce(&mut Value)) {
         let mut object = (*self.get(kind, name).unwrap()).clone();
         change(&mut object);
-        let namespace = if kind.namespaced() { "default" } else { "" };
+        let namespace = namespace_of(kind);
         let write = Write { manager: "test", ..Write::default() };
         self.api.update(kind.resource(), namespace, name, object, &write).unwrap();
         self.runtime.work();
@@ -65,7 +69,7 @@ impl Cluster {
 
     fn delete(&mut self, kind: Kind, name: &str, propagation: Propagation) {
         let deletion = Deletion { propagation: Some(propagation), ..Deletion::default() };
-        let namespace = if kind.namespaced() { "default" } else { "" };
+        let namespace = namespace_of(kind);
         self.api.delete(kind.resource(), namespace, name, &deletion).unwrap();
         self.runtime.work();
     }

@@ -1,11 +1,9 @@
-//! The OpenAPI documents.
+//! The documents that describe the API.
 
 use super::body::Body;
-use super::negotiate::Form;
 use super::plain::not_found;
 use super::present;
 use super::read::Request;
-use crate::Status;
 use crate::cluster::Cluster;
 use hyper::Response;
 use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH};
@@ -15,11 +13,7 @@ use kusion_k8s_schema::openapi::{self, CustomKind, Document};
 const V2_BINARY: &str = "com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 /// Answers a request below `/openapi/v3`, or for `/openapi/v2`.
-pub(crate) fn answer(
-    cluster: &Cluster,
-    parts: &[&str],
-    request: &Request,
-) -> Result<Response<Body>, Status> {
+pub(crate) fn answer(cluster: &Cluster, parts: &[&str], request: &Request) -> Response<Body> {
     let all = cluster.registry.all();
     let customs: Vec<CustomKind<'_>> = all
         .iter()
@@ -36,25 +30,25 @@ pub(crate) fn answer(
     match parts {
         ["v2"] if request.header(ACCEPT).contains(V2_BINARY) => {
             let found = openapi::v2_binary(&customs);
-            let mut response = document(found, request);
+            let mut response = document(&found, request);
             let media = HeaderValue::from_static(openapi::V2_BINARY_TYPE);
             response.headers_mut().insert(CONTENT_TYPE, media);
-            Ok(response)
+            response
         }
-        ["v2"] => Ok(document(openapi::v2(&customs), request)),
+        ["v2"] => document(&openapi::v2(&customs), request),
         ["v3"] => {
             // The real server names no type here, and clients have learnt to live with it.
-            Ok(present::text(200, openapi::index(&customs).to_string()))
+            present::text(200, openapi::index(&customs).to_string())
         }
-        ["v3", rest @ ..] => Ok(match openapi::document(&rest.join("/"), &customs) {
-            Some(found) => document(found, request),
+        ["v3", rest @ ..] => match openapi::document(&rest.join("/"), &customs) {
+            Some(found) => document(&found, request),
             None => not_found(),
-        }),
-        _ => Ok(not_found()),
+        },
+        _ => not_found(),
     }
 }
 
-fn document(document: Document, request: &Request) -> Response<Body> {
+fn document(document: &Document, request: &Request) -> Response<Body> {
     let tag = format!("\"{}\"", document.hash);
     let mut response = if request.header(IF_NONE_MATCH) == tag {
         present::response(304, "application/json", Body::from(""))

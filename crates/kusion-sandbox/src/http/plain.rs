@@ -33,7 +33,7 @@ pub(crate) fn handle(
         ["api", version] => list(cluster, request, "", version),
         ["apis", group] => found(request, discovery::group(group, &cluster.registry.custom())),
         ["apis", group, version] => list(cluster, request, group, version),
-        ["openapi", ..] => super::openapi::answer(cluster, &parts[1..], request),
+        ["openapi", ..] => Ok(super::openapi::answer(cluster, &parts[1..], request)),
         [".well-known", "openid-configuration"] => {
             Ok(present::document(200, &Form::json(), &openid(address)))
         }
@@ -134,9 +134,10 @@ fn health(kind: &str, check: Option<&&str>, request: &Request) -> Response<Body>
     match check {
         Some(check) if !CHECKS.contains(check) => not_found(),
         None if request.query.has("verbose") => {
-            let mut lines: String = CHECKS.iter().map(|check| format!("[+]{check} ok\n")).collect();
-            lines.push_str(&format!("{kind} check passed\n"));
-            present::text(200, lines)
+            let mut lines: Vec<String> =
+                CHECKS.iter().map(|check| format!("[+]{check} ok")).collect();
+            lines.push(format!("{kind} check passed\n"));
+            present::text(200, lines.join("\n"))
         }
         _ => present::text(200, "ok"),
     }
@@ -151,8 +152,10 @@ fn metrics(cluster: &Cluster) -> Response<Body> {
             && served.is_storage()
         {
             let name = crate::status::qualified(&served.resource.group, &served.resource.plural);
-            let count = cluster.store.len(table);
-            text.push_str(&format!("apiserver_storage_objects{{resource=\"{name}\"}} {count}\n"));
+            let count = cluster.store.len(table).to_string();
+            for part in ["apiserver_storage_objects{resource=\"", &name, "\"} ", &count, "\n"] {
+                text.push_str(part);
+            }
         }
     }
     present::text(200, text)

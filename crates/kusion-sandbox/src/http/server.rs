@@ -77,9 +77,10 @@ async fn respond(server: &Server, request: hyper::Request<Incoming>) -> Response
     let head = request.method == Method::HEAD;
     let result = match route::parse(&request.path) {
         Some(route) => {
-            match server.api.cluster().registry.has_version(&route.group, &route.version) {
-                true => objects::handle(&server.api, &route, &request),
-                false => Ok(plain::not_found()),
+            if server.api.cluster().registry.has_version(&route.group, &route.version) {
+                objects::handle(&server.api, &route, &request)
+            } else {
+                Ok(plain::not_found())
             }
         }
         None => plain::handle(server.api.cluster(), &server.address, &request),

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 /// Lines are sent together up to this size.
 const BATCH: usize = 64 * 1024;
 /// How often an idle watch tells the present revision.
-const BOOKMARK: Duration = Duration::from_secs(60);
+const BOOKMARK: Duration = Duration::from_mins(1);
 
 /// Answers a watch.
 pub(crate) fn watch(

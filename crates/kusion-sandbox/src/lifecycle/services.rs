@@ -131,6 +131,7 @@ pub(super) fn allocate(api: &Api, review: &Review<'_>, service: &mut Value) -> R
         }
         return Ok(());
     }
+    check_families(review, service)?;
     set_address(api, review, service)?;
     set_families(service);
     if matches!(type_.as_str(), "NodePort" | "LoadBalancer") {
@@ -212,11 +213,40 @@ fn set_address(api: &Api, review: &Review<'_>, service: &mut Value) -> Result<()
     Ok(())
 }
 
+/// Refuses what needs more than IPv4; services without selector and address may ask for it.
+fn check_families(review: &Review<'_>, service: &Value) -> Result<(), Status> {
+    let spec = &service["spec"];
+    if is_headless_without_selector(spec) {
+        return Ok(());
+    }
+    let mut causes = Vec::new();
+    if text(&spec["ipFamilyPolicy"]) == "RequireDualStack" {
+        let message = "Invalid value: \"RequireDualStack\": this cluster is not configured for \
+                       dual-stack services";
+        causes.push(Cause::new("FieldValueInvalid", "spec.ipFamilyPolicy", message));
+    }
+    for (idx, family) in items(&spec["ipFamilies"]).iter().enumerate() {
+        if text(family) == "IPv6" {
+            let message = "Invalid value: \"IPv6\": not configured on this cluster";
+            let field = format!("spec.ipFamilies[{idx}]");
+            causes.push(Cause::new("FieldValueInvalid", field, message));
+        }
+    }
+    if causes.is_empty() {
+        return Ok(());
+    }
+    Err(Status::invalid("", "Service", review.name, &causes))
+}
+
+fn is_headless_without_selector(spec: &Value) -> bool {
+    text(&spec["clusterIP"]) == "None"
+        && spec["selector"].as_object().is_none_or(serde_json::Map::is_empty)
+}
+
 fn set_families(service: &mut Value) {
     let spec = &mut service["spec"];
     if text(&spec["ipFamilyPolicy"]).is_empty() {
-        let headless_without_selector = text(&spec["clusterIP"]) == "None"
-            && spec["selector"].as_object().is_none_or(serde_json::Map::is_empty);
+        let headless_without_selector = is_headless_without_selector(spec);
         let policy = if headless_without_selector { "RequireDualStack" } else { "SingleStack" };
         spec["ipFamilyPolicy"] = policy.into();
         if headless_without_selector && items(&spec["ipFamilies"]).is_empty() {

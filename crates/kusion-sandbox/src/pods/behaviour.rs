@@ -5,7 +5,7 @@
 //! always restarted run for ever; other containers end after a moment unless their command or
 //! image says that they go on.
 
-use crate::controllers::meta::{annotation, items, text};
+use crate::controllers::meta::{annotation, int, items, text};
 use serde_json::Value;
 
 /// The prefix of all annotations.
@@ -88,7 +88,8 @@ pub(super) fn script(pod: &Value, container: &Value, is_init: bool, attempt: i64
     }
     Script {
         start_delay_ms: duration("start-delay").unwrap_or(0),
-        ready_delay_ms: duration("ready-delay").unwrap_or(0),
+        ready_delay_ms: duration("ready-delay")
+            .unwrap_or_else(|| int(&container["readinessProbe"]["initialDelaySeconds"], 0) * 1000),
         run_time_ms,
         exit_code,
         image_pull_error: flag("image-pull-error"),
@@ -134,6 +135,10 @@ fn guess(container: &Value, is_init: bool, attempt: i64) -> (Option<i64>, i64) {
     let has_command = !items(&container["command"]).is_empty();
     if !has_command && !is_init && serves(text(&container["image"])) {
         return (None, 0);
+    }
+    if attempt > 0 && words.contains(&"touch") {
+        // The script left a mark in its first run, and finds it now.
+        return (Some(MOMENT_MS), 0);
     }
     let mut run_time = MOMENT_MS;
     let mut codes = Vec::new();

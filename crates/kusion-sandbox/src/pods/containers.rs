@@ -61,6 +61,8 @@ pub(super) enum Happening {
 pub(super) struct Containers {
     /// All of them.
     pub list: Vec<Container>,
+    /// How many pods have failed at the same work before this one.
+    pub predecessors: i64,
 }
 
 /// What one step of time led to.
@@ -92,7 +94,7 @@ impl Containers {
         if let Some(first) = list.iter_mut().find(|it| it.is_init) {
             first.state = State::Creating { until: now };
         }
-        Self { list }
+        Self { list, predecessors: 0 }
     }
 
     /// Lets time pass until `now`.
@@ -173,7 +175,8 @@ impl Containers {
     fn transit(&mut self, pod: &Value, idx: usize, now: i64, step: &mut Step) {
         let spec = spec_of(pod, &self.list, idx);
         let container = &mut self.list[idx];
-        let script = script(pod, spec, container.is_init, container.restarts);
+        let attempt = container.restarts + self.predecessors;
+        let script = script(pod, spec, container.is_init, attempt);
         let wake = |at: i64, step: &mut Step| {
             step.next = Some(step.next.map_or(at, |it| it.min(at)));
         };

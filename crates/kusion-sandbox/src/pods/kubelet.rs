@@ -82,7 +82,10 @@ fn run(world: &mut World, key: &Key, pod: &Value, node: &Value) -> Result<(), St
     let mut run = match world.kubelet.runs.remove(&uid) {
         Some(run) => run,
         None => Run {
-            containers: Containers::new(pod, now),
+            containers: Containers {
+                predecessors: predecessors(world, pod),
+                ..Containers::new(pod, now)
+            },
             pod_ip: if pod["spec"]["hostNetwork"] == true {
                 nodes::address(node)
             } else {
@@ -103,6 +106,21 @@ fn run(world: &mut World, key: &Key, pod: &Value, node: &Value) -> Result<(), St
         world.queue.add_at(key.clone(), next);
     }
     world.update_status_as(KUBELET, Kind::Pod, pod, status)
+}
+
+/// How many pods of the same controller (and the same index) have failed.
+fn predecessors(world: &World, pod: &Value) -> i64 {
+    let Some(owner) = meta::controller(pod) else { return 0 };
+    if owner["kind"] != "Job" {
+        return 0;
+    }
+    let index = meta::annotation(pod, "batch.kubernetes.io/job-completion-index");
+    let siblings = world.cache.children(text(&owner["uid"]), Kind::Pod);
+    let failed = siblings.iter().filter(|it| {
+        it["status"]["phase"] == "Failed"
+            && meta::annotation(it, "batch.kubernetes.io/job-completion-index") == index
+    });
+    failed.count() as i64
 }
 
 /// Ends a pod whose time (`activeDeadlineSeconds`) is over; says whether it did.

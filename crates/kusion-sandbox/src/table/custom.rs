@@ -129,7 +129,7 @@ fn find<'a>(value: &'a Value, path: &[Step], found: &mut Vec<&'a Value>) {
     }
 }
 
-/// Parses the part of JSONPath that printer columns use.
+/// Parses the part of `JSONPath` that printer columns use.
 fn parse(path: &str) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut rest =

@@ -146,7 +146,7 @@ pub(crate) fn normalize_patched(
     let name = object::name(object).to_owned();
     let decoded =
         kusion_k8s_schema::normalize(&kusion_k8s_schema::builtin().types, info.ty, object.take())
-            .map_err(|why| not_of_its_kind(served, kind, &name, &why.to_string()))?;
+            .map_err(|why| not_of_its_kind(served, kind, &name, &why))?;
     *object = decoded.value;
     Ok(decoded.findings)
 }

@@ -70,7 +70,10 @@ impl Cluster {
         self.check_namespace_alive(served, namespace, &name)?;
         self.check_definition_alive(served)?;
         forget_deletion(&mut object);
-        crate::defaults::apply(served, &mut object);
+        match origin {
+            Origin::Applied => crate::defaults::apply_merged(served, &mut object),
+            Origin::Written => crate::defaults::apply(served, &mut object),
+        }
         if origin == Origin::Written {
             object::meta_mut(&mut object).remove("managedFields");
             managed::update(self, served, write, None, &mut object);

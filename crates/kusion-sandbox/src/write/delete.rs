@@ -41,7 +41,7 @@ impl Cluster {
         check_preconditions(served, old, deletion)?;
         let mut new = (*old_value).clone();
         if crd::is_definition(served) {
-            self.mark_definition(&mut new);
+            Self::mark_definition(&mut new);
         }
         set_finalizers(served, &mut new, deletion.propagation);
         let grace = grace(served, &old_value, deletion);

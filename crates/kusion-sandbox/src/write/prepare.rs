@@ -209,8 +209,8 @@ pub(crate) fn bump_generation(object: &mut Value) {
 fn differs(served: &Served, old: &Value, new: &Value) -> bool {
     let (Some(old_map), Some(new_map)) = (old.as_object(), new.as_object()) else { return true };
     let counts = |key: &str| {
-        !matches!(key, "metadata" | "apiVersion" | "kind")
-            && !(key == "status" && served.has("status"))
+        let is_status = key == "status" && served.has("status");
+        !is_status && !matches!(key, "metadata" | "apiVersion" | "kind")
     };
     if new_map.iter().any(|(key, value)| counts(key) && old_map.get(key) != Some(value))
         || old_map.keys().any(|key| counts(key) && !new_map.contains_key(key))

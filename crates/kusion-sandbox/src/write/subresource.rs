@@ -100,17 +100,6 @@ fn part(old: &Value, new: &Value, path: &[&str; 2]) -> Value {
 }
 
 impl Cluster {
-    /// Entries of managers who scale a custom object carry no time on the real server.
-    fn forget_scale_times(object: &mut Value) {
-        let entries =
-            object::meta_mut(object).get_mut("managedFields").and_then(Value::as_array_mut);
-        for entry in entries.into_iter().flatten().filter_map(Value::as_object_mut) {
-            if entry.get("subresource").is_some_and(|name| name == "scale") {
-                entry.remove("time");
-            }
-        }
-    }
-
     /// Returns how many replicas an object wants and has, as a `Scale`.
     pub(crate) fn scale(
         &self,

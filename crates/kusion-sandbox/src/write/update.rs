@@ -65,7 +65,10 @@ impl Cluster {
         origin: Origin,
     ) -> Result<Outcome, Failed> {
         let old_value = old.value();
-        crate::defaults::apply(served, &mut new);
+        match origin {
+            Origin::Applied => crate::defaults::apply_merged(served, &mut new),
+            Origin::Written => crate::defaults::apply(served, &mut new),
+        }
         if origin == Origin::Written {
             let live = self.view(served, old)?;
             managed::update(self, served, write, Some(&live), &mut new);

@@ -144,7 +144,7 @@ fn foreground(args: &Args, token: Option<String>) -> Result<(), Failure> {
         name: args.name.clone(),
         port: args.port,
         tls: args.tls,
-        token: token.clone(),
+        token,
         ..Options::default()
     };
     let sandbox =

@@ -142,6 +142,14 @@ fn by_policy(round: &Round<'_>) -> Option<Verdict> {
     None
 }
 
+/// What the failure policy says about a failed pod; empty when it says nothing.
+pub(super) fn action_for<'a>(job: &'a Value, pod: &Value) -> &'a str {
+    items(&job["spec"]["podFailurePolicy"]["rules"])
+        .iter()
+        .find(|it| matches_rule(it, pod).is_some())
+        .map_or("", |it| text(&it["action"]))
+}
+
 /// What in a failed pod matches a rule of the failure policy.
 pub(super) fn matches_rule(rule: &Value, pod: &Value) -> Option<String> {
     let codes = &rule["onExitCodes"];

@@ -1,6 +1,6 @@
 //! Completion indexes: `0-3,5`.
 
-use super::super::meta::{annotation, text};
+use super::super::meta::annotation;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -54,13 +54,6 @@ pub(super) fn print(set: &BTreeSet<i64>) -> String {
     }
     flush(run);
     parts.join(",")
-}
-
-/// Whether a condition type stands in a status.
-pub(super) fn has_condition(status: &Value, type_: &str) -> bool {
-    super::super::meta::items(&status["conditions"])
-        .iter()
-        .any(|it| text(&it["type"]) == type_ && it["status"] == "True")
 }
 
 #[cfg(test)]
