@@ -36,7 +36,9 @@ impl<'p> Checker<'p> {
         }
         let mut params = rule.params.as_ref().map_or_else(Vec::new, |params| self.params(params));
         // Arguments of rules may be left out.
-        params.iter_mut().for_each(|param| param.has_default = true);
+        for param in &mut params {
+            param.has_default = true;
+        }
         self.report_circular_rules(rule, id, &parents);
         self.decorators(&rule.decorators);
         let index_signature =

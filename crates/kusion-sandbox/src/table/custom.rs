@@ -147,6 +147,8 @@ fn parse(path: &str) -> Vec<Step> {
             } else if !key.is_empty() {
                 steps.push(Step::Key(key));
             } else if after.len() == rest.len() && !after.starts_with('[') {
+                // What cannot be read finds nothing.
+                steps.push(Step::Key(String::new()));
                 break;
             }
             rest = after;
