@@ -110,10 +110,9 @@ fn clean(object: &Value) -> Value {
             entries.sort_by_key(ToString::to_string);
         }
     }
-    if super::text(&object, "/kind") == "Deployment" {
-        if let Value::Object(object) = &mut object {
+    if super::text(&object, "/kind") == "Deployment"
+        && let Value::Object(object) = &mut object {
             object.remove("status");
         }
-    }
     object
 }
