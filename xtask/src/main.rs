@@ -25,21 +25,20 @@ fn main() -> anyhow::Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => tidy_command(),
-        ["k8s-schema", "--kubeconfig", file] => {
-            println!("{}", k8s_schema::generate(Path::new(file))?);
-            Ok(ExitCode::SUCCESS)
-        }
+        ["k8s-schema", "--kubeconfig", file] => Ok(done(&k8s_schema::generate(Path::new(file))?)),
         ["k8s-schema", "--check", "--kubeconfig", file] => {
-            println!("{}", k8s_schema::check(Path::new(file))?);
-            Ok(ExitCode::SUCCESS)
+            Ok(done(&k8s_schema::check(Path::new(file))?))
         }
-        ["k8s-proto"] => done(&k8s_proto::generate()?),
-        ["help" | "--help" | "-h"] => {
-            println!("{USAGE}");
-            Ok(ExitCode::SUCCESS)
-        }
+        ["k8s-proto"] => Ok(done(&k8s_proto::generate()?)),
+        ["help" | "--help" | "-h"] => Ok(done(&USAGE)),
         _ => bail!(USAGE),
     }
+}
+
+/// Says what was done.
+fn done(what: &dyn std::fmt::Display) -> ExitCode {
+    println!("{what}");
+    ExitCode::SUCCESS
 }
 
 fn tidy_command() -> anyhow::Result<ExitCode> {

@@ -80,7 +80,14 @@ fn differences(path: &str, wanted: &Value, got: &Value, out: &mut String) {
             }
         }
         _ if wanted != got => {
-            out.push_str(&format!("\n  {path}\n    real {wanted}\n    ours {got}"));
+            out.extend([
+                "\n  ",
+                path,
+                "\n    real ",
+                &wanted.to_string(),
+                "\n    ours ",
+                &got.to_string(),
+            ]);
         }
         _ => {}
     }
@@ -111,8 +118,9 @@ fn clean(object: &Value) -> Value {
         }
     }
     if super::text(&object, "/kind") == "Deployment"
-        && let Value::Object(object) = &mut object {
-            object.remove("status");
-        }
+        && let Value::Object(object) = &mut object
+    {
+        object.remove("status");
+    }
     object
 }

@@ -140,7 +140,7 @@ fn step(rng: &mut Rng, kind: Kind, idx: usize, live: &Value) -> Step {
         body: Value::Null,
     };
     if kind == Kind::Thing && rng.u32(0..100) < 15 {
-        step.subresource = "status".to_owned();
+        "status".clone_into(&mut step.subresource);
     }
     let status = !step.subresource.is_empty();
     match rng.u32(0..100) {
@@ -164,7 +164,7 @@ fn step(rng: &mut Rng, kind: Kind, idx: usize, live: &Value) -> Step {
         88..94 if !status => {
             // What client-side apply sends.
             step.method = if kind == Kind::Thing { Method::Merge } else { Method::Strategic };
-            step.manager = "kubectl-client-side-apply".to_owned();
+            "kubectl-client-side-apply".clone_into(&mut step.manager);
             step.body = bodies::whole(rng, kind, false);
             let last = format!("{}\n", step.body);
             step.body["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] =

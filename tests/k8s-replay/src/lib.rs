@@ -78,7 +78,9 @@ pub fn record(kubeconfig: &Path, plan: &Plan, out: &Path) -> Result<Report> {
     }
     save(out, &sequences)?;
     let mut report = Report::default();
-    sequences.iter().for_each(|sequence| report.count(sequence));
+    for sequence in &sequences {
+        report.count(sequence);
+    }
     Ok(report)
 }
 

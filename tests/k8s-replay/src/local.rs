@@ -239,7 +239,9 @@ fn default(table: &TypeTable, ty: TypeId, value: &mut Value, nulls: bool) {
             }
         }
         (Type::List(list), Value::Array(items)) => {
-            items.iter_mut().for_each(|item| default(table, list.element, item, nulls));
+            for item in items {
+                default(table, list.element, item, nulls);
+            }
         }
         _ => {}
     }

@@ -84,7 +84,7 @@ pub fn read_cases(folder: &Path) -> anyhow::Result<Vec<Case>> {
     let mut paths: Vec<_> = std::fs::read_dir(folder)?
         .collect::<Result<Vec<_>, _>>()?
         .iter()
-        .map(|it| it.path())
+        .map(std::fs::DirEntry::path)
         .collect();
     paths.sort();
     for path in paths {

@@ -63,9 +63,11 @@ impl Client {
             .context("no answer in time")??
             .into_parts();
         let mut read: Vec<u8> = Vec::new();
-        while read.iter().filter(|byte| **byte == b'\n').count() < n_events {
+        let mut n_lines = 0;
+        while n_lines < n_events {
             let Ok(Some(frame)) = tokio::time::timeout(PATIENCE, body.frame()).await else { break };
             let data: Bytes = frame?.into_data().unwrap_or_default();
+            n_lines += lines(&data);
             read.extend_from_slice(&data);
         }
         Ok(response(&head, read))
@@ -80,4 +82,9 @@ fn response(head: &http::response::Parts, body: Vec<u8>) -> Response {
         warnings: head.headers.get_all("warning").iter().map(text).collect(),
         body,
     }
+}
+
+/// How many lines end in some bytes.
+pub(crate) fn lines(bytes: &[u8]) -> usize {
+    bytes.split(|byte| *byte == b'\n').count() - 1
 }

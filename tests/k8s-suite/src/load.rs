@@ -1,6 +1,6 @@
 //! A load of many objects and watchers, and what it costs the processes of the server.
 
-use crate::client::Client;
+use crate::client::{Client, lines};
 use anyhow::{Context as _, ensure};
 use futures::stream::{self, StreamExt as _};
 use http::Request;
@@ -71,7 +71,7 @@ pub async fn load(client: &Client, processes: &[u32]) -> anyhow::Result<Vec<Cost
             tokio::spawn(async move {
                 let request = Request::builder().uri(path).header("accept", "application/json");
                 let response = client.watch(request.body(Vec::new())?, CHANGES).await?;
-                anyhow::Ok(response.body.iter().filter(|byte| **byte == b'\n').count())
+                anyhow::Ok(lines(&response.body))
             })
         })
         .collect();

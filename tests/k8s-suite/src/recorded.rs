@@ -49,7 +49,7 @@ impl Recorded {
         );
         for (n_cases, (name, answers)) in self.answers.iter().enumerate() {
             text.push_str(if n_cases == 0 { "\n" } else { ",\n" });
-            text.push_str(&format!("{}: [", serde_json::to_string(name)?));
+            text.extend([&serde_json::to_string(name)?, ": ["]);
             for (n_answers, answer) in answers.iter().enumerate() {
                 text.push_str(if n_answers == 0 { "\n" } else { ",\n" });
                 text.push_str(&serde_json::to_string(answer)?);

@@ -182,7 +182,9 @@ impl Run<'_> {
                     .map(serde_json::from_str)
                     .collect::<Result<_, _>>()
                     .context("an event is not JSON")?;
-                lines.iter().for_each(|line| normal::collect_uids(line, &mut self.uids));
+                for line in &lines {
+                    normal::collect_uids(line, &mut self.uids);
+                }
                 Value::Array(lines)
             }
         };
@@ -273,11 +275,11 @@ fn first_difference(wanted: &Value, found: &Value, path: &mut String) -> (String
                 match (left.get(key), right.get(key)) {
                     (Some(a), Some(b)) if a == b => {}
                     (Some(a), Some(b)) => {
-                        path.push_str(&format!("/{key}"));
+                        path.extend(["/", key]);
                         return first_difference(a, b, path);
                     }
                     (a, b) => {
-                        path.push_str(&format!("/{key}"));
+                        path.extend(["/", key]);
                         let shown =
                             |it: Option<&Value>| it.map_or("(absent)".into(), Value::to_string);
                         return (shown(a), shown(b));
@@ -288,7 +290,7 @@ fn first_difference(wanted: &Value, found: &Value, path: &mut String) -> (String
         (Value::Array(left), Value::Array(right)) if left.len() == right.len() => {
             for (at, (a, b)) in left.iter().zip(right).enumerate() {
                 if a != b {
-                    path.push_str(&format!("/{at}"));
+                    path.extend(["/", &at.to_string()]);
                     return first_difference(a, b, path);
                 }
             }

@@ -21,7 +21,16 @@ const LAYERS: &[&[&str]] = &[
     &["kusion-engine"],
     &["kusion-server", "kusion-cli", "kcl-cli"],
     // Never shipped: helpers of tests, checks and measurements.
-    &["testkit", "conformance", "k8s-suite", "properties", "kcl-fuzz", "kcl-bench", "xtask"],
+    &[
+        "testkit",
+        "conformance",
+        "k8s-suite",
+        "k8s-replay",
+        "properties",
+        "kcl-fuzz",
+        "kcl-bench",
+        "xtask",
+    ],
 ];
 
 /// The only crate through which the engine may use the language.

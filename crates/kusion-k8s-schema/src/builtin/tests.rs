@@ -1,3 +1,5 @@
+//! Tests of the table of the built-in kinds.
+
 use super::*;
 use crate::model::{ListKind, Scalar, Type};
 

@@ -1,3 +1,5 @@
+//! Tests of validation rules.
+
 use super::*;
 use serde_json::{Value, json};
 

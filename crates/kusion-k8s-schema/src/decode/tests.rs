@@ -1,3 +1,5 @@
+//! Tests of reading and checking bodies.
+
 use super::*;
 
 fn expected(group: &'static str, version: &'static str, kind: &'static str) -> Expected<'static> {

@@ -1,3 +1,5 @@
+//! Tests of the OpenAPI documents.
+
 use super::*;
 
 fn parsed(path: &str, customs: &[CustomKind]) -> Value {

@@ -1,3 +1,5 @@
+//! Tests of schemas of custom kinds.
+
 use super::*;
 use crate::cause::join_causes;
 use crate::decode::strict_error;
@@ -300,7 +302,7 @@ fn types_know_lists_and_metadata() {
     assert!(matches!(schema.types.get(spec.field("m").expect("a field").ty), Type::Map(_)));
 }
 
-fn with_rules(spec: Value) -> Result<Structural, String> {
+fn with_rules(spec: &Value) -> Result<Structural, String> {
     let schema = json!({"type": "object", "properties": {"spec": spec}});
     structural(&schema, "schema").map_err(|causes| join_causes(&causes))
 }
@@ -328,13 +330,13 @@ fn rules_are_checked_with_the_schema() {
             "1:6: Syntax error: token recognition error at: '= '\n | self = 42\n | .....^",
         ),
     ] {
-        let error = with_rules(rule(text)).expect_err(text);
+        let error = with_rules(&rule(text)).expect_err(text);
         assert_eq!(error, format!("{}{message}", shown(text)));
     }
     let expensive = json!({"type": "object", "properties": {"x": {"type": "array", "items": {
         "type": "array", "items": {"type": "string"},
         "x-kubernetes-validations": [{"rule": "self.all(s, s == 'string constant')"}]}}}});
-    let error = with_rules(expensive).expect_err("too expensive");
+    let error = with_rules(&expensive).expect_err("too expensive");
     assert!(
         error.contains("estimated rule cost exceeds budget by factor of more than 100x"),
         "{error}"
@@ -343,7 +345,7 @@ fn rules_are_checked_with_the_schema() {
 
 #[test]
 fn rules_are_run_on_objects() {
-    let schema = with_rules(json!({
+    let schema = with_rules(&json!({
         "type": "object",
         "x-kubernetes-validations": [
             {"rule": "self.x + self.y > 0"},

@@ -1,4 +1,4 @@
-//! CronJob: Jobs at certain times.
+//! `CronJob`: Jobs at certain times.
 
 use super::clock::rfc3339;
 use super::cron::Schedule;

@@ -1,4 +1,4 @@
-//! DaemonSet: one pod on each node that fits.
+//! `DaemonSet`: one pod on each node that fits.
 
 use super::kind::Kind;
 use super::meta::{self, int, items, set_count, text};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 const COMPONENT: &str = "daemonset-controller";
 const GENERATION_LABEL: &str = "pod-template-generation";
-/// Taints that pods of DaemonSets bear, with their effects.
+/// Taints that pods of `DaemonSets` bear, with their effects.
 const BORNE: &[(&str, &str)] = &[
     ("node.kubernetes.io/not-ready", "NoExecute"),
     ("node.kubernetes.io/unreachable", "NoExecute"),
@@ -28,7 +28,7 @@ const BORNE: &[(&str, &str)] = &[
 
 type ByNode = BTreeMap<String, Vec<Arc<Value>>>;
 
-/// Brings the pods of a DaemonSet one step nearer to what it wants.
+/// Brings the pods of a `DaemonSet` one step nearer to what it wants.
 pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let Some(set) = world.get(Kind::DaemonSet, key.namespace(), key.name()) else {
         return Ok(());

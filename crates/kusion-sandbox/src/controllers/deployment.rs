@@ -1,4 +1,4 @@
-//! Deployment: ReplicaSets, one per version of the template, of which one is wanted.
+//! Deployment: `ReplicaSets`, one per version of the template, of which one is wanted.
 
 mod plan;
 mod revisions;
@@ -23,7 +23,7 @@ const MAXIMUM: &str = "deployment.kubernetes.io/max-replicas";
 pub(crate) const HASH_LABEL: &str = "pod-template-hash";
 const COMPONENT: &str = "deployment-controller";
 
-/// A Deployment in work: the object as last written, and its ReplicaSets.
+/// A Deployment in work: the object as last written, and its `ReplicaSets`.
 struct Rollout<'a> {
     world: &'a mut World,
     key: &'a Key,
@@ -31,7 +31,7 @@ struct Rollout<'a> {
     sets: Vec<Arc<Value>>,
 }
 
-/// Brings the ReplicaSets of a Deployment one step nearer to what it wants.
+/// Brings the `ReplicaSets` of a Deployment one step nearer to what it wants.
 pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let Some(deployment) = world.get(Kind::Deployment, key.namespace(), key.name()) else {
         return Ok(());

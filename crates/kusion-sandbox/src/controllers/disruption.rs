@@ -1,4 +1,4 @@
-//! PodDisruptionBudget: how many pods may be missing at present.
+//! `PodDisruptionBudget`: how many pods may be missing at present.
 
 use super::kind::Kind;
 use super::meta::{self, int, items, text};
@@ -117,7 +117,7 @@ fn expected_count(world: &World, pods: &[Arc<Value>]) -> Result<i64, String> {
             && let Some(place) = world.cache.place_of(text(&above["uid"]))
             && let Some(deployment) = world.cache.at(place)
         {
-            uid = text(&above["uid"]).to_owned();
+            text(&above["uid"]).clone_into(&mut uid);
             owner = deployment.clone();
         }
         if reference["kind"] == "Job" || reference["kind"] == "DaemonSet" {

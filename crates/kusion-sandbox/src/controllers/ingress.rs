@@ -1,4 +1,4 @@
-//! Addresses from outside: of Ingresses and of services of type LoadBalancer.
+//! Addresses from outside: of Ingresses and of services of type `LoadBalancer`.
 
 use super::kind::Kind;
 use super::meta::{self, items};
@@ -25,7 +25,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     world.update_status(Kind::Ingress, &ingress, status)
 }
 
-/// Gives a service of type LoadBalancer its address; takes it away when the type changes.
+/// Gives a service of type `LoadBalancer` its address; takes it away when the type changes.
 pub(crate) fn sync_service(world: &mut World, key: &Key) -> Result<(), Status> {
     let Some(service) = world.get(Kind::Service, key.namespace(), key.name()) else {
         return Ok(());

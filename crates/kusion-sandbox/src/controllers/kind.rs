@@ -8,7 +8,6 @@ macro_rules! kinds {
     ($($variant:ident $group:literal $version:literal $plural:literal;)*) => {
         /// A built-in kind; the number is its place in the cache.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[expect(missing_docs, reason = "the names are those of the API")]
         pub(crate) enum Kind { $($variant,)* }
 
         /// All known kinds, in the order of their numbers.

@@ -1,4 +1,4 @@
-//! ReplicaSet and ReplicationController: as many pods as asked for.
+//! `ReplicaSet` and `ReplicationController`: as many pods as asked for.
 
 use super::kind::Kind;
 use super::meta::{self, int, set_count};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// How many pods one pass makes or removes at most.
 const BURST: usize = 500;
 
-/// Brings the pods of a ReplicaSet or ReplicationController to the number it wants.
+/// Brings the pods of a `ReplicaSet` or `ReplicationController` to the number it wants.
 pub(crate) fn sync(world: &mut World, key: &Key, kind: Kind) -> Result<(), Status> {
     let Some(set) = world.get(kind, key.namespace(), key.name()) else { return Ok(()) };
     let label_selector = label_selector(kind, &set);

@@ -1,4 +1,4 @@
-//! The versions of a template that StatefulSets and DaemonSets have had (`ControllerRevision`).
+//! The versions of a template that `StatefulSets` and `DaemonSets` have had (`ControllerRevision`).
 
 use super::kind::Kind;
 use super::meta::{self, int, text};
@@ -129,7 +129,7 @@ pub(crate) fn prune(
     Ok(())
 }
 
-/// The hash in the labels of a revision of a DaemonSet.
+/// The hash in the labels of a revision of a `DaemonSet`.
 pub(crate) fn label_of(revision: &Value) -> &str {
     text(&revision["metadata"]["labels"][LABEL])
 }

@@ -77,14 +77,13 @@ fn follow_quotas(world: &mut World, place: &Place, old: Option<&Value>, new: Opt
         return;
     }
     let matters = match (old, new) {
-        (_, None) => true,
+        (_, None) | (None, Some(_)) => true,
         (Some(old), Some(new)) => {
             place.kind == Kind::ResourceQuota as KindId
                 || (place.kind == Kind::Pod as KindId
                     && meta::is_pod_finished(old) != meta::is_pod_finished(new))
                 || (place.kind == Kind::Service as KindId && old["spec"] != new["spec"])
         }
-        (None, Some(_)) => true,
     };
     if matters {
         let quotas: Vec<Arc<Value>> = world.list(Kind::ResourceQuota, &place.namespace);
@@ -335,7 +334,7 @@ fn route_owner(world: &mut World, kind: Kind, object: &Value, old: Option<&Value
     }
 }
 
-/// A Deployment that recreates waits for the last old pod, which only its ReplicaSet owns.
+/// A Deployment that recreates waits for the last old pod, which only its `ReplicaSet` owns.
 fn recreating(world: &mut World, namespace: &str, reference: &Value) {
     let name = text(&reference["name"]);
     let Some(set) = world.get(Kind::ReplicaSet, namespace, name) else { return };

@@ -1,4 +1,4 @@
-//! Service → EndpointSlices, and Endpoints without a selector → EndpointSlices.
+//! Service → `EndpointSlices`, and Endpoints without a selector → `EndpointSlices`.
 
 use super::endpoints::{HEADLESS, hostname, is_headless, selected, selects, target_port};
 use super::kind::Kind;

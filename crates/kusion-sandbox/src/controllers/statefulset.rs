@@ -1,4 +1,4 @@
-//! StatefulSet: pods with names, an order and volumes of their own.
+//! `StatefulSet`: pods with names, an order and volumes of their own.
 
 mod identity;
 
@@ -23,7 +23,7 @@ struct Slot {
     pod: Option<Arc<Value>>,
 }
 
-/// A StatefulSet in work.
+/// A `StatefulSet` in work.
 struct Round<'a> {
     world: &'a mut World,
     set: Arc<Value>,
@@ -34,7 +34,7 @@ struct Round<'a> {
     now: Timestamp,
 }
 
-/// Brings the pods of a StatefulSet one step nearer to what it wants.
+/// Brings the pods of a `StatefulSet` one step nearer to what it wants.
 pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let Some(set) = world.get(Kind::StatefulSet, key.namespace(), key.name()) else {
         return Ok(());

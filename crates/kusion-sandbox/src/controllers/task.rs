@@ -10,31 +10,31 @@ use std::sync::Arc;
 /// A kind of work; one reconciler each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Task {
-    /// Deployment → ReplicaSets.
+    /// Deployment → `ReplicaSets`.
     Deployment,
-    /// ReplicaSet → Pods.
+    /// `ReplicaSet` → Pods.
     ReplicaSet,
-    /// ReplicationController → Pods.
+    /// `ReplicationController` → Pods.
     ReplicationController,
-    /// StatefulSet → Pods, claims, revisions.
+    /// `StatefulSet` → Pods, claims, revisions.
     StatefulSet,
-    /// DaemonSet → Pods, revisions.
+    /// `DaemonSet` → Pods, revisions.
     DaemonSet,
     /// Job → Pods.
     Job,
-    /// CronJob → Jobs.
+    /// `CronJob` → Jobs.
     CronJob,
-    /// Status of a PodDisruptionBudget.
+    /// Status of a `PodDisruptionBudget`.
     Disruption,
     /// Service → Endpoints.
     Endpoints,
-    /// Service → EndpointSlices.
+    /// Service → `EndpointSlices`.
     Slices,
-    /// Endpoints without a selector → EndpointSlices.
+    /// Endpoints without a selector → `EndpointSlices`.
     Mirror,
     /// Address of an Ingress or a load balancer.
     Ingress,
-    /// Address of a Service of type LoadBalancer.
+    /// Address of a Service of type `LoadBalancer`.
     Balancer,
     /// Claim → volume.
     Claim,
@@ -48,9 +48,9 @@ pub(crate) enum Task {
     Collect,
     /// Phase and end of a namespace.
     Namespace,
-    /// Default ServiceAccount and root certificate of a namespace.
+    /// Default `ServiceAccount` and root certificate of a namespace.
     Accounts,
-    /// Status of a ResourceQuota.
+    /// Status of a `ResourceQuota`.
     Quota,
     /// Finished jobs that live for a time only.
     Expiry,

@@ -1,4 +1,4 @@
-//! What every namespace has: the ServiceAccount `default` and the ConfigMap `kube-root-ca.crt`.
+//! What every namespace has: the `ServiceAccount` `default` and the `ConfigMap` `kube-root-ca.crt`.
 
 use crate::Status;
 use crate::controllers::kind::Kind;
@@ -7,9 +7,9 @@ use crate::controllers::task::Key;
 use crate::controllers::world::World;
 use serde_json::json;
 
-/// The name of the ConfigMap with the root certificate.
+/// The name of the `ConfigMap` with the root certificate.
 pub(crate) const ROOT_CA: &str = "kube-root-ca.crt";
-/// The name of the ServiceAccount that pods get.
+/// The name of the `ServiceAccount` that pods get.
 pub(crate) const ACCOUNT: &str = "default";
 const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
 

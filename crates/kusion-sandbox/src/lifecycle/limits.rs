@@ -1,4 +1,4 @@
-//! LimitRange: default amounts for containers, and bounds for pods and claims.
+//! `LimitRange`: default amounts for containers, and bounds for pods and claims.
 
 use super::admit::{Operation, Review, list};
 use crate::controllers::kind::Kind;

@@ -1,4 +1,4 @@
-//! ResourceQuota: what a namespace may use, checked at the door and counted behind it.
+//! `ResourceQuota`: what a namespace may use, checked at the door and counted behind it.
 
 mod usage;
 

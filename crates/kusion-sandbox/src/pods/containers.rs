@@ -184,7 +184,9 @@ impl Containers {
             State::Blocked => {
                 container.state = State::Creating { until: now + script.start_delay_ms };
             }
-            State::Creating { until } if until > now => wake(until, step),
+            State::Creating { until } | State::BackOff { until, .. } if until > now => {
+                wake(until, step);
+            }
             State::Creating { .. } if script.image_pull_error => {
                 container.state = State::NoImage;
                 step.happenings.push(Happening::PullFailed(container.name.clone()));
@@ -204,7 +206,6 @@ impl Containers {
                     None => {}
                 }
             }
-            State::BackOff { until, .. } if until > now => wake(until, step),
             State::BackOff { .. } => {
                 container.restarts += 1;
                 start(container, now, step);
@@ -265,14 +266,14 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn pod(policy: &str, annotations: Value, init: Value) -> Value {
+    fn pod(policy: &str, annotations: &Value, init: &Value) -> Value {
         json!({"metadata": {"annotations": annotations}, "spec": {"restartPolicy": policy,
             "initContainers": init, "containers": [{"name": "a", "image": "busybox"}]}})
     }
 
     #[test]
     fn a_server_is_ready_at_once() {
-        let pod = pod("Always", json!({}), json!([]));
+        let pod = pod("Always", &json!({}), &json!([]));
         let mut containers = Containers::new(&pod, 0);
         let step = containers.advance(&pod, 0);
         assert_eq!(containers.phase("Always"), "Running");
@@ -282,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_task_ends_after_a_moment() {
-        let pod = pod("Never", json!({}), json!([]));
+        let pod = pod("Never", &json!({}), &json!([]));
         let mut containers = Containers::new(&pod, 0);
         assert_eq!(containers.advance(&pod, 0).next, Some(100));
         assert_eq!(containers.phase("Never"), "Running");
@@ -292,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_crash_loop_backs_off() {
-        let pod = pod("Always", json!({"sandbox.kusion.io/crash-loop": "true"}), json!([]));
+        let pod = pod("Always", &json!({"sandbox.kusion.io/crash-loop": "true"}), &json!([]));
         let mut containers = Containers::new(&pod, 0);
         containers.advance(&pod, 0);
         containers.advance(&pod, 100);
@@ -306,7 +307,7 @@ mod tests {
 
     #[test]
     fn init_containers_run_first() {
-        let pod = pod("Always", json!({}), json!([{"name": "i", "image": "busybox"}]));
+        let pod = pod("Always", &json!({}), &json!([{"name": "i", "image": "busybox"}]));
         let mut containers = Containers::new(&pod, 0);
         containers.advance(&pod, 0);
         assert_eq!(containers.phase("Always"), "Pending");
@@ -318,7 +319,7 @@ mod tests {
 
     #[test]
     fn an_image_that_is_missing_keeps_the_pod_pending() {
-        let pod = pod("Always", json!({"sandbox.kusion.io/image-pull-error": "true"}), json!([]));
+        let pod = pod("Always", &json!({"sandbox.kusion.io/image-pull-error": "true"}), &json!([]));
         let mut containers = Containers::new(&pod, 0);
         containers.advance(&pod, 0);
         assert_eq!(containers.list[0].state, State::NoImage);

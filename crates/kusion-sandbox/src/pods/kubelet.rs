@@ -157,7 +157,7 @@ fn reject(world: &mut World, key: &Key, pod: &Value) -> Result<(), Status> {
     world.update_status_as(KUBELET, Kind::Pod, pod, status)
 }
 
-/// A volume that cannot be mounted: a ConfigMap or Secret that is missing and not optional.
+/// A volume that cannot be mounted: a `ConfigMap` or Secret that is missing and not optional.
 fn missing_source(world: &World, pod: &Value) -> Option<String> {
     let namespace = meta::namespace(pod);
     let absent = |kind: Kind, reference: &Value, key: &str| {

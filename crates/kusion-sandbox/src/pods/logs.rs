@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn pod(command: &[&str], state: Value) -> Value {
+    fn pod(command: &[&str], state: &Value) -> Value {
         json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "a", "image": "b",
             "command": command}]}, "status": {"containerStatuses": [{"name": "a", "state": state}]}})
     }
@@ -122,14 +122,14 @@ mod tests {
     #[test]
     fn echoes_are_printed() {
         let running = json!({"running": {"startedAt": "t"}});
-        let found = lines(&pod(&["sh", "-c", "echo 'hi there'; sleep 3"], running), "", false);
+        let found = lines(&pod(&["sh", "-c", "echo 'hi there'; sleep 3"], &running), "", false);
         assert_eq!(found.unwrap(), [Line { time: "t".into(), text: "hi there".into() }]);
     }
 
     #[test]
     fn a_container_that_waits_has_no_log() {
         let failure =
-            lines(&pod(&[], json!({"waiting": {"reason": "ContainerCreating"}})), "", false);
+            lines(&pod(&[], &json!({"waiting": {"reason": "ContainerCreating"}})), "", false);
         assert_eq!(
             failure.unwrap_err().message,
             "container \"a\" in pod \"p\" is waiting to start: ContainerCreating"

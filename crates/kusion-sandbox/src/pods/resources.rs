@@ -96,16 +96,16 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn pod(requests: Value, limits: Value) -> Value {
+    fn pod(requests: &Value, limits: &Value) -> Value {
         json!({"spec": {"containers": [{"resources": {"requests": requests, "limits": limits}}]}})
     }
 
     #[test]
     fn classes_of_service() {
-        assert_eq!(qos_class(&pod(json!({}), json!({}))), "BestEffort");
-        assert_eq!(qos_class(&pod(json!({"cpu": "1"}), json!({}))), "Burstable");
+        assert_eq!(qos_class(&pod(&json!({}), &json!({}))), "BestEffort");
+        assert_eq!(qos_class(&pod(&json!({"cpu": "1"}), &json!({}))), "Burstable");
         let all = json!({"cpu": "1", "memory": "1Gi"});
-        assert_eq!(qos_class(&pod(all.clone(), all)), "Guaranteed");
+        assert_eq!(qos_class(&pod(&all, &all)), "Guaranteed");
     }
 
     #[test]

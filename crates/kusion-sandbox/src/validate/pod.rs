@@ -174,19 +174,19 @@ fn volume_source(volume: &Value, path: &str, report: &mut Report) {
         }
         match *kind {
             "hostPath" if text(source, "path").is_empty() => {
-                report.required(join(&path, "path"), "")
+                report.required(join(&path, "path"), "");
             }
             "secret" if text(source, "secretName").is_empty() => {
                 report.required(join(&path, "secretName"), "");
             }
             "configMap" if text(source, "name").is_empty() => {
-                report.required(join(&path, "name"), "")
+                report.required(join(&path, "name"), "");
             }
             "persistentVolumeClaim" if text(source, "claimName").is_empty() => {
                 report.required(join(&path, "claimName"), "");
             }
             "csi" if text(source, "driver").is_empty() => {
-                report.required(join(&path, "driver"), "")
+                report.required(join(&path, "driver"), "");
             }
             _ => {}
         }

@@ -95,18 +95,6 @@ impl Report {
         }
     }
 
-    /// A name must be there and be a DNS label.
-    pub(super) fn label_name(&mut self, object: &Value, key: &str, path: &str) {
-        let value = at(object, key);
-        match value.as_str() {
-            None | Some("") => self.required(join(path, key), ""),
-            Some(name) => {
-                let messages = kusion_k8s_schema::names::dns1123_label(name);
-                self.messages(&join(path, key), value, messages);
-            }
-        }
-    }
-
     /// An amount must not be negative.
     pub(super) fn amount(&mut self, path: &str, value: &Value) {
         if amount(value).is_some_and(Quantity::is_negative) {

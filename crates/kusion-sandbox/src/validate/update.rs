@@ -20,7 +20,7 @@ pub(super) fn check(group: &str, kind: &str, old: &Value, new: &Value, report: &
         ("", "PersistentVolumeClaim") => claim(old, new, report),
         ("", "Pod") => pod(old, new, report),
         ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {
-            role(old, new, report)
+            role(old, new, report);
         }
         ("storage.k8s.io", "StorageClass") => {
             for key in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
@@ -29,10 +29,8 @@ pub(super) fn check(group: &str, kind: &str, old: &Value, new: &Value, report: &
                 }
             }
         }
-        ("scheduling.k8s.io", "PriorityClass") => {
-            if at(old, "value") != at(new, "value") {
-                report.invalid("value", at(new, "value"), "field is immutable");
-            }
+        ("scheduling.k8s.io", "PriorityClass") if at(old, "value") != at(new, "value") => {
+            report.invalid("value", at(new, "value"), "field is immutable");
         }
         _ => {}
     }

@@ -62,8 +62,11 @@ pub(super) fn map(rng: &mut Rng) -> Value {
     keys.into_iter().map(|key| (key.to_owned(), json!(pick(rng, &["x", "y"])))).collect()
 }
 
+/// A field and how its value is made.
+pub(super) type Making<'a> = (&'a str, fn(&mut Rng) -> Value);
+
 /// Returns an object with some of several fields.
-pub(super) fn some(rng: &mut Rng, fields: &[(&str, fn(&mut Rng) -> Value)]) -> Value {
+pub(super) fn some(rng: &mut Rng, fields: &[Making]) -> Value {
     let mut out = Map::new();
     for (name, make) in fields {
         if rng.u32(0..100) < 35 {
@@ -153,7 +156,7 @@ fn inner(rng: &mut Rng) -> Value {
 }
 
 /// The fields of the custom kind.
-pub(super) const THING: &[(&str, fn(&mut Rng) -> Value)] = &[
+pub(super) const THING: &[Making] = &[
     ("number", number),
     ("text", letter),
     ("flag", |rng| json!(rng.bool())),
@@ -250,7 +253,7 @@ fn pod(rng: &mut Rng, complete: bool) -> Value {
             ("nodeSelector", map),
             ("terminationGracePeriodSeconds", number),
             ("restartPolicy", |_| json!("Always")),
-            ("hostNetwork", |rng| json!(rng.bool() && false)),
+            ("hostNetwork", |_| json!(false)),
             ("securityContext", |rng| some(rng, &[("runAsUser", number), ("fsGroup", number)])),
             ("volumes", |rng| {
                 let names = subset(rng, &["v", "w"]);
@@ -264,7 +267,7 @@ fn pod(rng: &mut Rng, complete: bool) -> Value {
 }
 
 /// The fields of a deployment that any manager may set alone.
-pub(super) const DEPLOYMENT: &[(&str, fn(&mut Rng) -> Value)] = &[
+pub(super) const DEPLOYMENT: &[Making] = &[
     ("replicas", number),
     ("minReadySeconds", number),
     ("revisionHistoryLimit", number),
@@ -306,7 +309,7 @@ fn service_ports(rng: &mut Rng) -> Value {
 }
 
 /// The fields of a service that any manager may set alone.
-pub(super) const SERVICE: &[(&str, fn(&mut Rng) -> Value)] = &[
+pub(super) const SERVICE: &[Making] = &[
     ("ports", service_ports),
     ("selector", map),
     ("publishNotReadyAddresses", |rng| json!(rng.bool())),

@@ -1,4 +1,4 @@
-//! Revisions: the new ReplicaSet, its annotations, and how much history is kept.
+//! Revisions: the new `ReplicaSet`, its annotations, and how much history is kept.
 
 use super::plan::{self, revision};
 use super::{COMPONENT, DESIRED, HASH_LABEL, HISTORY, MAXIMUM, REVISION, Rollout, status};
@@ -20,13 +20,13 @@ const NOT_COPIED: &[&str] = &[
     "deprecated.deployment.rollback.to",
 ];
 
+/// The set of the present template, when there is one, and the others.
+type Sets = (Option<Arc<Value>>, Vec<Arc<Value>>);
+
 impl Rollout<'_> {
     /// The set of the present template with its annotations up to date; made when `create` is
     /// set and it is missing. Also gives all other sets.
-    pub(super) fn revise(
-        &mut self,
-        create: bool,
-    ) -> Result<(Option<Arc<Value>>, Vec<Arc<Value>>), Status> {
+    pub(super) fn revise(&mut self, create: bool) -> Result<Sets, Status> {
         let (new, old) = self.split();
         let max_old = old.iter().map(|it| revision(it)).max().unwrap_or(0);
         let new_revision = (max_old + 1).to_string();

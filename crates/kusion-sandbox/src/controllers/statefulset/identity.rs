@@ -1,4 +1,4 @@
-//! What makes a pod of a StatefulSet that very pod: name, labels, volumes.
+//! What makes a pod of a `StatefulSet` that very pod: name, labels, volumes.
 
 use super::super::kind::Kind;
 use super::super::meta::{self, items, set_label, text};
