@@ -48,7 +48,13 @@ impl Review<'_> {
 
 /// Fills in what depends on other objects (service account, limits, priority, classes).
 pub(crate) fn mutate(api: &Api, review: &Review<'_>, object: &mut Value) -> Result<(), Status> {
-    if review.operation != Operation::Create || !review.subresource.is_empty() {
+    if !review.subresource.is_empty() {
+        return Ok(());
+    }
+    if review.operation == Operation::Update {
+        if Kind::of(review.resource) == Some(Kind::Service) {
+            services::carry_over(review.old, object);
+        }
         return Ok(());
     }
     match Kind::of(review.resource) {

@@ -117,9 +117,6 @@ fn owner(namespace: &str, name: &str) -> String {
 
 /// Gives a service what its type needs: address, families, node ports.
 pub(super) fn allocate(api: &Api, review: &Review<'_>, service: &mut Value) -> Result<(), Status> {
-    if review.operation == Operation::Update {
-        carry_over(review.old, service);
-    }
     let spec = &service["spec"];
     let type_ = text(&spec["type"]).to_owned();
     if type_ == "ExternalName" {
@@ -141,7 +138,7 @@ pub(super) fn allocate(api: &Api, review: &Review<'_>, service: &mut Value) -> R
 }
 
 /// Copies what was given out before into an update that leaves it out.
-fn carry_over(old: Option<&Value>, service: &mut Value) {
+pub(super) fn carry_over(old: Option<&Value>, service: &mut Value) {
     let Some(old) = old else { return };
     let needs = |it: &Value| text(&it["spec"]["type"]) != "ExternalName";
     if needs(old) && needs(service) && text(&service["spec"]["clusterIP"]).is_empty() {

@@ -155,3 +155,23 @@ fn a_dry_run_stores_nothing() {
         0
     );
 }
+
+#[test]
+fn a_service_keeps_its_address_when_an_update_leaves_it_out() {
+    let api = cluster();
+    let services = Resource::new("", "v1", "services");
+    let object = |port: u16| {
+        json!({
+            "metadata": {"name": "web"},
+            "spec": {"type": "NodePort", "selector": {"app": "web"}, "ports": [{"port": port}]}
+        })
+    };
+    let made = api.create(&services, "default", object(80), &Write::default()).expect("create");
+    let mut wanted = object(80);
+    wanted["spec"]["selector"] = json!({"app": "other"});
+    let kept = api.update(&services, "default", "web", wanted, &Write::default()).expect("update");
+    assert!(made["spec"]["clusterIP"].as_str().is_some_and(|address| address.starts_with("10.")));
+    assert_eq!(kept["spec"]["clusterIP"], made["spec"]["clusterIP"]);
+    assert_eq!(kept["spec"]["ports"], made["spec"]["ports"]);
+    assert_eq!(kept["spec"]["selector"]["app"], "other");
+}
