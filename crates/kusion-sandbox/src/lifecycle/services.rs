@@ -149,6 +149,11 @@ pub(super) fn carry_over(old: Option<&Value>, service: &mut Value) {
         }
     }
     let with_ports = |it: &Value| matches!(text(&it["spec"]["type"]), "NodePort" | "LoadBalancer");
+    let external = |it: &Value| with_ports(it) || !items(&it["spec"]["externalIPs"]).is_empty();
+    let policy = "externalTrafficPolicy";
+    if external(old) && !external(service) && old["spec"][policy] == service["spec"][policy] {
+        remove(&mut service["spec"], policy);
+    }
     if !with_ports(old) {
         return;
     }

@@ -44,6 +44,13 @@ pub(super) fn service(spec: &Value, report: &mut Report) {
 }
 
 fn cluster_ip(spec: &Value, report: &mut Report) {
+    for (path, family) in items(spec, "ipFamilies", "spec") {
+        if !matches!(family.as_str(), Some("IPv4" | "IPv6")) {
+            report.not_supported(path, family, &["IPv4", "IPv6"]);
+        }
+    }
+    let policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
+    report.one_of_if_set(spec, "ipFamilyPolicy", "spec", &policies);
     let address = at(spec, "clusterIP");
     let bad = |it: &str| !it.is_empty() && it != "None" && it.parse::<IpAddr>().is_err();
     if address.as_str().is_some_and(bad) {

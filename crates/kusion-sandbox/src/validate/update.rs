@@ -112,6 +112,11 @@ fn service(old: &Value, new: &Value, report: &mut Report) {
     let external = |it: &Value| text(it, "type") == "ExternalName";
     let (before, after) = (at(old, "clusterIP"), at(new, "clusterIP"));
     let set = before.as_str().is_some_and(|it| !it.is_empty());
+    let is_address = |it: &str| it == "None" || it.parse::<std::net::IpAddr>().is_ok();
+    // What is no address at all is said once.
+    if !after.as_str().is_none_or(is_address) {
+        return;
+    }
     if set && !external(old) && !external(new) && before != after {
         let shown = Value::from(vec![after.clone()]);
         report.invalid("spec.clusterIPs[0]", &shown, "may not change once set");
