@@ -1,4 +1,4 @@
-//! Tests of the OpenAPI documents.
+//! Tests of the `OpenAPI` documents.
 
 use super::*;
 
