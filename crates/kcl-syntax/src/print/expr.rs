@@ -328,7 +328,13 @@ impl Printer<'_> {
             if params.list.is_empty() {
                 self.push("{}");
             } else {
+                let start = self.out.len();
                 self.params(params);
+                // A function as a default would take the arrow for its own.
+                if lambda.return_ty.is_some() && self.out[start..].contains("lambda") {
+                    self.out.insert(start, '{');
+                    self.push("}");
+                }
             }
             self.push(" ");
         }
