@@ -151,6 +151,12 @@ pub trait Runtime: Send + Sync {
     /// Returns the paths of secret values in attributes. Pure.
     fn secret_paths(&self, attributes: &Value) -> Vec<FieldPath>;
 
+    /// Checks a wanted resource without asking anyone, as far as that goes: for one whose kind or
+    /// namespace is not there yet. Pure. Returns what is wrong.
+    fn check(&self, _desired: &Resource) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Says what a change would do, without doing it.
     async fn rehearse(&self, change: Change<'_>) -> Result<Rehearsal, RuntimeError>;
 
