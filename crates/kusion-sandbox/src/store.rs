@@ -202,11 +202,7 @@ impl Store {
     }
 
     /// Returns the changes of a table after a revision, oldest first, and the present revision.
-    pub(crate) fn changes(
-        &self,
-        table: TableId,
-        after: u64,
-    ) -> Result<(Vec<Change>, u64), TooOld> {
+    pub(crate) fn changes(&self, table: TableId, after: u64) -> Result<(Vec<Change>, u64), TooOld> {
         let state = self.read();
         let table = &state.tables[table.0 as usize];
         if table.forgotten > after {

@@ -159,8 +159,7 @@ impl Watcher {
             return Some(self.natural(change));
         }
         let now = change.kind != EventKind::Deleted && self.filter.takes(&change.object);
-        let before =
-            change.previous.as_ref().is_some_and(|previous| self.filter.takes(previous));
+        let before = change.previous.as_ref().is_some_and(|previous| self.filter.takes(previous));
         match (before, now) {
             (false, false) => None,
             (true, true) => Some(self.natural(change)),

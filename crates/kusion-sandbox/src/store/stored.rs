@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn the_tree_is_read_again_when_it_was_forgotten() {
-        let object = json!({"metadata": {"labels": {"a": "b"}}, "x": [1.1, 3_000_000_000_u64, null]});
+        let object =
+            json!({"metadata": {"labels": {"a": "b"}}, "x": [1.1, 3_000_000_000_u64, null]});
         let stored = stored(object.clone());
         stored.recent.trees.lock().expect("lock").clear();
         assert!(stored.known().is_none());
