@@ -255,7 +255,7 @@ impl<'a> Execution<'a> {
                 Ok(())
             }
             Err(fault) if fault.is_transient() => Ok(()),
-            Err(fault) => Err(self.redactor.redact(&fault.to_string())),
+            Err(fault) => Err(self.redactor.redact(&fault.to_string()).into_owned()),
         })
     }
 
@@ -449,7 +449,7 @@ impl<'a> Execution<'a> {
         sealed: Option<Resource>,
         end: CallEnd,
     ) -> Result<StepEnd, EngineError> {
-        let hidden = |fault: &RuntimeError| self.redactor.redact(&fault.to_string());
+        let hidden = |fault: &RuntimeError| self.redactor.redact(&fault.to_string()).into_owned();
         let (ending, end) = match end {
             CallEnd::Present(applied) => {
                 let Some(resource) = sealed else {
@@ -459,7 +459,7 @@ impl<'a> Execution<'a> {
                 self.keep_live(&step.id, Some(applied.live));
                 let state = ResourceState { resource, identity, revision: self.revision };
                 let warnings =
-                    applied.warnings.iter().map(|it| self.redactor.redact(it)).collect();
+                    applied.warnings.iter().map(|it| self.redactor.redact(it).into_owned()).collect();
                 (Ending::Present(Box::new(state)), StepEnd::done(warnings))
             }
             CallEnd::Absent(fault) => {

@@ -155,7 +155,7 @@ impl Engine {
             version: PLAN_VERSION,
             key: key.clone(),
             operation,
-            state_seq: state.seq,
+            state_seq: state.changed,
             spec_digest,
             steps,
         };

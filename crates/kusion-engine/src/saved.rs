@@ -69,7 +69,7 @@ impl Engine {
         plan: &Plan,
         state: &StackState,
     ) -> Result<LiveObjects, EngineError> {
-        let now = state.last_change();
+        let now = state.changed;
         if now > plan.state_seq {
             return Err(SavedPlanError::StateMoved { then: plan.state_seq, now }.into());
         }

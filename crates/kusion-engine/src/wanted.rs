@@ -59,14 +59,12 @@ impl Engine {
 
     /// Makes what hides the secrets of a stack in messages of others.
     pub(crate) fn redactor(&self, wanted: &Wanted) -> Result<Redactor, EngineError> {
-        let mut texts = Vec::new();
+        let mut secrets = Vec::new();
         for resource in wanted.values() {
             for path in self.secrets(resource)? {
-                if let Some(Value::String(text)) = path.find(&resource.attributes) {
-                    texts.push(text.clone());
-                }
+                secrets.extend(path.find(&resource.attributes));
             }
         }
-        Ok(Redactor::new(texts))
+        Ok(Redactor::new(secrets))
     }
 }
