@@ -31,7 +31,6 @@ macro_rules! on_every_backend {
         }
     };
 }
-pub(crate) use on_every_backend;
 
 on_every_backend!(what_was_written_is_read, one_task_of_eight_holds_a_stack);
 

@@ -29,7 +29,9 @@ impl Place {
             say(&format!("skipped: `{variable}` is not set (`.ci/store` starts the servers)"));
             return None;
         };
-        Some(Self { url, ..Self::in_file() })
+        let mut place = Self::in_file();
+        place.url = url;
+        Some(place)
     }
 
     pub(crate) async fn open(&self) -> Store {
