@@ -110,7 +110,8 @@ fn conflict(
         return RuntimeError::Conflict(found);
     }
     // Another object of that name, or one that is gone.
-    if message.contains("uid mismatch") || message.contains("UID in precondition") {
+    const OTHER: &[&str] = &["uid mismatch", "UID in precondition", "UID in the precondition"];
+    if OTHER.iter().any(|words| message.contains(words)) {
         return RuntimeError::Moved(message);
     }
     match status.reason.as_str() {

@@ -1,6 +1,6 @@
 //! A cluster for one test, with a namespace of its own.
 
-use kusion_model::{Identity, OperationId, Resource, ResourceId, ResourceState, ResourceType};
+use kusion_model::{Identity, OperationId, Resource, ResourceState, ResourceType};
 use kusion_runtime::{Applied, Change, Comparison, Live, Runtime, RuntimeError, Target};
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
 use kusion_sandbox::Sandbox;
@@ -11,7 +11,6 @@ pub(crate) struct Cluster {
     pub(crate) runtime: KubernetesRuntime,
     pub(crate) namespace: String,
     pub(crate) kubeconfig: String,
-    pub(crate) is_real: bool,
     _sandbox: Option<Sandbox>,
 }
 
@@ -37,8 +36,7 @@ impl Cluster {
             .expect("a clock")
             .as_nanos();
         let namespace = format!("t-{unique}");
-        let is_real = sandbox.is_none();
-        let cluster = Self { runtime, namespace, kubeconfig, is_real, _sandbox: sandbox };
+        let cluster = Self { runtime, namespace, kubeconfig, _sandbox: sandbox };
         let wanted = json!({"apiVersion": "v1", "kind": "Namespace",
             "metadata": {"name": cluster.namespace}});
         cluster.apply(&resource(wanted)).await;
@@ -125,10 +123,6 @@ pub(crate) fn state(resource: &Resource, live: &Live) -> ResourceState {
 
 pub(crate) fn target(resource: &Resource) -> Target<'_> {
     Target { id: &resource.id, desired: Some(resource), prior: None }
-}
-
-pub(crate) fn id(text: &str) -> ResourceId {
-    ResourceId::new(text)
 }
 
 pub(crate) fn operation() -> OperationId {
