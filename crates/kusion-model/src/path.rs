@@ -47,6 +47,14 @@ impl FieldPath {
         })
     }
 
+    /// Finds the part of a value at this path, to change it.
+    pub fn find_mut<'a>(&self, value: &'a mut Value) -> Option<&'a mut Value> {
+        self.0.iter().try_fold(value, |value, step| match step {
+            PathStep::Index(index) => value.get_mut(index),
+            PathStep::Key(key) => value.get_mut(key),
+        })
+    }
+
     /// Whether this path leads to `other` or to something around it.
     pub fn is_prefix_of(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
