@@ -172,7 +172,7 @@ impl Watcher<'_> {
             }
         };
         if is_later {
-            let faults = runtime.check(&desired);
+            let faults = runtime.check_offline(&desired);
             if !faults.is_empty() {
                 return Err(Trouble::Resource(faults.join("; ")));
             }
@@ -209,7 +209,7 @@ impl Watcher<'_> {
                 Ok(Outlook::Immutable { fields: unique(fields), message })
             }
             Err(fault) if self.made.answers(&fault) => {
-                let faults = runtime.check(desired);
+                let faults = runtime.check_offline(desired);
                 if !faults.is_empty() {
                     return Err(Trouble::Resource(faults.join("; ")));
                 }
