@@ -3,9 +3,7 @@
 use crate::engine::Engine;
 use crate::event::Event;
 use crate::points::Point;
-use kusion_model::{
-    Action, Identity, OperationId, Resource, ResourceId, ResourceState,
-};
+use kusion_model::{Action, Identity, OperationId, Resource, ResourceId, ResourceState};
 use kusion_runtime::{Applied, Change, Comparison, Deletion, Live, Pending, Runtime, RuntimeError};
 use std::future::Future;
 use std::time::Duration;
@@ -95,12 +93,8 @@ impl Call<'_> {
         prior: Option<&ResourceState>,
     ) -> Result<Applied, RuntimeError> {
         self.patiently(async |attempt| {
-            let change = Change {
-                desired,
-                prior,
-                operation: Some(self.operation),
-                force: self.force,
-            };
+            let change =
+                Change { desired, prior, operation: Some(self.operation), force: self.force };
             if attempt == 0 {
                 return self.runtime.apply(change).await;
             }
@@ -157,8 +151,7 @@ impl Call<'_> {
 
     /// Looks what is there after a call without an answer.
     async fn look(&self, fault: RuntimeError) -> CallEnd {
-        let looked =
-            tokio::time::timeout(LOOK_TIME, self.runtime.recover(self.pending())).await;
+        let looked = tokio::time::timeout(LOOK_TIME, self.runtime.recover(self.pending())).await;
         match (looked, self.desired) {
             (Ok(Ok(None)), _) => CallEnd::Absent(self.desired.map(|_| fault)),
             (Ok(Ok(Some(live))), Some(desired))

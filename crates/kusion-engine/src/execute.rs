@@ -177,10 +177,8 @@ impl<'a> Execution<'a> {
             })
             .collect();
         let live = self.live.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut live: Vec<Watched> = live
-            .into_iter()
-            .filter_map(|(id, live)| watched(self.previewed, id, live))
-            .collect();
+        let mut live: Vec<Watched> =
+            live.into_iter().filter_map(|(id, live)| watched(self.previewed, id, live)).collect();
         live.sort_by(|a, b| a.id.cmp(&b.id));
         Ok(Report { revision: Some(self.revision), phase: Phase::Running, steps: reports, live })
     }
@@ -189,11 +187,8 @@ impl<'a> Execution<'a> {
     /// for. Empty if everything was rehearsed.
     fn early_steps(&self) -> Vec<bool> {
         let steps = &self.previewed.plan.steps;
-        let mut open: Vec<&ResourceId> = steps
-            .iter()
-            .filter(|step| is_unrehearsed(step))
-            .flat_map(|step| &step.after)
-            .collect();
+        let mut open: Vec<&ResourceId> =
+            steps.iter().filter(|step| is_unrehearsed(step)).flat_map(|step| &step.after).collect();
         if open.is_empty() {
             return Vec::new();
         }
@@ -219,9 +214,9 @@ impl<'a> Execution<'a> {
         let late: Vec<usize> = (0..steps.len())
             .filter(|&place| is_unrehearsed(&steps[place]) && ends[place].is_none())
             .collect();
-        let mut answers = stream::iter(late.iter().map(|&place| async move {
-            (place, self.rehearse(&steps[place]).await)
-        }))
+        let mut answers = stream::iter(
+            late.iter().map(|&place| async move { (place, self.rehearse(&steps[place]).await) }),
+        )
         .buffer_unordered(16);
         let mut refused = Vec::new();
         while let Some((place, answer)) = answers.next().await {
@@ -458,8 +453,11 @@ impl<'a> Execution<'a> {
                 let identity = applied.live.identity.clone();
                 self.keep_live(&step.id, Some(applied.live));
                 let state = ResourceState { resource, identity, revision: self.revision };
-                let warnings =
-                    applied.warnings.iter().map(|it| self.redactor.redact(it).into_owned()).collect();
+                let warnings = applied
+                    .warnings
+                    .iter()
+                    .map(|it| self.redactor.redact(it).into_owned())
+                    .collect();
                 (Ending::Present(Box::new(state)), StepEnd::done(warnings))
             }
             CallEnd::Absent(fault) => {

@@ -96,12 +96,7 @@ pub(crate) fn take_live_values(
 }
 
 /// Finds the fields of a value that a pattern means.
-fn expand(
-    pattern: &[Option<PathStep>],
-    value: &Value,
-    at: &FieldPath,
-    found: &mut Vec<FieldPath>,
-) {
+fn expand(pattern: &[Option<PathStep>], value: &Value, at: &FieldPath, found: &mut Vec<FieldPath>) {
     match pattern.split_first() {
         None => found.push(at.clone()),
         Some((None, rest)) => {

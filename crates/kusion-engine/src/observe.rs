@@ -101,8 +101,9 @@ impl Engine {
                         live.insert(target.id.clone(), object);
                     }
                     Ok(None) => {}
-                    Err(fault) => findings
-                        .push(Finding { id: target.id.clone(), message: fault.to_string() }),
+                    Err(fault) => {
+                        findings.push(Finding { id: target.id.clone(), message: fault.to_string() })
+                    }
                 }
             }
         }
@@ -119,17 +120,17 @@ impl Engine {
 
 impl Watcher<'_> {
     /// Looks at wanted resources, with as many questions at a time as their runtimes take.
-    pub(crate) async fn look(
-        &self,
-        resources: Vec<Resource>,
-    ) -> Result<Vec<Sight>, EngineError> {
+    pub(crate) async fn look(&self, resources: Vec<Resource>) -> Result<Vec<Sight>, EngineError> {
         let parallel =
             self.engine.runtimes.iter().map(|(_, it)| it.parallel_calls()).sum::<usize>().max(1);
         let mut sights = Vec::with_capacity(resources.len());
         let mut findings = Vec::new();
-        let mut looks = stream::iter(resources.into_iter().enumerate().map(|(place, it)| async move {
-            (place, it.id.clone(), self.look_at(it).await)
-        }))
+        let mut looks = stream::iter(
+            resources
+                .into_iter()
+                .enumerate()
+                .map(|(place, it)| async move { (place, it.id.clone(), self.look_at(it).await) }),
+        )
         .buffer_unordered(parallel);
         while let Some((place, id, sight)) = looks.next().await {
             match sight {

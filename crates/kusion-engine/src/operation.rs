@@ -154,11 +154,7 @@ impl Engine {
         Self::leave(session, done).await
     }
 
-    async fn take(
-        &self,
-        key: &StackKey,
-        options: &ApplyOptions,
-    ) -> Result<Session, EngineError> {
+    async fn take(&self, key: &StackKey, options: &ApplyOptions) -> Result<Session, EngineError> {
         let LockOptions { holder, wait } = options.lock.clone();
         let session = self.store.take(key, holder, wait).await?;
         self.points.pass(Point::Taken, None);

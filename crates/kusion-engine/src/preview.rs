@@ -9,7 +9,9 @@ use crate::wanted::{Wanted, wanted};
 use kusion_model::{
     Ending, Operation, Origins, PLAN_VERSION, Plan, ResourceId, Spec, StackKey, Step,
 };
-use kusion_plan::{Context, Facts, Guards, Outlook, Refusal, decide, keep_targets, order, refusals};
+use kusion_plan::{
+    Context, Facts, Guards, Outlook, Refusal, decide, keep_targets, order, refusals,
+};
 use kusion_store::StackState;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -124,8 +126,7 @@ impl Engine {
             made: Made::by(&wanted),
         };
         let hash = |value: &Value| self.sealer.hash(value);
-        let context =
-            Context { origins, hash: &hash, is_destroy: operation == Operation::Destroy };
+        let context = Context { origins, hash: &hash, is_destroy: operation == Operation::Destroy };
         let mut steps: BTreeMap<ResourceId, Step> = BTreeMap::new();
         let mut seen: Wanted = Wanted::new();
         for round in references.rounds(&wanted) {

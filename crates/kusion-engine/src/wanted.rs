@@ -50,9 +50,7 @@ impl Engine {
     pub(crate) fn wanted_digest(&self, wanted: &Wanted) -> String {
         let parts: Vec<Value> = wanted
             .values()
-            .map(|it| {
-                json!([it.id, it.resource_type, it.attributes, it.depends_on, it.extensions])
-            })
+            .map(|it| json!([it.id, it.resource_type, it.attributes, it.depends_on, it.extensions]))
             .collect();
         self.sealer.hash(&Value::Array(parts))
     }

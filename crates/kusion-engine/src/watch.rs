@@ -200,9 +200,7 @@ async fn until(deadline: Option<tokio::time::Instant>) {
 }
 
 fn is_settled(health: &Option<Health>) -> bool {
-    health
-        .as_ref()
-        .is_some_and(|it| matches!(it.state, HealthState::Ready | HealthState::Failed))
+    health.as_ref().is_some_and(|it| matches!(it.state, HealthState::Ready | HealthState::Failed))
 }
 
 fn not_ready(healths: &BTreeMap<ResourceId, Option<Health>>) -> Vec<Finding> {
