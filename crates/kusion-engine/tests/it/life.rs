@@ -1,0 +1,132 @@
+//! A stack from its first release to its end.
+
+use crate::world::{World, config, namespace, options, spec};
+use kusion_engine::{Confirm, Outcome, Previewed, Stop, WatchEnd, WatchOptions};
+use kusion_model::{Operation, Phase};
+use serde_json::json;
+use std::time::Duration;
+
+#[tokio::test]
+async fn a_stack_is_made_kept_changed_and_destroyed() {
+    let world = World::start().await;
+    let first = [namespace("shop"), config("a", "1"), config("b", "1")];
+    let expected =
+        ["Create v1:ConfigMap:shop:a", "Create v1:ConfigMap:shop:b", "Create v1:Namespace:shop"];
+    assert_eq!(world.planned(&first).await, expected);
+    let report = world.apply(&first).await.expect("it is applied");
+    assert_eq!((report.revision, report.phase), (Some(1), Phase::Succeeded));
+    assert_eq!(report.count(Outcome::Done), 3);
+
+    assert!(world.planned(&first).await.is_empty());
+    let report = world.apply(&first).await.expect("there is nothing to do");
+    assert_eq!(report.revision, None, "an apply without changes makes no release");
+
+    let second = [namespace("shop"), config("a", "2"), config("c", "1")];
+    assert_eq!(
+        world.planned(&second).await,
+        ["Update v1:ConfigMap:shop:a", "Create v1:ConfigMap:shop:c", "Delete v1:ConfigMap:shop:b"]
+    );
+    world.apply(&second).await.expect("it is applied");
+    assert_eq!(world.object("configmaps", "shop", "a").expect("it is there")["data"]["value"], "2");
+    assert!(world.object("configmaps", "shop", "b").is_none());
+
+    let agree = |_: &Previewed| Confirm::Agreed;
+    let report =
+        world.engine.rollback(&world.key, 1, &options(), &agree).await.expect("it goes back");
+    assert_eq!((report.revision, report.phase), (Some(3), Phase::Succeeded));
+    assert_eq!(world.object("configmaps", "shop", "a").expect("it is there")["data"]["value"], "1");
+    assert!(world.object("configmaps", "shop", "b").is_some());
+
+    let report = world.engine.destroy(&world.key, &options(), &agree).await.expect("all goes");
+    assert_eq!(report.count(Outcome::Done), 3);
+    let state = world.engine.store().read(&world.key).await.expect("the state is there");
+    assert!(state.resources.is_empty());
+    let operations: Vec<Operation> = state.releases.iter().map(|it| it.head.operation).collect();
+    assert_eq!(
+        operations,
+        [Operation::Apply, Operation::Apply, Operation::Rollback { to: 1 }, Operation::Destroy]
+    );
+}
+
+#[tokio::test]
+async fn what_vanished_is_made_again_and_what_exists_is_adopted() {
+    let world = World::start().await;
+    let objects = [namespace("shop"), config("a", "1")];
+    world.apply(&objects).await.expect("it is applied");
+    world.delete_config("a");
+    let previewed = world.preview(&objects).await.expect("the plan can be made");
+    let step = previewed.plan.steps.iter().find(|it| it.id.as_str().ends_with(":a"));
+    let step = step.expect("there is a step");
+    assert_eq!(format!("{:?} {:?}", step.action, step.reason), "Create Vanished");
+    world.apply(&objects).await.expect("it is made again");
+
+    let other = world.engine.stack_key("shop", "other", "").await.expect("there is a cluster");
+    let preview = world
+        .engine
+        .preview(&other, &spec(&[config("a", "1")]), &Default::default(), &Default::default())
+        .await
+        .expect("the plan can be made");
+    assert_eq!(crate::world::lines(&preview), ["Adopt v1:ConfigMap:shop:a"]);
+}
+
+#[tokio::test]
+async fn dependents_of_a_failed_step_are_skipped_and_others_go_on() {
+    let world = World::start().await;
+    let mut wrong = config("wrong", "1");
+    wrong["metadata"]["labels"] = json!({"a": "not a label!"});
+    let mut user = config("user", "1");
+    user["metadata"]["annotations"] = json!({"depends-on": "v1:ConfigMap:shop:wrong"});
+    // The namespace is new, so the fault shows only when it is there.
+    let objects = [namespace("shop"), wrong, user, config("fine", "1")];
+    let report = world.apply(&objects).await.expect("the operation ends");
+    assert_eq!(report.phase, Phase::Failed);
+    let outcome = |name: &str| {
+        report.steps.iter().find(|it| it.id.as_str().ends_with(name)).map(|it| it.outcome)
+    };
+    assert_eq!(outcome(":wrong"), Some(Outcome::Failed));
+    assert_eq!(outcome(":user"), Some(Outcome::Skipped));
+    let state = world.engine.store().read(&world.key).await.expect("the state is there");
+    assert_eq!(state.releases.last().map(|it| it.phase), Some(Phase::Failed));
+    assert!(state.pending.is_empty());
+}
+
+#[tokio::test]
+async fn a_wish_to_stop_leaves_a_tidy_state() {
+    let world = World::start().await;
+    let mut options = options();
+    options.stop = Stop::default();
+    options.stop.ask();
+    let report =
+        world.apply_with(&[namespace("shop")], &options).await.expect("the operation ends");
+    assert_eq!((report.phase, report.count(Outcome::Skipped)), (Phase::Stopped, 1));
+    assert!(world.object("configmaps", "shop", "a").is_none());
+}
+
+#[tokio::test]
+async fn watching_ends_when_everything_is_ready() {
+    let world = World::start().await;
+    let deployment = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "web", "image": "web:1"}]},
+            },
+        },
+    });
+    let report = world.apply(&[namespace("shop"), deployment]).await.expect("it is applied");
+    let options = WatchOptions {
+        timeout: Some(Duration::from_secs(60)),
+        forever: false,
+        stop: Stop::default(),
+    };
+    let end = world.engine.watch(report.live, &options).await.expect("it is watched");
+    assert_eq!(end, WatchEnd::Ready);
+    let status = world.engine.status(&world.key).await.expect("the stack has a status");
+    assert!(
+        status.values().all(|it| it.health.as_ref().is_some_and(kusion_model::Health::is_ready))
+    );
+}

@@ -1,0 +1,104 @@
+//! Saved plans, guards, ignored fields.
+
+use crate::world::{World, config, namespace, options, secret, spec};
+use kusion_engine::{
+    Confirm, EngineError, IgnoreRule, Previewed, SavedPlanError, read_plan, write_plan,
+};
+use kusion_model::Origins;
+use serde_json::json;
+
+#[tokio::test]
+async fn a_saved_plan_is_applied_as_shown_or_refused() {
+    let world = World::start().await;
+    world.apply(&[namespace("shop"), config("a", "1")]).await.expect("it is applied");
+    let change = [namespace("shop"), config("a", "2"), secret("s", "canary")];
+    let saved = write_plan(&world.preview(&change).await.expect("a plan is made").plan);
+    assert!(!saved.contains("canary"), "{saved}");
+
+    world.patch_config("a", &json!({"data": {"value": "by hand"}}));
+    let plan = read_plan(&saved).expect("the plan can be read");
+    let refused = world.engine.apply_plan(plan.clone(), &options()).await;
+    let Err(EngineError::SavedPlan(SavedPlanError::LiveMoved(ids))) = refused else {
+        unreachable!("live has moved: {refused:?}")
+    };
+    assert_eq!(ids[0].as_str(), "v1:ConfigMap:shop:a");
+
+    world.patch_config("a", &json!({"data": {"value": "1"}}));
+    world.engine.apply_plan(plan.clone(), &options()).await.expect("it is applied");
+    assert_eq!(world.object("configmaps", "shop", "a").expect("it is there")["data"]["value"], "2");
+    let again = world.engine.apply_plan(plan, &options()).await;
+    assert!(
+        matches!(again, Err(EngineError::SavedPlan(SavedPlanError::StateMoved { .. }))),
+        "{again:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_change_of_an_immutable_field_replaces_and_says_so() {
+    let world = World::start().await;
+    let service = |ip: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "Service",
+            "metadata": {"name": "web", "namespace": "shop"},
+            "spec": {"clusterIP": ip, "ports": [{"port": 80}]},
+        })
+    };
+    world.apply(&[namespace("shop"), service("None")]).await.expect("it is applied");
+    let change = [namespace("shop"), service("10.0.0.77")];
+    assert_eq!(world.planned(&change).await, ["Replace v1:Service:shop:web"]);
+    world.apply(&change).await.expect("it is replaced");
+    let found = world.object("services", "shop", "web").expect("it is there");
+    assert_eq!(found["spec"]["clusterIP"], "10.0.0.77");
+}
+
+#[tokio::test]
+async fn fields_of_others_are_no_noise_and_conflicts_name_their_owner() {
+    let world = World::start().await;
+    let objects = [namespace("shop"), config("a", "1")];
+    world.apply(&objects).await.expect("it is applied");
+    world.patch_config(
+        "a",
+        &json!({"data": {"theirs": "x"}, "metadata": {"labels": {"by": "them"}}}),
+    );
+    assert!(world.planned(&objects).await.is_empty());
+    let mut ours = config("a", "1");
+    ours["data"]["theirs"] = json!("y");
+    let refused = world.preview(&[namespace("shop"), ours]).await;
+    let message = refused.expect_err("there is a conflict").to_string();
+    assert!(message.contains("owns") && message.contains("theirs"), "{message}");
+}
+
+#[tokio::test]
+async fn an_ignored_field_is_left_to_others() {
+    let world = World::start().await;
+    let objects = [namespace("shop"), config("a", "1")];
+    world.apply(&objects).await.expect("it is applied");
+    world.patch_config("a", &json!({"data": {"value": "tuned"}}));
+    let mut options = options();
+    let rule: IgnoreRule = "ConfigMap:data.value".parse().expect("the rule is right");
+    options.preview.ignore.push(rule);
+    let agree = |_: &Previewed| Confirm::Agreed;
+    let report = world
+        .engine
+        .apply(&world.key, &spec(&objects), &Origins::default(), &options, &agree)
+        .await
+        .expect("it is applied");
+    assert!(report.steps.is_empty(), "{:?}", report.steps);
+    let found = world.object("configmaps", "shop", "a").expect("it is there");
+    assert_eq!(found["data"]["value"], "tuned");
+}
+
+#[tokio::test]
+async fn faults_of_new_resources_show_in_the_preview() {
+    let world = World::start().await;
+    let mut wrong = config("a", "1");
+    wrong["metadata"]["namespace"] = json!("default");
+    wrong["metadata"]["labels"] = json!({"a": "not a label!"});
+    let refused = world.preview(&[wrong]).await.expect_err("the server refuses it");
+    assert!(refused.to_string().contains("v1:ConfigMap:default:a"), "{refused}");
+    let mut odd = config("b", "1");
+    odd["unknown"] = json!(1);
+    let refused =
+        world.preview(&[namespace("shop"), odd]).await.expect_err("the schema refuses it");
+    assert!(refused.to_string().contains("unknown"), "{refused}");
+}

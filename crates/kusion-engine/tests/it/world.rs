@@ -1,0 +1,185 @@
+//! An embedded cluster, a store in memory, and an engine on both.
+
+use kusion_engine::{
+    ApplyOptions, Confirm, Engine, EngineError, Event, EventSink, PreviewOptions, Previewed,
+    Report, Runtimes,
+};
+use kusion_model::{
+    Action, KubernetesId, Origins, Resource, ResourceId, ResourceType, Spec, StackKey,
+};
+use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
+use kusion_sandbox::{Deletion, PatchKind, Sandbox, Write};
+use kusion_secret::Sealer;
+use kusion_store::{Holder, Memory, Store};
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, Mutex};
+
+/// Remembers events.
+#[derive(Default)]
+pub(crate) struct Memo(Mutex<Vec<Event>>);
+
+impl EventSink for Memo {
+    fn emit(&self, event: &Event) {
+        self.0.lock().expect("no test panics while it emits").push(event.clone());
+    }
+}
+
+impl Memo {
+    pub(crate) fn all(&self) -> Vec<Event> {
+        self.0.lock().expect("no test panics while it emits").clone()
+    }
+}
+
+/// A cluster of its own for a test.
+pub(crate) struct World {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) engine: Engine,
+    pub(crate) key: StackKey,
+    pub(crate) events: Arc<Memo>,
+}
+
+impl World {
+    pub(crate) async fn start() -> Self {
+        let sandbox = Sandbox::start(kusion_sandbox::Options::default()).expect("it starts");
+        let source = ClusterSource::Text(sandbox.kubeconfig());
+        let runtime = KubernetesRuntime::connect(&source, Options::default())
+            .await
+            .expect("the sandbox answers");
+        let runtimes = Runtimes::default().with(ResourceType::KUBERNETES, Arc::new(runtime));
+        let store = Store::with_backend(Arc::new(Memory::default()));
+        let events = Arc::new(Memo::default());
+        let sealer = Sealer::new([7; 32], "a test");
+        let engine = Engine::new(store, runtimes, sealer, Arc::clone(&events) as _);
+        let key = engine.stack_key("shop", "dev", "").await.expect("the cluster has an identity");
+        Self { sandbox, engine, key, events }
+    }
+
+    pub(crate) async fn preview(&self, objects: &[Value]) -> Result<Previewed, EngineError> {
+        let options = PreviewOptions::default();
+        self.engine.preview(&self.key, &spec(objects), &Origins::default(), &options).await
+    }
+
+    /// Applies objects and returns what was done.
+    pub(crate) async fn apply(&self, objects: &[Value]) -> Result<Report, EngineError> {
+        self.apply_with(objects, &options()).await
+    }
+
+    pub(crate) async fn apply_with(
+        &self,
+        objects: &[Value],
+        options: &ApplyOptions,
+    ) -> Result<Report, EngineError> {
+        let agree = |_: &Previewed| Confirm::Agreed;
+        self.engine.apply(&self.key, &spec(objects), &Origins::default(), options, &agree).await
+    }
+
+    /// Returns what would be done, as `action id` lines; what stays is left out.
+    pub(crate) async fn planned(&self, objects: &[Value]) -> Vec<String> {
+        let previewed = self.preview(objects).await.expect("the plan can be made");
+        lines(&previewed)
+    }
+
+    /// Changes a config map of the cluster as somebody else does.
+    pub(crate) fn patch_config(&self, name: &str, patch: &Value) {
+        let write = Write { manager: "somebody", ..Write::default() };
+        self.sandbox
+            .api()
+            .patch(&configs(), "shop", name, PatchKind::Merge, patch, &write)
+            .expect("it is patched");
+    }
+
+    /// Deletes a config map of the cluster as somebody else does.
+    pub(crate) fn delete_config(&self, name: &str) {
+        self.sandbox
+            .api()
+            .delete(&configs(), "shop", name, &Deletion::default())
+            .expect("it is deleted");
+    }
+
+    /// Reads an object of the cluster.
+    pub(crate) fn object(&self, resource: &str, namespace: &str, name: &str) -> Option<Value> {
+        let path = format!("/api/v1/namespaces/{namespace}/{resource}/{name}");
+        get(&self.sandbox, &path)
+    }
+}
+
+fn configs() -> kusion_sandbox::Resource {
+    kusion_sandbox::Resource::new("", "v1", "configmaps")
+}
+
+/// Asks the cluster without the engine.
+pub(crate) fn get(sandbox: &Sandbox, path: &str) -> Option<Value> {
+    use std::io::{Read as _, Write as _};
+    let mut stream = std::net::TcpStream::connect(sandbox.address()).expect("it listens");
+    let token = sandbox.token();
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+    )
+    .expect("the request is sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("the answer comes");
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(body).ok())?
+}
+
+pub(crate) fn lines(previewed: &Previewed) -> Vec<String> {
+    previewed
+        .plan
+        .steps
+        .iter()
+        .filter(|step| step.action != Action::Keep)
+        .map(|step| format!("{:?} {}", step.action, step.id))
+        .collect()
+}
+
+pub(crate) fn options() -> ApplyOptions {
+    ApplyOptions::new(Holder::current("test"))
+}
+
+/// Makes a Spec of plain objects; all but namespaces depend on theirs.
+pub(crate) fn spec(objects: &[Value]) -> Spec {
+    let resources = objects
+        .iter()
+        .map(|object| {
+            let id = KubernetesId::of_object(object).expect("the object has an identity");
+            let namespace =
+                id.namespace.as_ref().map(|it| ResourceId::new(format!("v1:Namespace:{it}")));
+            let is_wanted = |wanted: &ResourceId| {
+                objects.iter().any(|it| {
+                    KubernetesId::of_object(it).is_some_and(|it| it.resource_id() == *wanted)
+                })
+            };
+            let mut depends_on: Vec<ResourceId> = namespace.into_iter().filter(is_wanted).collect();
+            if let Some(more) = object.pointer("/metadata/annotations/depends-on") {
+                depends_on.extend(more.as_str().map(ResourceId::from));
+            }
+            Resource {
+                id: id.resource_id(),
+                resource_type: ResourceType::kubernetes(),
+                attributes: object.clone(),
+                depends_on,
+                extensions: Map::new(),
+            }
+        })
+        .collect();
+    Spec { resources, ..Spec::default() }
+}
+
+pub(crate) fn namespace(name: &str) -> Value {
+    json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+}
+
+pub(crate) fn config(name: &str, value: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "shop"}, "data": {"value": value},
+    })
+}
+
+pub(crate) fn secret(name: &str, value: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Secret",
+        "metadata": {"name": name, "namespace": "shop"}, "stringData": {"password": value},
+    })
+}
