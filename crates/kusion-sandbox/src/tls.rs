@@ -7,6 +7,7 @@ use std::io;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 /// What a server needs to speak TLS, and what its clients need to trust it.
@@ -32,7 +33,11 @@ pub(crate) fn make() -> io::Result<Tls> {
     let key = KeyPair::generate().map_err(|error| other(&error))?;
     let certificate = params.signed_by(&key, &issuer).map_err(|error| other(&error))?;
     let private = PrivateKeyDer::try_from(key.serialize_der()).map_err(|error| other(&error))?;
-    let mut config = ServerConfig::builder()
+    // Named, so that other parts of a program may use another one.
+    let provider = Arc::new(ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| other(&error))?
         .with_no_client_auth()
         .with_single_cert(vec![certificate.der().clone()], private)
         .map_err(|error| other(&error))?;
