@@ -7,8 +7,10 @@ use std::io;
 use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
-use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+/// The authority that pods are told of when the server speaks no TLS. Nobody has its key.
+pub(crate) const PLACEHOLDER: &str = include_str!("../data/placeholder-ca.pem");
 
 /// What a server needs to speak TLS, and what its clients need to trust it.
 pub(crate) struct Tls {
@@ -33,11 +35,7 @@ pub(crate) fn make() -> io::Result<Tls> {
     let key = KeyPair::generate().map_err(|error| other(&error))?;
     let certificate = params.signed_by(&key, &issuer).map_err(|error| other(&error))?;
     let private = PrivateKeyDer::try_from(key.serialize_der()).map_err(|error| other(&error))?;
-    // Named, so that other parts of a program may use another one.
-    let provider = Arc::new(ring::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| other(&error))?
+    let mut config = ServerConfig::builder()
         .with_no_client_auth()
         .with_single_cert(vec![certificate.der().clone()], private)
         .map_err(|error| other(&error))?;
