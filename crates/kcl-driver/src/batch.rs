@@ -155,7 +155,7 @@ pub fn run_batch(
     if let (Some(out), true) = (&options.out, is_new) {
         let path = out.join(MANIFEST_FILE);
         let again = places.iter().zip(&wanted).filter(|(_, wanted)| **wanted);
-        let again = again.map(|(place, _)| place.output.as_path()).collect();
+        let again = again.map(|(place, _)| place.output.as_os_str()).collect();
         let previous = previous.unwrap_or_default();
         let mut text = previous.updated(&again, &found_out);
         if previous.is_loose()

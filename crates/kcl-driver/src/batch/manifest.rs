@@ -14,6 +14,7 @@ use super::{BatchOptions, Stack};
 use base_system::System;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -138,11 +139,11 @@ impl<'t> Manifest<'t> {
     /// a line are left out.
     pub(super) fn updated(
         &self,
-        again: &FxHashSet<&Path>,
+        again: &FxHashSet<&OsStr>,
         done: &[(Vec<Fact<PathBuf>>, Vec<Finished>)],
     ) -> String {
         let mut writer = Writer { facts: self.facts.clone(), ..Writer::default() };
-        let stays = |path: &str| !again.contains(Path::new(path));
+        let stays = |path: &str| !again.contains(OsStr::new(path));
         let kept = self.stacks.iter().filter(|(path, _)| stays(path));
         writer.stacks.extend(kept.map(|(&path, &line)| (path, Cow::Borrowed(line))));
         writer.know_old_facts(done);
@@ -206,11 +207,11 @@ impl<'t> Writer<'t> {
         if self.facts.is_empty() {
             return;
         }
-        let new: FxHashSet<u64> = done.iter().flat_map(|(facts, _)| facts).map(hash_path).collect();
+        let facts = done.iter().flat_map(|(facts, _)| facts);
+        let new: FxHashSet<&str> = facts.filter_map(|fact| fact.path.to_str()).collect();
         for (at, line) in self.facts.iter().enumerate() {
-            let path = line.split('\t').nth(1).map(Path::new);
-            if path.is_some_and(|path| new.contains(&hash_of(path))) {
-                self.numbers.insert(hash_of(line), at as u32);
+            if Words(line).nth(1).is_some_and(|path| new.contains(path)) {
+                self.numbers.insert(hash_of(*line), at as u32);
             }
         }
     }
@@ -238,7 +239,7 @@ impl<'t> Writer<'t> {
     fn number(&mut self, fact: &Fact<PathBuf>) -> u32 {
         let Some(line) = fact_line(fact) else { return UNWRITABLE };
         let next = (self.facts.len() + self.new_facts.len()) as u32;
-        let number = *self.numbers.entry(hash_of(&*line)).or_insert(next);
+        let number = *self.numbers.entry(hash_of(&line)).or_insert(next);
         if number == next {
             self.new_facts.push(line);
         }
@@ -268,14 +269,10 @@ impl<'t> Writer<'t> {
 /// The number of a fact that can't be written on a line.
 const UNWRITABLE: u32 = u32::MAX;
 
-fn hash_of<T: std::hash::Hash + ?Sized>(value: &T) -> u64 {
+fn hash_of(line: &str) -> u64 {
     let mut hasher = FxHasher::default();
-    value.hash(&mut hasher);
+    line.hash(&mut hasher);
     hasher.finish()
-}
-
-fn hash_path(fact: &Fact<PathBuf>) -> u64 {
-    hash_of(fact.path.as_path())
 }
 
 /// The lines of a text; each ends with a line break.
