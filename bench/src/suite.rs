@@ -69,10 +69,8 @@ pub(crate) fn run(
     effort: Effort,
     scratch: &Path,
 ) -> anyhow::Result<Row> {
-    let runs: Vec<(Tool, Run)> = TOOLS
-        .into_iter()
-        .filter_map(|tool| Some((tool, workload.run(tools, tool)?)))
-        .collect();
+    let runs: Vec<(Tool, Run)> =
+        TOOLS.into_iter().filter_map(|tool| Some((tool, workload.run(tools, tool)?))).collect();
     let outputs = [scratch.join("reference.yaml"), scratch.join("ours.yaml")];
     let output_of = |tool: &Tool| match tool {
         Tool::Reference => Some(outputs[0].as_path()),

@@ -95,11 +95,7 @@ fn of_workloads(rows: &[Row]) -> Vec<Verdict> {
             &ratios(rows.iter().filter(is_big), Tool::Reference),
         ),
         start(rows),
-        at_least(
-            "memory, where the reference takes over 50 MB",
-            4.0,
-            &memory.collect::<Vec<_>>(),
-        ),
+        at_least("memory, where the reference takes over 50 MB", 4.0, &memory.collect::<Vec<_>>()),
         at_least("CPU time, over jrsonnet", 1.0, &ratios(rows.iter(), Tool::Jrsonnet)),
     ]
 }
@@ -187,20 +183,15 @@ fn of_monorepo(repo: Option<&Monorepo>) -> Vec<Verdict> {
             what: "1,000 projects × 3 stacks, full compile, wall, 2 threads each",
             wanted: "at least 50 times".to_owned(),
             measured: both.map_or("–".to_owned(), |(ours, theirs)| {
-                format!(
-                    "{:.1} times (CPU {:.1})",
-                    theirs.wall / ours.wall,
-                    theirs.cpu / ours.cpu
-                )
+                format!("{:.1} times (CPU {:.1})", theirs.wall / ours.wall, theirs.cpu / ours.cpu)
             }),
             holds: both.map(|(ours, theirs)| theirs.wall / ours.wall >= 50.0),
         },
         Verdict {
             what: "each result is what `kcl run` prints",
             wanted: "all".to_owned(),
-            measured: repo.map_or("–".to_owned(), |repo| {
-                format!("{} of {}", repo.n_same, repo.n_compared)
-            }),
+            measured: repo
+                .map_or("–".to_owned(), |repo| format!("{} of {}", repo.n_same, repo.n_compared)),
             holds: repo.map(|repo| repo.n_same == repo.n_compared),
         },
         Verdict {
@@ -225,7 +216,8 @@ fn founding(report: &Report) -> Verdict {
                 founding.n_yaml_lines as f64 / seconds / 1e3
             )
         }),
-        holds: founding
-            .map(|founding| founding.n_yaml_lines > 9_500_000 && founding.written.n_lines > 1_200_000),
+        holds: founding.map(|founding| {
+            founding.n_yaml_lines > 9_500_000 && founding.written.n_lines > 1_200_000
+        }),
     }
 }

@@ -63,7 +63,9 @@ fn age(path: &Path) {
 fn what_is_new_in_a_folder_counts() {
     let sandbox = repo();
     age(&sandbox.path("r"));
-    let said = |n: usize| format!("24 stacks: {n} compiled ({} lines), {} unchanged, 0 failed\n", n * 3, 24 - n);
+    let said = |n: usize| {
+        format!("24 stacks: {n} compiled ({} lines), {} unchanged, 0 failed\n", n * 3, 24 - n)
+    };
     let batch = || sandbox.kcl("batch r --out out --threads 2").stdout;
     assert_eq!(batch(), said(24));
     assert_eq!(batch(), said(0));

@@ -104,7 +104,10 @@ mod tests {
         assert_eq!(outputs(&["/r/a/dev", "/r/b/dev"], None), ["a/dev.yaml", "b/dev.yaml"]);
         assert_eq!(outputs(&["/r/a/dev", "/r/b/dev"], Some("/r/a")), ["dev.yaml", "r/b/dev.yaml"]);
         assert_eq!(outputs(&["/r/a"], None), ["a.yaml"]);
-        assert_eq!(outputs(&["/r/a/./dev", "/r/b//dev/"], Some("/r/a")), ["dev.yaml", "r/b/dev.yaml"]);
+        assert_eq!(
+            outputs(&["/r/a/./dev", "/r/b//dev/"], Some("/r/a")),
+            ["dev.yaml", "r/b/dev.yaml"]
+        );
     }
 
     #[test]

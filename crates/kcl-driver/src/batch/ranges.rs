@@ -23,7 +23,8 @@ impl<'t> Ranges<'t> {
                 b' ' | b'-' => break,
                 _ => u8::MAX,
             };
-            number = number.filter(|n| digit < 16 && *n < 1 << 28).map(|n| n << 4 | u32::from(digit));
+            number =
+                number.filter(|n| digit < 16 && *n < 1 << 28).map(|n| n << 4 | u32::from(digit));
             self.rest = rest;
         }
         number.unwrap_or(u32::MAX - 1)
