@@ -69,7 +69,7 @@ fn read_options(words: Vec<String>) -> anyhow::Result<Options> {
             rounds: 3,
             budget: Duration::from_secs(2),
             limit: Duration::from_mins(5),
-            count_limit: Duration::from_secs(60),
+            count_limit: Duration::from_mins(1),
         },
         founding: false,
         n_projects: 1000,

@@ -66,11 +66,15 @@ impl<'p> Merges<'p> {
         let all = entries_of(program, configs);
         if configs == [config] && has_distinct_keys(&all) {
             // It stays as it is.
-            all.into_iter().for_each(|(_, entry)| self.unite_inside(entry, program));
+            for (_, entry) in all {
+                self.unite_inside(entry, program);
+            }
             return;
         }
         let entries = by_key(all);
-        entries.iter().for_each(|entry| self.unite_inside(*entry, program));
+        for entry in &entries {
+            self.unite_inside(*entry, program);
+        }
         self.entries.insert(config, entries);
     }
 

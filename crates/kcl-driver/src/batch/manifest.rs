@@ -211,7 +211,7 @@ impl<'t> Writer<'t> {
         let new: FxHashSet<&str> = facts.filter_map(|fact| fact.path.to_str()).collect();
         for (at, line) in self.facts.iter().enumerate() {
             if Words(line).nth(1).is_some_and(|path| new.contains(path)) {
-                self.numbers.insert(hash_of(*line), at as u32);
+                self.numbers.insert(hash_of(line), at as u32);
             }
         }
     }

@@ -62,8 +62,20 @@ const CLASSES: [u8; 256] = {
     let mut byte = 0;
     while byte < 128 {
         classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => PLAIN,
-            b'-' | b'_' | b'.' | b'/' | b'=' | b'+' | b'@' | b'$' | b'(' | b')' | b';' => PLAIN,
+            b'a'..=b'z'
+            | b'A'..=b'Z'
+            | b'0'..=b'9'
+            | b'-'
+            | b'_'
+            | b'.'
+            | b'/'
+            | b'='
+            | b'+'
+            | b'@'
+            | b'$'
+            | b'('
+            | b')'
+            | b';' => PLAIN,
             b':' => COLON,
             b' ' => SPACE,
             _ => OTHER,
