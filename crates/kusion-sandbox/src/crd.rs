@@ -270,8 +270,7 @@ impl Cluster {
             && let Some(table) = served.table
         {
             for stored in self.store.list(table, "", "").0 {
-                let value = stored.value();
-                let (namespace, name) = (object::namespace(&value), object::name(&value));
+                let (namespace, name) = stored.place();
                 // What is gone already needs no deletion.
                 let _ = self.delete(&served, namespace, name, &Deletion::default());
             }

@@ -139,12 +139,13 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     };
     let hard = amounts(&quota["spec"]["hard"]);
     let mut used: Amounts = hard.keys().map(|it| (it.clone(), Quantity::ZERO)).collect();
-    for (kind, object) in world.cache.content(key.namespace()) {
+    for (kind, stored) in world.cache.content(key.namespace()) {
         let resource = world.cache.resource(kind);
-        if !usage::covers(&quota, resource, object) {
+        let object = if usage::is_measured(resource) { stored.value() } else { Arc::default() };
+        if !usage::covers(&quota, resource, &object) {
             continue;
         }
-        for (name, amount) in usage::of(resource, object) {
+        for (name, amount) in usage::of(resource, &object) {
             if let Some(slot) = used.get_mut(&name) {
                 *slot = slot.plus(amount);
             }

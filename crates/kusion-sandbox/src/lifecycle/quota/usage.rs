@@ -62,6 +62,12 @@ pub(super) fn of(resource: &Resource, object: &Value) -> Amounts {
     amounts
 }
 
+/// Whether what an object uses depends on more than its kind.
+pub(super) fn is_measured(resource: &Resource) -> bool {
+    let kind = Kind::of(resource);
+    matches!(kind, Some(Kind::Pod | Kind::Service | Kind::PersistentVolumeClaim))
+}
+
 fn add_pod(amounts: &mut Amounts, pod: &Value) {
     if meta::is_pod_finished(pod) {
         return;
