@@ -79,7 +79,6 @@ fn adopted(world: &World, kind: Kind, set: &Value) -> Result<Vec<Arc<Value>>, St
                 && !meta::is_deleting(it)
                 && selector::matches(&set["spec"]["selector"], &it["metadata"]["labels"])
         })
-        .cloned()
         .collect();
     let mut all = Vec::new();
     for orphan in orphans {
