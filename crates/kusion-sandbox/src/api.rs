@@ -4,6 +4,7 @@
 
 use crate::Status;
 use crate::cluster::Cluster;
+use crate::store::{Change, Stored};
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -163,12 +164,31 @@ pub struct Event {
     pub kind: EventKind,
     /// The resource in its storage version.
     pub resource: Resource,
-    /// The object after the change (before it, when deleted).
-    pub object: Arc<Value>,
-    /// The object before the change.
-    pub previous: Option<Arc<Value>>,
     /// The revision of the store at which it happened.
     pub revision: u64,
+    change: Change,
+}
+
+impl Event {
+    /// Makes the event of a change.
+    pub(crate) fn new(resource: Resource, change: Change) -> Self {
+        Self { kind: change.kind, resource, revision: change.object.revision, change }
+    }
+
+    /// Returns the object after the change (before it, when deleted).
+    pub fn object(&self) -> Arc<Value> {
+        self.change.object.value()
+    }
+
+    /// Returns the object before the change.
+    pub fn previous(&self) -> Option<Arc<Value>> {
+        self.change.previous.as_ref().map(|stored| stored.value())
+    }
+
+    /// Returns the stored object after the change.
+    pub(crate) fn stored(&self) -> &Arc<Stored> {
+        &self.change.object
+    }
 }
 
 /// The changes of all objects after the subscription, in order.

@@ -86,7 +86,7 @@ impl Cluster {
         let prefix = prefix(served, scope);
         let (mut stored, revision) = self.store.list(served.table()?, &prefix, "");
         if !filter.is_empty() {
-            stored.retain(|stored| filter.takes(&stored.value()));
+            stored.retain(|stored| filter.takes(stored));
         }
         Ok((stored, revision))
     }
@@ -127,8 +127,9 @@ impl Filter {
     }
 
     /// Returns whether it takes an object.
-    pub(crate) fn takes(&self, object: &Value) -> bool {
-        self.labels.takes(object) && self.fields.takes(object)
+    pub(crate) fn takes(&self, stored: &Stored) -> bool {
+        (self.labels.is_empty() || stored.with_labels(|labels| self.labels.matches(labels)))
+            && self.fields.takes_stored(stored)
     }
 
     /// Returns the only name it can take, when there is one.

@@ -115,9 +115,7 @@ pub(crate) fn validate(definition: &Value) -> Vec<Cause> {
                 // A schema that all versions share is looked at in its old place.
                 let path = if single { "spec.validation.openAPIV3Schema".to_owned() } else { path };
                 if let Err(found) = structural(schema, &path) {
-                    causes.extend(
-                        found.into_iter().map(|it| Cause::new(it.reason, it.field, it.message)),
-                    );
+                    causes.extend(found);
                 }
             }
         }
@@ -272,8 +270,7 @@ impl Cluster {
             && let Some(table) = served.table
         {
             for stored in self.store.list(table, "", "").0 {
-                let value = stored.value();
-                let (namespace, name) = (object::namespace(&value), object::name(&value));
+                let (namespace, name) = stored.place();
                 // What is gone already needs no deletion.
                 let _ = self.delete(&served, namespace, name, &Deletion::default());
             }

@@ -1,6 +1,7 @@
 //! Label and field selectors.
 
 use crate::Status;
+use crate::store::Stored;
 use serde_json::{Map, Value};
 
 /// One condition of a label selector.
@@ -287,6 +288,25 @@ impl FieldSelector {
             .iter()
             .find(|(it, _, differs)| it == path && !differs)
             .map(|(_, value, _)| value.as_str())
+    }
+
+    /// Returns whether it takes a stored object.
+    pub(crate) fn takes_stored(&self, stored: &Stored) -> bool {
+        // Where an object lies says its key; for anything else the object must be read.
+        let by_place = |path: &str| match path {
+            "metadata.name" => Some(stored.place().1),
+            "metadata.namespace" => Some(stored.place().0),
+            _ => None,
+        };
+        let mut others = false;
+        let fits = self.requirements.iter().all(|(path, value, differs)| match by_place(path) {
+            Some(text) => (text == value) != *differs,
+            None => {
+                others = true;
+                true
+            }
+        });
+        fits && (!others || self.takes(&stored.value()))
     }
 
     /// Returns whether it takes an object.

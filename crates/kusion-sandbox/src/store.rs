@@ -1,6 +1,11 @@
 //! Objects in memory: one revision counter, one sorted table per resource, and the latest changes
 //! of each table for watchers.
 
+mod scan;
+mod stored;
+
+pub(crate) use stored::{Stored, frame};
+
 use crate::api::{Event, EventKind, Resource};
 use crate::object;
 use bytes::Bytes;
@@ -9,49 +14,25 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use stored::Recent;
 use tokio::sync::watch;
 
 /// Where revisions begin. A real server has a past too: what is older cannot be asked for.
 const FIRST_REVISION: u64 = 100;
-/// Changes kept per table. A watch that asks for an older revision gets 410 Gone.
+/// Changes kept per table at most. A watch that asks for an older revision gets 410 Gone.
 const RING: usize = 8192;
+/// Changes that are kept whatever they take.
+const SHORT_RING: usize = 1024;
+/// Beyond those, changes are kept while their texts take no more than this.
+const RING_BYTES: usize = 8 << 20;
 
 /// Number of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TableId(u32);
 
-/// One version of one object.
-#[derive(Debug)]
-pub(crate) struct Stored {
-    /// `namespace/name`, or the name of a cluster-scoped object.
-    pub(crate) key: Box<str>,
-    /// The revision that wrote it.
-    pub(crate) revision: u64,
-    value: Arc<Value>,
-    json: OnceLock<Bytes>,
-}
-
-impl Stored {
-    fn new(key: &str, revision: u64, value: Value) -> Self {
-        Self { key: key.into(), revision, value: Arc::new(value), json: OnceLock::new() }
-    }
-
-    /// Returns the object, in its storage version.
-    pub(crate) fn value(&self) -> Arc<Value> {
-        Arc::clone(&self.value)
-    }
-
-    /// Returns the object as JSON text, made once.
-    pub(crate) fn json(&self) -> Bytes {
-        self.json
-            .get_or_init(|| Bytes::from(serde_json::to_vec(&*self.value).unwrap_or_default()))
-            .clone()
-    }
-}
-
 /// One change of one object.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Change {
     /// What happened.
     pub(crate) kind: EventKind,
@@ -59,25 +40,13 @@ pub(crate) struct Change {
     pub(crate) object: Arc<Stored>,
     /// The object before the change.
     pub(crate) previous: Option<Arc<Stored>>,
-    frame: OnceLock<Bytes>,
 }
 
 impl Change {
-    /// Returns the line that watchers of the storage version get, made once.
+    /// Returns the line that watchers of the storage version get.
     pub(crate) fn frame(&self) -> Bytes {
-        self.frame.get_or_init(|| frame(self.kind, &self.object.json())).clone()
+        self.object.line()
     }
-}
-
-/// Returns one line of a watch.
-pub(crate) fn frame(kind: EventKind, json: &[u8]) -> Bytes {
-    let mut line = Vec::with_capacity(json.len() + 40);
-    line.extend_from_slice(b"{\"type\":\"");
-    line.extend_from_slice(kind.word().as_bytes());
-    line.extend_from_slice(b"\",\"object\":");
-    line.extend_from_slice(json);
-    line.extend_from_slice(b"}\n");
-    Bytes::from(line)
 }
 
 /// Why a write did not happen: the table is no longer as the writer saw it.
@@ -91,11 +60,28 @@ pub(crate) struct TooOld;
 #[derive(Debug)]
 struct Table {
     resource: Resource,
-    objects: BTreeMap<Box<str>, Arc<Stored>>,
-    ring: VecDeque<Arc<Change>>,
+    objects: BTreeMap<Arc<str>, Arc<Stored>>,
+    ring: VecDeque<Change>,
+    /// What the texts in the ring take.
+    ring_bytes: usize,
     /// Changes up to this revision are forgotten.
     forgotten: u64,
     wake: watch::Sender<u64>,
+}
+
+impl Table {
+    /// Remembers a change; forgets the oldest ones.
+    fn remember(&mut self, change: Change) {
+        self.ring_bytes += change.object.size();
+        self.ring.push_back(change);
+        while self.ring.len() > RING
+            || (self.ring.len() > SHORT_RING && self.ring_bytes > RING_BYTES)
+        {
+            let Some(old) = self.ring.pop_front() else { return };
+            self.ring_bytes -= old.object.size();
+            self.forgotten = old.object.revision;
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -115,6 +101,7 @@ impl Default for State {
 #[derive(Debug, Default)]
 pub(crate) struct Store {
     state: RwLock<State>,
+    recent: Arc<Recent>,
     subscribers: Mutex<Vec<Sender<Event>>>,
 }
 
@@ -142,6 +129,7 @@ impl Store {
             resource: resource.clone(),
             objects: BTreeMap::new(),
             ring: VecDeque::new(),
+            ring_bytes: 0,
             forgotten: FIRST_REVISION,
             wake: watch::Sender::new(revision),
         });
@@ -193,9 +181,9 @@ impl Store {
         if newest <= revision {
             return Ok(range(&table.objects, prefix, after));
         }
-        let mut past: BTreeMap<Box<str>, Arc<Stored>> = range(&table.objects, prefix, after)
+        let mut past: BTreeMap<Arc<str>, Arc<Stored>> = range(&table.objects, prefix, after)
             .into_iter()
-            .map(|stored| (stored.key.clone(), stored))
+            .map(|stored| (Arc::clone(&stored.key), stored))
             .collect();
         for change in table.ring.iter().rev() {
             if change.object.revision <= revision {
@@ -206,7 +194,7 @@ impl Store {
                 continue;
             }
             match &change.previous {
-                Some(previous) => past.insert(key.clone(), Arc::clone(previous)),
+                Some(previous) => past.insert(Arc::clone(key), Arc::clone(previous)),
                 None => past.remove(key),
             };
         }
@@ -214,11 +202,7 @@ impl Store {
     }
 
     /// Returns the changes of a table after a revision, oldest first, and the present revision.
-    pub(crate) fn changes(
-        &self,
-        table: TableId,
-        after: u64,
-    ) -> Result<(Vec<Arc<Change>>, u64), TooOld> {
+    pub(crate) fn changes(&self, table: TableId, after: u64) -> Result<(Vec<Change>, u64), TooOld> {
         let state = self.read();
         let table = &state.tables[table.0 as usize];
         if table.forgotten > after {
@@ -251,7 +235,7 @@ impl Store {
         if state.tables[table.0 as usize].objects.contains_key(key) {
             return Err(Race);
         }
-        Ok(self.commit(&mut state, table, EventKind::Added, key, value))
+        Ok(self.commit(&mut state, table, EventKind::Added, key.into(), value))
     }
 
     /// Replaces an object, unless it changed after `seen`.
@@ -263,7 +247,7 @@ impl Store {
     ) -> Result<Arc<Stored>, Race> {
         let mut state = self.write();
         check_seen(&state, table, seen)?;
-        Ok(self.commit(&mut state, table, EventKind::Modified, &seen.key, value))
+        Ok(self.commit(&mut state, table, EventKind::Modified, Arc::clone(&seen.key), value))
     }
 
     /// Removes an object, unless it changed after `seen`; `last` is its last state.
@@ -275,7 +259,7 @@ impl Store {
     ) -> Result<Arc<Stored>, Race> {
         let mut state = self.write();
         check_seen(&state, table, seen)?;
-        Ok(self.commit(&mut state, table, EventKind::Deleted, &seen.key, last))
+        Ok(self.commit(&mut state, table, EventKind::Deleted, Arc::clone(&seen.key), last))
     }
 
     fn commit(
@@ -283,48 +267,30 @@ impl Store {
         state: &mut State,
         table: TableId,
         kind: EventKind,
-        key: &str,
+        key: Arc<str>,
         mut value: Value,
     ) -> Arc<Stored> {
         state.revision += 1;
         let revision = state.revision;
         object::meta_mut(&mut value)
             .insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
-        let stored = Arc::new(Stored::new(key, revision, value));
+        let stored = Arc::new(Stored::new(key, revision, kind, value, &self.recent));
         let table = &mut state.tables[table.0 as usize];
         let previous = match kind {
-            EventKind::Deleted => table.objects.remove(key),
-            _ => table.objects.insert(key.into(), Arc::clone(&stored)),
+            EventKind::Deleted => table.objects.remove(&stored.key),
+            _ => table.objects.insert(Arc::clone(&stored.key), Arc::clone(&stored)),
         };
-        self.tell(table, kind, &stored, previous.as_ref());
-        let change = Change { kind, object: Arc::clone(&stored), previous, frame: OnceLock::new() };
-        if table.ring.len() >= RING
-            && let Some(old) = table.ring.pop_front()
-        {
-            table.forgotten = old.object.revision;
-        }
-        table.ring.push_back(Arc::new(change));
+        let change = Change { kind, object: Arc::clone(&stored), previous };
+        self.tell(table, &change);
+        table.remember(change);
         table.wake.send_replace(revision);
         stored
     }
 
-    fn tell(
-        &self,
-        table: &Table,
-        kind: EventKind,
-        stored: &Arc<Stored>,
-        previous: Option<&Arc<Stored>>,
-    ) {
+    fn tell(&self, table: &Table, change: &Change) {
         let mut subscribers = self.subscribers.lock().unwrap_or_else(PoisonError::into_inner);
         subscribers.retain(|sender| {
-            let event = Event {
-                kind,
-                resource: table.resource.clone(),
-                object: stored.value(),
-                previous: previous.map(|stored| stored.value()),
-                revision: stored.revision,
-            };
-            sender.send(event).is_ok()
+            sender.send(Event::new(table.resource.clone(), change.clone())).is_ok()
         });
     }
 }
@@ -334,7 +300,7 @@ fn check_seen(state: &State, table: TableId, seen: &Stored) -> Result<(), Race> 
     if here.revision == seen.revision { Ok(()) } else { Err(Race) }
 }
 
-fn range(objects: &BTreeMap<Box<str>, Arc<Stored>>, prefix: &str, after: &str) -> Vec<Arc<Stored>> {
+fn range(objects: &BTreeMap<Arc<str>, Arc<Stored>>, prefix: &str, after: &str) -> Vec<Arc<Stored>> {
     let start = if after > prefix { Bound::Excluded(after) } else { Bound::Included(prefix) };
     objects
         .range::<str, _>((start, Bound::Unbounded))

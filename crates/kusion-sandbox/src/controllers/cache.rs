@@ -5,9 +5,11 @@
 
 use super::kind::{KINDS, Kind};
 use super::meta;
+use crate::store::Stored;
 use crate::{Event, EventKind, Resource};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -25,7 +27,33 @@ pub(crate) struct Place {
     pub name: Arc<str>,
 }
 
-type ByName = BTreeMap<Arc<str>, Arc<Value>>;
+type ByName = BTreeMap<Arc<str>, Arc<Stored>>;
+
+/// Objects whose trees stay in memory because reconcilers read them.
+const KEPT: usize = 2048;
+
+/// The trees of the objects that were read, at the rest of their revision.
+#[derive(Debug, Default)]
+struct Kept {
+    slots: Vec<Option<(u64, Arc<Value>)>>,
+}
+
+impl Kept {
+    fn read(&mut self, stored: &Stored) -> Arc<Value> {
+        if self.slots.is_empty() {
+            self.slots.resize(KEPT, None);
+        }
+        let slot = &mut self.slots[stored.revision as usize % KEPT];
+        match slot {
+            Some((revision, value)) if *revision == stored.revision => Arc::clone(value),
+            _ => {
+                let value = stored.value();
+                *slot = Some((stored.revision, Arc::clone(&value)));
+                value
+            }
+        }
+    }
+}
 
 /// Objects by resource, namespace and name; dependents by owner.
 #[derive(Debug)]
@@ -36,6 +64,7 @@ pub(crate) struct Cache {
     dependents: FxHashMap<Arc<str>, FxHashSet<Place>>,
     by_uid: FxHashMap<Arc<str>, Place>,
     orphans: FxHashMap<(KindId, Arc<str>), BTreeSet<Arc<str>>>,
+    kept: RefCell<Kept>,
 }
 
 impl Cache {
@@ -48,6 +77,7 @@ impl Cache {
             dependents: FxHashMap::default(),
             by_uid: FxHashMap::default(),
             orphans: FxHashMap::default(),
+            kept: RefCell::default(),
         };
         for kind in KINDS {
             cache.number(kind.resource());
@@ -76,13 +106,17 @@ impl Cache {
     /// Takes in an event; says where the object lies.
     pub(crate) fn apply(&mut self, event: &Event) -> Place {
         let number = self.number(&event.resource);
-        let object = &event.object;
-        let place = Place {
-            kind: number,
-            namespace: meta::namespace(object).into(),
-            name: meta::name(object).into(),
-        };
+        let stored = event.stored();
+        let (namespace, name) = stored.place();
         let table = &mut self.objects[number as usize];
+        let known = table.get_key_value(namespace).map(|(namespace, names)| {
+            (Arc::clone(namespace), names.get_key_value(name).map(|(name, _)| Arc::clone(name)))
+        });
+        let (namespace, name) = match known {
+            Some((namespace, known)) => (namespace, known.unwrap_or_else(|| name.into())),
+            None => (namespace.into(), name.into()),
+        };
+        let place = Place { kind: number, namespace, name };
         let previous = match event.kind {
             EventKind::Deleted => {
                 let names = table.get_mut(&place.namespace);
@@ -93,12 +127,17 @@ impl Cache {
                 gone
             }
             _ => table
-                .entry(place.namespace.clone())
+                .entry(Arc::clone(&place.namespace))
                 .or_default()
-                .insert(place.name.clone(), object.clone()),
+                .insert(Arc::clone(&place.name), Arc::clone(stored)),
         };
-        self.index(&place, previous.as_deref(), object, event.kind);
+        let previous = previous.map(|stored| stored.value());
+        self.index(&place, previous.as_deref(), &event.object(), event.kind);
         place
+    }
+
+    fn read(&self, stored: &Stored) -> Arc<Value> {
+        self.kept.borrow_mut().read(stored)
     }
 
     fn index(&mut self, place: &Place, old: Option<&Value>, new: &Value, event: EventKind) {
@@ -150,17 +189,23 @@ impl Cache {
     pub(crate) fn orphans(&self, kind: Kind, namespace: &str) -> Vec<Arc<Value>> {
         let key = (kind as KindId, Arc::from(namespace));
         let names = self.orphans.get(&key).into_iter().flatten();
-        names.filter_map(|name| self.get(kind, namespace, name)).cloned().collect()
+        names.filter_map(|name| self.get(kind, namespace, name)).collect()
     }
 
     /// An object.
-    pub(crate) fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<&Arc<Value>> {
-        self.objects[kind as usize].get(namespace)?.get(name)
+    pub(crate) fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<Arc<Value>> {
+        self.objects[kind as usize].get(namespace)?.get(name).map(|it| self.read(it))
+    }
+
+    /// Whether there is an object of a name.
+    pub(crate) fn has(&self, kind: Kind, namespace: &str, name: &str) -> bool {
+        self.objects[kind as usize].get(namespace).is_some_and(|it| it.contains_key(name))
     }
 
     /// The object at a place.
-    pub(crate) fn at(&self, place: &Place) -> Option<&Arc<Value>> {
-        self.objects.get(place.kind as usize)?.get(&place.namespace)?.get(&place.name)
+    pub(crate) fn at(&self, place: &Place) -> Option<Arc<Value>> {
+        let table = self.objects.get(place.kind as usize)?;
+        table.get(&place.namespace)?.get(&place.name).map(|it| self.read(it))
     }
 
     /// The place of the object with a uid.
@@ -169,27 +214,29 @@ impl Cache {
     }
 
     /// The objects of a kind in a namespace, by name.
-    pub(crate) fn in_namespace<'a>(
-        &'a self,
+    pub(crate) fn in_namespace(
+        &self,
         kind: Kind,
         namespace: &str,
-    ) -> impl Iterator<Item = &'a Arc<Value>> {
-        self.objects[kind as usize].get(namespace).into_iter().flat_map(BTreeMap::values)
+    ) -> impl Iterator<Item = Arc<Value>> {
+        let names = self.objects[kind as usize].get(namespace);
+        names.into_iter().flat_map(BTreeMap::values).map(|it| self.read(it))
     }
 
     /// The objects of a kind everywhere.
-    pub(crate) fn all(&self, kind: Kind) -> impl Iterator<Item = &Arc<Value>> {
-        self.objects[kind as usize].values().flat_map(BTreeMap::values)
+    pub(crate) fn all(&self, kind: Kind) -> impl Iterator<Item = Arc<Value>> {
+        let table = &self.objects[kind as usize];
+        table.values().flat_map(BTreeMap::values).map(|it| self.read(it))
     }
 
-    /// All objects of a namespace, with the number of their resource.
+    /// All objects of a namespace as they are stored, with the number of their resource.
     pub(crate) fn content<'a>(
         &'a self,
         namespace: &'a str,
-    ) -> impl Iterator<Item = (KindId, &'a Arc<Value>)> {
+    ) -> impl Iterator<Item = (KindId, &'a Arc<Stored>)> {
         self.objects.iter().enumerate().flat_map(move |(number, table)| {
             let names = table.get(namespace).into_iter().flat_map(BTreeMap::values);
-            names.map(move |object| (number as KindId, object))
+            names.map(move |stored| (number as KindId, stored))
         })
     }
 
@@ -216,23 +263,21 @@ impl Cache {
             .filter(|it| it.kind == kind as KindId)
             .collect();
         places.sort_unstable();
-        places.into_iter().filter_map(|it| self.at(it)).cloned().collect()
+        places.into_iter().filter_map(|it| self.at(it)).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Change;
     use serde_json::json;
 
     fn event(kind: EventKind, object: Value) -> Event {
-        Event {
-            kind,
-            resource: Kind::Pod.resource().clone(),
-            object: Arc::new(object),
-            previous: None,
-            revision: 1,
-        }
+        let (namespace, name) = (meta::namespace(&object), meta::name(&object));
+        let stored = Stored::of(&format!("{namespace}/{name}"), 1, kind, object);
+        let change = Change { kind, object: Arc::new(stored), previous: None };
+        Event::new(Kind::Pod.resource().clone(), change)
     }
 
     fn pod(name: &str, uid: &str, owner: Option<&str>) -> Value {

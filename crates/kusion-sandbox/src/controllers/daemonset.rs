@@ -41,7 +41,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let mut collisions = int(&set["status"]["collisionCount"], 0);
     let revisions = revision::ensure(world, Kind::DaemonSet, &set, &mut collisions)?;
     let hash = revision::label_of(&revisions.update).to_owned();
-    let nodes: Vec<Arc<Value>> = world.cache.all(Kind::Node).cloned().collect();
+    let nodes: Vec<Arc<Value>> = world.cache.all(Kind::Node).collect();
     let by_node = group(&pods);
     let probe = json!({"spec": pod_spec(&set, "")});
     manage(world, &set, &nodes, &by_node, &probe, &hash)?;

@@ -25,7 +25,6 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
         .cache
         .in_namespace(Kind::Pod, key.namespace())
         .filter(|it| selector::matches(wanted, &it["metadata"]["labels"]))
-        .cloned()
         .collect();
     if pods.is_empty() {
         let message = "No matching pods found";
@@ -110,7 +109,7 @@ fn expected_count(world: &World, pods: &[Arc<Value>]) -> Result<i64, String> {
         };
         let mut uid = text(&reference["uid"]).to_owned();
         let Some(place) = world.cache.place_of(&uid).cloned() else { continue };
-        let Some(mut owner) = world.cache.at(&place).cloned() else { continue };
+        let Some(mut owner) = world.cache.at(&place) else { continue };
         if reference["kind"] == "ReplicaSet"
             && let Some(above) = meta::controller(&owner)
             && above["kind"] == "Deployment"
@@ -118,7 +117,7 @@ fn expected_count(world: &World, pods: &[Arc<Value>]) -> Result<i64, String> {
             && let Some(deployment) = world.cache.at(place)
         {
             text(&above["uid"]).clone_into(&mut uid);
-            owner = deployment.clone();
+            owner = deployment;
         }
         if reference["kind"] == "Job" || reference["kind"] == "DaemonSet" {
             let kind = text(&reference["kind"]);

@@ -101,7 +101,6 @@ pub(super) fn selected(world: &World, service: &Value) -> Vec<Arc<Value>> {
                 && !text(&it["status"]["podIP"]).is_empty()
                 && !meta::is_pod_finished(it)
         })
-        .cloned()
         .collect()
 }
 

@@ -97,7 +97,6 @@ fn release_orphans(world: &mut World, key: &Key) -> Result<(), Status> {
                 && meta::controller(it)
                     .is_none_or(|it| it["kind"] == "Job" && it["name"] == key.name())
         })
-        .cloned()
         .collect();
     for pod in pods {
         drop_finalizer(world, &pod)?;

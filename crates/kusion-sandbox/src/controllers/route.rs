@@ -14,14 +14,15 @@ use std::sync::Arc;
 
 /// Takes an event into the cache and asks for the work that it calls for.
 pub(crate) fn take(world: &mut World, event: &Event) {
+    let (object, old) = (event.object(), event.previous());
     let place = world.cache.apply(event);
-    let old = event.previous.as_deref();
+    let old = old.as_deref();
     let gone = event.kind == EventKind::Deleted;
-    let new = (!gone).then_some(&*event.object);
+    let new = (!gone).then_some(&*object);
     if let Some(kind) = KINDS.get(place.kind as usize).copied() {
-        route(world, kind, &event.object, old, new);
+        route(world, kind, &object, old, new);
     }
-    collect(world, &place, &event.object, old, gone);
+    collect(world, &place, &object, old, gone);
     follow_namespace(world, &place, gone);
     follow_quotas(world, &place, old, new);
 }
@@ -65,7 +66,7 @@ fn follow_namespace(world: &mut World, place: &Place, gone: bool) {
     let ending = world
         .cache
         .get(Kind::Namespace, "", &place.namespace)
-        .is_some_and(|it| meta::is_deleting(it));
+        .is_some_and(|it| meta::is_deleting(&it));
     if ending && (gone || place.kind != Kind::Event as KindId) {
         world.queue.add(Key::new(Task::Namespace, Kind::Namespace, "", &place.namespace));
     }
@@ -99,7 +100,7 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
         Kind::Node => {
             world.add(Task::Node, kind, object);
             scheduler::retry_all(world);
-            let sets: Vec<Arc<Value>> = world.cache.all(Kind::DaemonSet).cloned().collect();
+            let sets: Vec<Arc<Value>> = world.cache.all(Kind::DaemonSet).collect();
             let changed = old.is_none_or(|it| {
                 new.is_none_or(|new| {
                     it["spec"] != new["spec"]
@@ -145,10 +146,6 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
             world.add(Task::Balancer, kind, object);
             let (namespace, name) = (meta::namespace(object), meta::name(object));
             world.queue.add(Key::new(Task::Mirror, Kind::Endpoints, namespace, name));
-            if new.is_none() {
-                let (namespace, name) = (meta::namespace(object), meta::name(object));
-                world.api.cluster().services.release(namespace, name);
-            }
         }
         Kind::Endpoints => {
             world.add(Task::Mirror, kind, object);
@@ -183,7 +180,6 @@ fn route_volume(world: &mut World, volume: &Value) {
         .cache
         .all(Kind::PersistentVolumeClaim)
         .filter(|it| it["status"]["phase"] != "Bound")
-        .cloned()
         .collect();
     for claim in claims {
         world.add(Task::Claim, Kind::PersistentVolumeClaim, &claim);
@@ -238,7 +234,6 @@ fn services(world: &mut World, namespace: &str, pod: &Value, old: Option<&Value>
                     || old
                         .is_some_and(|it| selector::map_matches(wanted, &it["metadata"]["labels"])))
         })
-        .cloned()
         .collect();
     for service in selected {
         world.add(Task::Endpoints, Kind::Service, &service);
@@ -255,7 +250,6 @@ fn budgets_of(world: &mut World, pod: &Value, old: Option<&Value>) {
             selector::matches(wanted, &pod["metadata"]["labels"])
                 || old.is_some_and(|it| selector::matches(wanted, &it["metadata"]["labels"]))
         })
-        .cloned()
         .collect();
     for budget in covering {
         world.add(Task::Disruption, Kind::PodDisruptionBudget, &budget);
@@ -324,7 +318,6 @@ fn route_owner(world: &mut World, kind: Kind, object: &Value, old: Option<&Value
                 let wanted = super::replicas::label_selector(*adopter, it);
                 selector::matches(&wanted, &object["metadata"]["labels"])
             })
-            .cloned()
             .collect();
         for found in matching {
             if let Some(task) = task_of(*adopter) {

@@ -60,7 +60,6 @@ fn slices(world: &World, namespace: &str, service: &str, manager: &str) -> Vec<A
                 && meta::label(it, MANAGED) == Some(manager)
                 && !meta::is_deleting(it)
         })
-        .cloned()
         .collect()
 }
 

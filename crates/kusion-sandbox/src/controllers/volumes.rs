@@ -7,7 +7,7 @@ use super::selector;
 use super::task::Key;
 use super::world::World;
 use crate::Status;
-use crate::quantity::Quantity;
+use kusion_k8s_schema::Quantity;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -57,15 +57,15 @@ fn takes(volume: &Value, claim: &Value) -> bool {
 /// The smallest volume that fits a claim.
 fn find(world: &World, claim: &Value) -> Option<Arc<Value>> {
     let wanted = Quantity::of(&claim["spec"]["resources"]["requests"]["storage"])?;
-    let mut best: Option<(Quantity, &Arc<Value>)> = None;
+    let mut best: Option<(Quantity, Arc<Value>)> = None;
     for volume in world.cache.all(Kind::PersistentVolume) {
         let Some(size) = Quantity::of(&volume["spec"]["capacity"]["storage"]) else { continue };
         let modes = items(&volume["spec"]["accessModes"]);
-        let fits = takes(volume, claim)
-            && !meta::is_deleting(volume)
+        let fits = takes(&volume, claim)
+            && !meta::is_deleting(&volume)
             && matches!(text(&volume["status"]["phase"]), "Available" | "Pending" | "")
             && size >= wanted
-            && class_of(volume) == class_of(claim)
+            && class_of(&volume) == class_of(claim)
             && volume["spec"]["volumeMode"] == claim["spec"]["volumeMode"]
             && items(&claim["spec"]["accessModes"]).iter().all(|it| modes.contains(it))
             && (claim["spec"]["selector"].is_null()
@@ -74,13 +74,13 @@ fn find(world: &World, claim: &Value) -> Option<Arc<Value>> {
             continue;
         }
         if !volume["spec"]["claimRef"].is_null() {
-            return Some(volume.clone());
+            return Some(volume);
         }
-        if best.is_none_or(|(smallest, _)| size < smallest) {
+        if best.as_ref().is_none_or(|(smallest, _)| size < *smallest) {
             best = Some((size, volume));
         }
     }
-    best.map(|it| it.1.clone())
+    best.map(|it| it.1)
 }
 
 fn bind(world: &World, claim: &Value, volume: &Value) -> Result<(), Status> {
@@ -234,7 +234,7 @@ pub(crate) fn sync_volume(world: &mut World, key: &Key) -> Result<(), Status> {
 /// Whether a pod that has not ended uses a claim.
 fn is_used(world: &World, claim: &Value) -> bool {
     world.cache.in_namespace(Kind::Pod, meta::namespace(claim)).any(|pod| {
-        !meta::is_pod_finished(pod)
+        !meta::is_pod_finished(&pod)
             && items(&pod["spec"]["volumes"])
                 .iter()
                 .any(|it| it["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"])
@@ -243,7 +243,7 @@ fn is_used(world: &World, claim: &Value) -> bool {
 
 /// Lets a claim or volume go that is deleted and no longer used.
 pub(crate) fn protect(world: &mut World, key: &Key) -> Result<(), Status> {
-    let Some(object) = world.cache.at(&key.place).cloned() else {
+    let Some(object) = world.cache.at(&key.place) else {
         let volumes: Vec<Arc<Value>> = world
             .cache
             .all(Kind::PersistentVolume)
@@ -251,7 +251,6 @@ pub(crate) fn protect(world: &mut World, key: &Key) -> Result<(), Status> {
                 it["spec"]["claimRef"]["name"] == key.name()
                     && it["spec"]["claimRef"]["namespace"] == key.namespace()
             })
-            .cloned()
             .collect();
         for volume in volumes {
             world.add(super::task::Task::Volume, Kind::PersistentVolume, &volume);

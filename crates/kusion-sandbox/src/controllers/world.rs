@@ -77,12 +77,12 @@ impl World {
 
     /// An object as last seen.
     pub(crate) fn get(&self, kind: Kind, namespace: &str, name: &str) -> Option<Arc<Value>> {
-        self.cache.get(kind, namespace, name).cloned()
+        self.cache.get(kind, namespace, name)
     }
 
     /// The objects of a kind in a namespace.
     pub(crate) fn list(&self, kind: Kind, namespace: &str) -> Vec<Arc<Value>> {
-        self.cache.in_namespace(kind, namespace).cloned().collect()
+        self.cache.in_namespace(kind, namespace).collect()
     }
 
     /// Asks for work on an object of a kind.

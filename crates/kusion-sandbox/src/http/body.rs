@@ -2,17 +2,22 @@
 
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::vec::IntoIter;
 use tokio::sync::mpsc::Receiver;
+
+/// Texts of objects are joined to parts of about this size.
+const PART: usize = 64 * 1024;
 
 /// The body of an answer.
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// All of it, in parts that are shared with the store.
-    Ready(VecDeque<Bytes>),
+    /// All of it; empty when it has been sent.
+    Ready(Bytes),
+    /// Texts that are joined while they are sent.
+    List(Joined),
     /// Parts that come one after the other.
     Stream(Receiver<Bytes>),
 }
@@ -20,7 +25,54 @@ pub(crate) enum Body {
 impl Body {
     /// Makes a body of one part.
     pub(crate) fn from(bytes: impl Into<Bytes>) -> Self {
-        Self::Ready(VecDeque::from([bytes.into()]))
+        Self::Ready(bytes.into())
+    }
+}
+
+/// Texts with commas between them.
+#[derive(Debug)]
+pub(crate) struct Joined {
+    /// What comes before the next text: the head of the list, or a comma.
+    head: String,
+    items: IntoIter<Bytes>,
+    tail: &'static str,
+    /// Bytes that are to be sent.
+    left: usize,
+}
+
+impl Joined {
+    /// Makes a list between a head and a tail, which is not empty.
+    pub(crate) fn new(head: String, items: Vec<Bytes>, tail: &'static str) -> Self {
+        let texts: usize = items.iter().map(Bytes::len).sum();
+        let left = head.len() + texts + items.len().saturating_sub(1) + tail.len();
+        Self { head, items: items.into_iter(), tail, left }
+    }
+
+    fn next(&mut self) -> Option<Bytes> {
+        if self.left == 0 {
+            return None;
+        }
+        let mut part = Vec::with_capacity(self.left.min(PART + PART / 4));
+        while part.len() < PART {
+            match self.items.next() {
+                Some(text) => {
+                    part.extend_from_slice(self.head.as_bytes());
+                    part.extend_from_slice(&text);
+                    ",".clone_into(&mut self.head);
+                }
+                None => {
+                    // A list without items still has a head.
+                    if self.head != "," {
+                        part.extend_from_slice(self.head.as_bytes());
+                    }
+                    part.extend_from_slice(self.tail.as_bytes());
+                    self.left = part.len();
+                    break;
+                }
+            }
+        }
+        self.left = self.left.saturating_sub(part.len());
+        Some(Bytes::from(part))
     }
 }
 
@@ -33,7 +85,11 @@ impl HttpBody for Body {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
-            Self::Ready(parts) => Poll::Ready(parts.pop_front().map(|part| Ok(Frame::data(part)))),
+            Self::Ready(bytes) => {
+                let bytes = std::mem::take(bytes);
+                Poll::Ready((!bytes.is_empty()).then(|| Ok(Frame::data(bytes))))
+            }
+            Self::List(list) => Poll::Ready(list.next().map(|part| Ok(Frame::data(part)))),
             Self::Stream(receiver) => {
                 receiver.poll_recv(context).map(|part| part.map(|part| Ok(Frame::data(part))))
             }
@@ -42,17 +98,41 @@ impl HttpBody for Body {
 
     fn is_end_stream(&self) -> bool {
         match self {
-            Self::Ready(parts) => parts.is_empty(),
+            Self::Ready(bytes) => bytes.is_empty(),
+            Self::List(list) => list.left == 0,
             Self::Stream(_) => false,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Self::Ready(parts) => {
-                SizeHint::with_exact(parts.iter().map(|part| part.len() as u64).sum())
-            }
+            Self::Ready(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::List(list) => SizeHint::with_exact(list.left as u64),
             Self::Stream(_) => SizeHint::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_joined_in_parts() {
+        for count in [0, 1, 3, 5000] {
+            let items: Vec<Bytes> = (0..count).map(|at| Bytes::from(format!("{at:050}"))).collect();
+            let texts: Vec<_> = items.iter().map(|it| String::from_utf8_lossy(it)).collect();
+            let wanted = format!("[{}]", texts.join(","));
+            let mut list = Joined::new("[".to_owned(), items.clone(), "]");
+            let mut sent = Vec::new();
+            let mut left = list.left;
+            assert_eq!(left, wanted.len());
+            while let Some(part) = list.next() {
+                left -= part.len();
+                assert_eq!(list.left, left);
+                sent.extend_from_slice(&part);
+            }
+            assert_eq!(String::from_utf8_lossy(&sent), wanted);
         }
     }
 }

@@ -376,8 +376,7 @@ impl Target<'_> {
         let page = Page::cut(items, revision, &filter, options.limit);
         let mut deleted = Vec::with_capacity(page.items.len());
         for stored in &page.items {
-            let value = stored.value();
-            let (namespace, name) = (object::namespace(&value), object::name(&value));
+            let (namespace, name) = stored.place();
             match self.cluster.delete(self.served, namespace, name, &deletion) {
                 Err(status) if !status.is_not_found() => return Err(status),
                 _ => deleted.push(Arc::clone(stored)),
@@ -401,7 +400,7 @@ impl Page {
     fn cut(items: Vec<Arc<Stored>>, revision: u64, filter: &Filter, limit: usize) -> Self {
         let mut items = items;
         if !filter.is_empty() {
-            items.retain(|stored| filter.takes(&stored.value()));
+            items.retain(|stored| filter.takes(stored));
         }
         if limit == 0 || items.len() <= limit {
             return Self { items, revision, next: None, remaining: 0 };

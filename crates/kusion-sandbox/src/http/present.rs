@@ -1,6 +1,6 @@
 //! Answers, put together.
 
-use super::body::Body;
+use super::body::{Body, Joined};
 use super::negotiate::{Form, Format, Shape};
 use crate::Status;
 use crate::cluster::Cluster;
@@ -11,7 +11,6 @@ use bytes::Bytes;
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
 use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
-use std::collections::VecDeque;
 
 /// Makes an answer of one document.
 pub(crate) fn document(code: u16, form: &Form, value: &Value) -> Response<Body> {
@@ -175,21 +174,12 @@ pub(crate) fn list(
     Ok(document(200, form, &document_value))
 }
 
-/// Returns a list as the texts of its objects, joined without copying them.
+/// Returns a list as the texts of its objects, joined while it is sent.
 fn joined(served: &Served, items: &[std::sync::Arc<Stored>], meta: &Value) -> Body {
     let head = format!(
         "{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{meta},\"items\":[",
         served.list_kind,
         served.api_version()
     );
-    let mut all = Vec::with_capacity(head.len() + items.len() * 1024);
-    all.extend_from_slice(head.as_bytes());
-    for (at, stored) in items.iter().enumerate() {
-        if at > 0 {
-            all.push(b',');
-        }
-        all.extend_from_slice(&stored.json());
-    }
-    all.extend_from_slice(b"]}\n");
-    Body::Ready(VecDeque::from([Bytes::from(all)]))
+    Body::List(Joined::new(head, items.iter().map(|stored| stored.json()).collect(), "]}\n"))
 }

@@ -117,7 +117,7 @@ impl Watcher {
         let (stored, revision) = self.cluster.store.list(self.table, &self.prefix, "");
         let mut batch = BytesMut::new();
         for stored in stored {
-            if !self.filter.is_empty() && !self.filter.takes(&stored.value()) {
+            if !self.filter.is_empty() && !self.filter.takes(&stored) {
                 continue;
             }
             let line = self.line(EventKind::Added, &stored);
@@ -132,7 +132,7 @@ impl Watcher {
         self.send(batch.freeze()).await.then_some(revision)
     }
 
-    async fn send_changes(&mut self, changes: &[Arc<Change>]) -> bool {
+    async fn send_changes(&mut self, changes: &[Change]) -> bool {
         if let [change] = changes {
             return match self.line_of(change) {
                 Some(line) => self.send(line).await,
@@ -158,9 +158,8 @@ impl Watcher {
         if self.filter.is_empty() {
             return Some(self.natural(change));
         }
-        let now = change.kind != EventKind::Deleted && self.filter.takes(&change.object.value());
-        let before =
-            change.previous.as_ref().is_some_and(|previous| self.filter.takes(&previous.value()));
+        let now = change.kind != EventKind::Deleted && self.filter.takes(&change.object);
+        let before = change.previous.as_ref().is_some_and(|previous| self.filter.takes(previous));
         match (before, now) {
             (false, false) => None,
             (true, true) => Some(self.natural(change)),
@@ -186,7 +185,7 @@ impl Watcher {
 
     fn line(&mut self, kind: EventKind, stored: &Stored) -> Bytes {
         if self.served.is_plain(stored) && self.form.shape == Shape::Object {
-            return frame(kind, &stored.json());
+            return frame(kind, |line| line.extend_from_slice(&stored.json()));
         }
         self.line_for(kind, (*stored.value()).clone())
     }
@@ -200,7 +199,10 @@ impl Watcher {
             }
             self.headed = true;
         }
-        frame(kind, &serde_json::to_vec(&value).unwrap_or_default())
+        frame(kind, |line| {
+            // Writing a tree to memory cannot fail.
+            let _ = serde_json::to_writer(line, &value);
+        })
     }
 
     fn bookmark(&self, revision: u64, initial_end: bool) -> Bytes {

@@ -35,7 +35,7 @@ pub(crate) fn visit_dependents(world: &mut World, uid: &str) {
 
 /// Looks at one object: as an owner that ends, and as a dependent.
 pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
-    let Some(object) = world.cache.at(&key.place).cloned() else { return Ok(()) };
+    let Some(object) = world.cache.at(&key.place) else { return Ok(()) };
     if meta::is_deleting(&object) {
         if meta::has_finalizer(&object, ORPHAN) {
             return orphan_dependents(world, &key.place, &object);
@@ -54,7 +54,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
 /// Takes the owner's reference out of its dependents, then lets the owner go.
 fn orphan_dependents(world: &mut World, place: &Place, owner: &Value) -> Result<(), Status> {
     for dependent in world.cache.dependents(meta::uid(owner)) {
-        let Some(object) = world.cache.at(&dependent).cloned() else { continue };
+        let Some(object) = world.cache.at(&dependent) else { continue };
         drop_references(world, &dependent, &object, |it| it["uid"] == owner["metadata"]["uid"])?;
     }
     release(world, place, owner, ORPHAN)
@@ -65,7 +65,7 @@ fn await_dependents(world: &mut World, place: &Place, owner: &Value) -> Result<(
     let mut blocked = false;
     for dependent in world.cache.dependents(meta::uid(owner)) {
         let Some(object) = world.cache.at(&dependent) else { continue };
-        let blocks = meta::owners(object)
+        let blocks = meta::owners(&object)
             .iter()
             .any(|it| it["uid"] == owner["metadata"]["uid"] && it["blockOwnerDeletion"] == true);
         blocked |= blocks;
@@ -121,7 +121,7 @@ fn standing(world: &World, place: &Place, reference: &Value) -> Standing {
         &*it.name == name && (it.namespace.is_empty() || it.namespace == place.namespace)
     });
     if let Some(owner) = fits.and_then(|it| world.cache.at(it)) {
-        let waits = meta::is_deleting(owner) && meta::has_finalizer(owner, FOREGROUND);
+        let waits = meta::is_deleting(&owner) && meta::has_finalizer(&owner, FOREGROUND);
         return if waits { Standing::Waiting } else { Standing::Solid };
     }
     let Some(facts) = world.api.resource_of(api_version, kind) else { return Standing::Unknown };

@@ -44,7 +44,6 @@ pub(crate) fn sweep_events(world: &mut World, key: &Key) -> Result<(), Status> {
                 .or_else(|| meta::created(event));
             last.is_some_and(|it| it.as_second() + EVENT_SECONDS < now)
         })
-        .cloned()
         .collect();
     for event in old {
         world.delete(Kind::Event, &event)?;

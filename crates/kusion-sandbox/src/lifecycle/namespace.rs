@@ -7,6 +7,7 @@ use crate::controllers::world::{MANAGER, World};
 use crate::{Propagation, Status};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The finalizer of the spec that stands for the content.
 const FINALIZER: &str = "kubernetes";
@@ -72,10 +73,11 @@ fn empty(world: &World, namespace: &str, chosen: impl Fn(u32) -> bool) -> Remain
         .cache
         .content(namespace)
         .filter(|(kind, _)| chosen(*kind))
-        .map(|(kind, object)| (kind, object.clone()))
+        .map(|(kind, stored)| (kind, Arc::clone(stored)))
         .collect();
     let mut remains = Remains::default();
-    for (kind, object) in content {
+    for (kind, stored) in content {
+        let object = stored.value();
         let resource = world.cache.resource(kind).clone();
         if !meta::is_deleting(&object) {
             let place = crate::controllers::cache::Place {

@@ -8,8 +8,8 @@ use crate::controllers::meta::{self, items, text};
 use crate::controllers::task::Key;
 use crate::controllers::world::{MANAGER, World};
 use crate::pods::resources::Amounts;
-use crate::quantity::Quantity;
 use crate::{Api, Status, Write};
+use kusion_k8s_schema::Quantity;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -139,12 +139,13 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     };
     let hard = amounts(&quota["spec"]["hard"]);
     let mut used: Amounts = hard.keys().map(|it| (it.clone(), Quantity::ZERO)).collect();
-    for (kind, object) in world.cache.content(key.namespace()) {
+    for (kind, stored) in world.cache.content(key.namespace()) {
         let resource = world.cache.resource(kind);
-        if !usage::covers(&quota, resource, object) {
+        let object = if usage::is_measured(resource) { stored.value() } else { Arc::default() };
+        if !usage::covers(&quota, resource, &object) {
             continue;
         }
-        for (name, amount) in usage::of(resource, object) {
+        for (name, amount) in usage::of(resource, &object) {
             if let Some(slot) = used.get_mut(&name) {
                 *slot = slot.plus(amount);
             }

@@ -164,7 +164,7 @@ fn missing_source(world: &World, pod: &Value) -> Option<String> {
         let name = text(&reference[key]);
         let missing = !name.is_empty()
             && reference["optional"] != true
-            && world.cache.get(kind, namespace, name).is_none();
+            && !world.cache.has(kind, namespace, name);
         missing.then(|| {
             let plural = kind.name().to_lowercase();
             (name.to_owned(), plural)

@@ -32,10 +32,10 @@ pub(super) fn conflicts(world: &World, pod: &Value, node: &Value) -> bool {
     }
     world.cache.all(Kind::Pod).any(|other| {
         other["spec"]["nodeName"] == node["metadata"]["name"]
-            && meta::uid(other) != meta::uid(pod)
-            && !meta::is_pod_finished(other)
+            && meta::uid(&other) != meta::uid(pod)
+            && !meta::is_pod_finished(&other)
             && !text(&other["status"]["podIP"]).is_empty()
-            && host_ports(other).iter().any(|taken| wanted.iter().any(|it| clash(it, taken)))
+            && host_ports(&other).iter().any(|taken| wanted.iter().any(|it| clash(it, taken)))
     })
 }
 

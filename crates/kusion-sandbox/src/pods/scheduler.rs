@@ -9,7 +9,7 @@ use crate::controllers::meta::{self, items, text};
 use crate::controllers::selector::{expression_matches, map_matches};
 use crate::controllers::task::{Key, Task};
 use crate::controllers::world::{SCHEDULER, World};
-use crate::quantity::Quantity;
+use kusion_k8s_schema::Quantity;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
         return refuse(world, &pod, "Unschedulable", &message);
     }
     let wanted = pod_amounts(&pod, "requests");
-    let nodes: Vec<Arc<Value>> = world.cache.all(Kind::Node).cloned().collect();
+    let nodes: Vec<Arc<Value>> = world.cache.all(Kind::Node).collect();
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     let mut best: Option<(i64, &Arc<Value>)> = None;
     for node in &nodes {
@@ -131,7 +131,6 @@ pub(crate) fn retry_all(world: &mut World) {
         .cache
         .all(Kind::Pod)
         .filter(|it| text(&it["spec"]["nodeName"]).is_empty() && !meta::is_pod_finished(it))
-        .cloned()
         .collect();
     for pod in waiting {
         world.add(Task::Schedule, Kind::Pod, &pod);
@@ -161,7 +160,7 @@ fn missing_claim(world: &World, pod: &Value) -> Option<String> {
             continue;
         }
         let claim = world.cache.get(Kind::PersistentVolumeClaim, meta::namespace(pod), name);
-        if claim.is_none_or(|it| meta::is_deleting(it)) {
+        if claim.is_none_or(|it| meta::is_deleting(&it)) {
             return Some(format!("persistentvolumeclaim \"{name}\" not found"));
         }
     }

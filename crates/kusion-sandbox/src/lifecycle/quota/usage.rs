@@ -6,8 +6,8 @@ use crate::controllers::meta::{self, annotation, items, text};
 use crate::controllers::selector::expression_matches;
 use crate::lifecycle::admit::{Operation, Review};
 use crate::pods::resources::{Amounts, pod_amounts, qos_class};
-use crate::quantity::Quantity;
 use crate::{Resource, Status};
+use kusion_k8s_schema::Quantity;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,6 +60,12 @@ pub(super) fn of(resource: &Resource, object: &Value) -> Amounts {
         _ => {}
     }
     amounts
+}
+
+/// Whether what an object uses depends on more than its kind.
+pub(super) fn is_measured(resource: &Resource) -> bool {
+    let kind = Kind::of(resource);
+    matches!(kind, Some(Kind::Pod | Kind::Service | Kind::PersistentVolumeClaim))
 }
 
 fn add_pod(amounts: &mut Amounts, pod: &Value) {

@@ -1,0 +1,25 @@
+//! From the folder of a stack to its Spec.
+//!
+//! API boundary, and the only place where the engine meets the language. [`compile`] finds
+//! stacks, runs their programs, and reads resources out of whatever form the output has; ids,
+//! references and dependencies of the result are checked.
+
+mod compile;
+mod crds;
+mod error;
+mod find;
+mod identity;
+mod infer;
+mod link;
+mod options;
+mod origins;
+mod scope;
+mod shapes;
+mod targets;
+mod write;
+
+pub use compile::{Compiled, compile};
+pub use error::GenerateError;
+pub use find::{Project, Stack, find};
+pub use options::CompileOptions;
+pub use write::{spec_json, spec_yaml};

@@ -1,0 +1,194 @@
+//! What is done to one resource, by what is wanted, known and there.
+
+use crate::diff::{Difference, differences, wanted_differences};
+use kusion_model::{
+    Action, FieldChange, FieldPath, Identity, Origins, Reason, Resource, ResourceId, ResourceState,
+    ResourceType, Shown, Step,
+};
+use serde_json::{Value, json};
+
+/// A live object, reduced to what can be compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// What identifies it.
+    pub identity: Identity,
+    /// Its attributes without status and what the infrastructure counts by itself.
+    pub attributes: Value,
+    /// The fingerprint of `attributes`.
+    pub digest: String,
+}
+
+/// What the infrastructure said about a wanted resource.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outlook {
+    /// Nothing was asked: it is absent on one side.
+    Unasked,
+    /// Applying changes nothing.
+    Same,
+    /// Applying gives this, reduced like the live object.
+    After(Value),
+    /// Applying is refused, because fields cannot change in place.
+    Immutable {
+        /// The fields, where they are known.
+        fields: Vec<FieldPath>,
+        /// What the server said.
+        message: String,
+    },
+    /// Nobody can say yet: it needs values that are known later.
+    Later,
+}
+
+/// Everything that is known about a resource before a decision.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    /// The resource.
+    pub id: &'a ResourceId,
+    /// What is wanted, secrets plain, references resolved where they are known.
+    pub desired: Option<&'a Resource>,
+    /// The same with secrets sealed, for the plan.
+    pub sealed: Option<Resource>,
+    /// What the state knows.
+    pub prior: Option<&'a ResourceState>,
+    /// What is there.
+    pub live: Option<Observed>,
+    /// What the infrastructure said.
+    pub outlook: Outlook,
+    /// Paths of secret values, in what is wanted and in what is there.
+    pub secrets: Vec<FieldPath>,
+    /// What people should know.
+    pub notes: Vec<String>,
+}
+
+/// What decisions need beside the facts.
+pub struct Context<'a> {
+    /// Where wanted values come from.
+    pub origins: &'a Origins,
+    /// The keyed hash of a secret value.
+    pub hash: &'a (dyn Fn(&Value) -> String + Sync),
+    /// Whether everything goes.
+    pub is_destroy: bool,
+}
+
+/// Decides what is done to a resource. Pure. None if there is nothing to say: neither wanted nor
+/// known.
+pub fn decide(context: &Context<'_>, facts: Facts<'_>) -> Option<Step> {
+    let (action, reason) = choose(context, &facts)?;
+    let changes = changes(context, &facts, action);
+    let resource_type = facts
+        .desired
+        .map(|it| &it.resource_type)
+        .or(facts.prior.map(|it| &it.resource.resource_type))
+        .cloned()
+        .unwrap_or_else(ResourceType::kubernetes);
+    let live = facts.live;
+    Some(Step {
+        id: facts.id.clone(),
+        resource_type,
+        action,
+        reason,
+        changes,
+        desired: facts.sealed,
+        identity: live
+            .as_ref()
+            .map(|it| it.identity.clone())
+            .or_else(|| facts.prior.map(|it| it.identity.clone())),
+        live_digest: live.map(|it| it.digest),
+        after: Vec::new(),
+        notes: facts.notes,
+    })
+}
+
+/// The table of the founding documents: prior, wanted, live.
+fn choose(context: &Context<'_>, facts: &Facts<'_>) -> Option<(Action, Reason)> {
+    let unwanted = if context.is_destroy { Reason::Destroyed } else { Reason::Unwanted };
+    Some(match (facts.prior, facts.desired, &facts.live) {
+        (None, None, _) => return None,
+        (Some(_), None, None) => (Action::Forget, unwanted),
+        (Some(_), None, Some(_)) => (Action::Delete, unwanted),
+        (None, Some(_), None) => (Action::Create, Reason::New),
+        (Some(_), Some(_), None) => (Action::Create, Reason::Vanished),
+        (prior, Some(_), Some(live)) => match &facts.outlook {
+            Outlook::Immutable { fields, message } => (
+                Action::Replace,
+                Reason::Immutable { fields: fields.clone(), message: message.clone() },
+            ),
+            _ if prior.is_none() => (Action::Adopt, Reason::Unknown),
+            Outlook::Same | Outlook::Unasked => (Action::Keep, Reason::Same),
+            Outlook::After(after) if *after == live.attributes && !is_new(facts) => {
+                (Action::Keep, Reason::Same)
+            }
+            Outlook::After(_) | Outlook::Later => (Action::Update, Reason::Differs),
+        },
+    })
+}
+
+/// Whether something else is wanted than what was applied last. Then it is applied even if no
+/// value differs, so that the ownership of fields follows.
+fn is_new(facts: &Facts<'_>) -> bool {
+    match (&facts.sealed, facts.prior) {
+        (Some(sealed), Some(prior)) => !is_alike(&sealed.attributes, &prior.resource.attributes),
+        _ => true,
+    }
+}
+
+/// Whether two values with sealed secrets are equal. A value sealed twice has one hash, but not
+/// the same bytes.
+pub fn is_alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            if let (Some(a), Some(b)) = (a.get("$sealed"), b.get("$sealed")) {
+                return a.get("hash") == b.get("hash");
+            }
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| b.get(key).is_some_and(|it| is_alike(value, it)))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_alike(a, b))
+        }
+        _ => a == b,
+    }
+}
+
+fn changes(context: &Context<'_>, facts: &Facts<'_>, action: Action) -> Vec<FieldChange> {
+    let Some(live) = &facts.live else { return Vec::new() };
+    let found = match (&facts.outlook, facts.desired) {
+        (_, None) => return Vec::new(),
+        _ if action == Action::Keep => return Vec::new(),
+        (Outlook::After(after), _) => differences(&live.attributes, after),
+        (Outlook::Same, _) => return Vec::new(),
+        (_, Some(desired)) => wanted_differences(&live.attributes, &desired.attributes),
+    };
+    found.into_iter().map(|it| change(context, facts, it)).collect()
+}
+
+fn change(context: &Context<'_>, facts: &Facts<'_>, found: Difference<'_>) -> FieldChange {
+    let shown = |value: &Value| shown(context, &facts.secrets, &found.path, value);
+    FieldChange {
+        before: found.before.map(shown),
+        after: found.after.map(shown),
+        origin: context.origins.find(facts.id, &found.path).cloned(),
+        path: found.path,
+    }
+}
+
+fn shown(context: &Context<'_>, secrets: &[FieldPath], path: &FieldPath, value: &Value) -> Shown {
+    if secrets.iter().any(|secret| secret.is_prefix_of(path)) {
+        return Shown::Secret { hash: (context.hash)(value) };
+    }
+    if let Value::String(text) = value
+        && text.contains(REFERENCE)
+    {
+        return Shown::Later(text.clone());
+    }
+    let mut plain = value.clone();
+    for secret in secrets.iter().filter(|secret| path.is_prefix_of(secret)) {
+        let below = FieldPath(secret.0[path.0.len()..].to_vec());
+        if let Some(hidden) = below.find_mut(&mut plain) {
+            *hidden = json!({"$secret": (context.hash)(hidden)});
+        }
+    }
+    Shown::Plain(plain)
+}
+
+/// How references between resources begin.
+const REFERENCE: &str = "$kusion_path";

@@ -1,0 +1,136 @@
+//! The table of prior, wanted and live.
+
+use super::{resource, state};
+use kusion_model::{Action, FieldPath, Identity, Origin, Origins, Reason, ResourceId, Shown, Step};
+use kusion_plan::{Context, Facts, Observed, Outlook, decide};
+use serde_json::{Value, json};
+
+/// Decides with what is wanted, what was applied and what is there.
+fn decided(
+    prior: Option<Value>,
+    wanted: Option<Value>,
+    live: Option<Value>,
+    outlook: Outlook,
+) -> Option<Step> {
+    let id = ResourceId::new("v1:Secret:a:b");
+    let desired = wanted.map(|it| resource(id.as_str(), it, &[]));
+    let prior = prior.map(|it| state(resource(id.as_str(), it, &[])));
+    let mut origins = Origins::default();
+    let origin = Origin { file: "main.k".into(), line: 7, column: 3 };
+    origins.insert(id.clone(), FieldPath::default().key("n"), origin);
+    let hash = |value: &Value| format!("#{}", value.to_string().len());
+    let context = Context { origins: &origins, hash: &hash, is_destroy: false };
+    let facts = Facts {
+        id: &id,
+        sealed: desired.clone(),
+        desired: desired.as_ref(),
+        prior: prior.as_ref(),
+        live: live.map(|attributes| Observed {
+            identity: Identity::new("b", Some("u1".into())),
+            attributes,
+            digest: "d".into(),
+        }),
+        outlook,
+        secrets: vec![FieldPath::default().key("data").key("password")],
+        notes: Vec::new(),
+    };
+    decide(&context, facts)
+}
+
+fn action(prior: bool, wanted: bool, live: bool, outlook: Outlook) -> Option<(Action, Reason)> {
+    let value = |there: bool| there.then(|| json!({"n": 1}));
+    decided(value(prior), value(wanted), value(live), outlook).map(|it| (it.action, it.reason))
+}
+
+#[test]
+fn every_row_of_the_table_has_its_action() {
+    let after = || Outlook::After(json!({"n": 2}));
+    let same = || Outlook::After(json!({"n": 1}));
+    assert_eq!(action(true, true, true, after()), Some((Action::Update, Reason::Differs)));
+    assert_eq!(action(true, true, true, same()), Some((Action::Keep, Reason::Same)));
+    assert_eq!(action(true, true, true, Outlook::Same), Some((Action::Keep, Reason::Same)));
+    let unasked = || Outlook::Unasked;
+    assert_eq!(action(true, true, false, unasked()), Some((Action::Create, Reason::Vanished)));
+    assert_eq!(action(true, false, true, unasked()), Some((Action::Delete, Reason::Unwanted)));
+    assert_eq!(action(true, false, false, unasked()), Some((Action::Forget, Reason::Unwanted)));
+    assert_eq!(action(false, true, true, after()), Some((Action::Adopt, Reason::Unknown)));
+    assert_eq!(action(false, true, false, unasked()), Some((Action::Create, Reason::New)));
+    assert_eq!(action(false, false, true, unasked()), None);
+    assert_eq!(action(false, false, false, unasked()), None);
+}
+
+#[test]
+fn a_field_that_cannot_change_means_a_replacement() {
+    let fields = vec![FieldPath::default().key("n")];
+    let message = "field is immutable".to_owned();
+    let outlook = Outlook::Immutable { fields: fields.clone(), message: message.clone() };
+    let expected = Some((Action::Replace, Reason::Immutable { fields, message }));
+    assert_eq!(action(true, true, true, outlook), expected);
+}
+
+#[test]
+fn other_wishes_are_applied_even_if_no_value_differs() {
+    let step = decided(
+        Some(json!({"cpu": "1"})),
+        Some(json!({"cpu": "1000m"})),
+        Some(json!({"cpu": "1"})),
+        Outlook::After(json!({"cpu": "1"})),
+    )
+    .expect("it is wanted");
+    assert_eq!((step.action, step.changes.len()), (Action::Update, 0));
+}
+
+#[test]
+fn a_sealed_value_is_known_by_its_hash() {
+    let sealed = |data: &str| json!({"n": {"$sealed": {"hash": "h", "data": data}}});
+    let live = json!({"n": "secret"});
+    let step =
+        decided(Some(sealed("x")), Some(sealed("y")), Some(live.clone()), Outlook::After(live))
+            .expect("it is wanted");
+    assert_eq!(step.action, Action::Keep);
+}
+
+#[test]
+fn changes_name_the_line_that_set_them_and_hide_secrets() {
+    let step = decided(
+        Some(json!({"n": 1})),
+        Some(json!({"n": 2, "data": {"password": "new"}})),
+        Some(json!({"n": 1, "data": {"password": "old", "user": "u"}})),
+        Outlook::After(json!({"n": 2, "data": {"password": "renewed", "user": "u"}})),
+    )
+    .expect("it is wanted");
+    let [secret, number] = step.changes.as_slice() else { unreachable!("two fields change") };
+    assert_eq!(secret.before, Some(Shown::Secret { hash: "#5".into() }));
+    assert_eq!(secret.after, Some(Shown::Secret { hash: "#9".into() }));
+    assert_eq!(number.after, Some(Shown::Plain(json!(2))));
+    assert_eq!(number.origin.as_ref().map(ToString::to_string).as_deref(), Some("main.k:7"));
+    assert!(!format!("{step:?}").contains("renewed"));
+}
+
+#[test]
+fn a_secret_inside_an_added_part_is_hidden_too() {
+    let step = decided(
+        Some(json!({})),
+        Some(json!({"data": {"password": "canary"}})),
+        Some(json!({})),
+        Outlook::After(json!({"data": {"password": "canary", "user": "u"}})),
+    )
+    .expect("it is wanted");
+    let shown = serde_json::to_string(&step.changes).expect("changes can be written");
+    assert!(!shown.contains("canary") && shown.contains("\"user\":\"u\""), "{shown}");
+}
+
+#[test]
+fn a_value_that_is_known_later_shows_its_reference() {
+    let text = "$kusion_path.v1:Service:a:b.status.ip";
+    let step = decided(
+        Some(json!({"n": "1.2.3.4"})),
+        Some(json!({"n": text})),
+        Some(json!({"n": "1.2.3.4", "other": true})),
+        Outlook::Later,
+    )
+    .expect("it is wanted");
+    assert_eq!(step.action, Action::Update);
+    assert_eq!(step.changes.len(), 1);
+    assert_eq!(step.changes[0].after, Some(Shown::Later(text.into())));
+}
