@@ -22,6 +22,7 @@ const LAYERS: &[&[&str]] = &[
     // Never shipped: helpers of tests, checks and measurements.
     &[
         "testkit",
+        "store-servers",
         "conformance",
         "k8s-suite",
         "k8s-replay",
