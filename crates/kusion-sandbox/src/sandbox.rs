@@ -56,7 +56,7 @@ impl Sandbox {
         // Keys take longer than all the rest: they are made beside it, and only when needed.
         let keys = options.tls.then(|| std::thread::spawn(tls::make));
         let api = Api::new();
-        let made = keys.map(|thread| thread.join()).transpose();
+        let made = keys.map(std::thread::JoinHandle::join).transpose();
         let made = made.map_err(|_| io::Error::other("no certificates"))?.transpose()?;
         let (authority, tls) =
             made.map_or((None, None), |made| (Some(made.authority), Some(made.acceptor)));
