@@ -359,7 +359,7 @@ impl<'a> Execution<'a> {
         }
         let desired = match self.previewed.wanted.get(&step.id) {
             None => None,
-            Some(resource) => match self.resolved(resource) {
+            Some(resource) => match self.resolved(step, resource) {
                 Ok(resource) => Some(resource),
                 Err(finding) => return Ok(StepEnd::failed(finding.message)),
             },
@@ -427,11 +427,11 @@ impl<'a> Execution<'a> {
     }
 
     /// Fills in values that other resources have by now.
-    fn resolved(&self, resource: &Resource) -> Result<Resource, Finding> {
+    fn resolved(&self, step: &Step, resource: &Resource) -> Result<Resource, Finding> {
         let mut resource = resource.clone();
-        self.references.resolve_live(&mut resource, |id, path| {
+        self.references.resolve_live(&mut resource, &step.later, |reference| {
             let live = self.live.lock().ok()?;
-            path.find(&live.get(id)?.attributes).cloned()
+            reference.find(&live.get(&reference.id)?.attributes).cloned()
         })?;
         Ok(resource)
     }

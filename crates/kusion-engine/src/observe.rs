@@ -19,6 +19,8 @@ pub(crate) type LiveObjects = BTreeMap<ResourceId, Live>;
 pub(crate) struct Sight {
     /// What is wanted, ignored fields as they are.
     pub(crate) desired: Resource,
+    /// The places of texts whose values are known later.
+    pub(crate) later: Vec<FieldPath>,
     pub(crate) outlook: Outlook,
     pub(crate) notes: Vec<String>,
 }
@@ -120,17 +122,19 @@ impl Engine {
 
 impl Watcher<'_> {
     /// Looks at wanted resources, with as many questions at a time as their runtimes take.
-    pub(crate) async fn look(&self, resources: Vec<Resource>) -> Result<Vec<Sight>, EngineError> {
+    pub(crate) async fn look(
+        &self,
+        resources: Vec<(Resource, Vec<FieldPath>)>,
+    ) -> Result<Vec<Sight>, EngineError> {
         let parallel =
             self.engine.runtimes.iter().map(|(_, it)| it.parallel_calls()).sum::<usize>().max(1);
         let mut sights = Vec::with_capacity(resources.len());
         let mut findings = Vec::new();
-        let mut looks = stream::iter(
-            resources
-                .into_iter()
-                .enumerate()
-                .map(|(place, it)| async move { (place, it.id.clone(), self.look_at(it).await) }),
-        )
+        let mut looks = stream::iter(resources.into_iter().enumerate().map(
+            |(place, (resource, later))| async move {
+                (place, resource.id.clone(), self.look_at(resource, later).await)
+            },
+        ))
         .buffer_unordered(parallel);
         while let Some((place, id, sight)) = looks.next().await {
             match sight {
@@ -147,14 +151,18 @@ impl Watcher<'_> {
         Ok(sights.into_iter().map(|(_, sight)| sight).collect())
     }
 
-    async fn look_at(&self, mut desired: Resource) -> Result<Sight, Trouble> {
+    async fn look_at(
+        &self,
+        mut desired: Resource,
+        later: Vec<FieldPath>,
+    ) -> Result<Sight, Trouble> {
         let runtime = self.engine.runtimes.find(&desired.id, &desired.resource_type)?;
         let live = self.live.get(&desired.id);
         let mut notes = Vec::new();
         if let Some(live) = live {
             notes = take_live_values(self.ignore, &mut desired, &live.attributes);
         }
-        let is_later = crate::references::has_references(&desired.attributes);
+        let is_later = !later.is_empty();
         let outlook = match live {
             _ if is_later => Outlook::Later,
             Some(live) => match runtime.compare(&desired, live) {
@@ -179,7 +187,7 @@ impl Watcher<'_> {
             }
             notes.push("cannot be rehearsed: it needs values that are known later".to_owned());
         }
-        Ok(Sight { desired, outlook, notes })
+        Ok(Sight { desired, later, outlook, notes })
     }
 
     async fn rehearse(

@@ -133,8 +133,8 @@ impl Engine {
             let mut resources = Vec::with_capacity(round.len());
             for id in round {
                 let Some(mut resource) = wanted.remove(&id) else { continue };
-                references.resolve_known(&mut resource, &steps, &live)?;
-                resources.push(resource);
+                let later = references.resolve_known(&mut resource, &steps, &live)?;
+                resources.push((resource, later));
             }
             for sight in watcher.look(resources).await? {
                 let id = sight.desired.id.clone();
@@ -178,10 +178,11 @@ impl Engine {
         sight: Option<Sight>,
     ) -> Result<Option<Step>, EngineError> {
         let prior = state.resources.get(id);
-        let (desired, outlook, notes) = match &sight {
-            Some(sight) => (Some(&sight.desired), sight.outlook.clone(), sight.notes.clone()),
-            None => (None, Outlook::Unasked, Vec::new()),
+        let (later, outlook, notes) = match &sight {
+            Some(sight) => (sight.later.clone(), sight.outlook.clone(), sight.notes.clone()),
+            None => (Vec::new(), Outlook::Unasked, Vec::new()),
         };
+        let desired = sight.as_ref().map(|it| &it.desired);
         let Some(resource) = desired.or(prior.map(|it| &it.resource)) else { return Ok(None) };
         let runtime = self.runtimes.find(id, &resource.resource_type)?;
         let object = live.get(id);
@@ -195,6 +196,7 @@ impl Engine {
             sealed: desired.map(|it| self.sealed(it)).transpose()?,
             prior,
             live: object.map(|it| self.observed(runtime.as_ref(), it)),
+            later,
             outlook,
             secrets,
             notes,

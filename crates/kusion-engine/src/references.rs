@@ -3,50 +3,203 @@
 use crate::error::{EngineError, Finding};
 use crate::observe::LiveObjects;
 use crate::wanted::Wanted;
-use kusion_model::{FieldPath, Resource, ResourceId, Step};
+use kusion_model::references::{self, IdIndex, Lookup, Reference, ReferenceError};
+use kusion_model::{Action, FieldPath, Resource, ResourceId, Step};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The resources that references can mean.
+/// The resources that references can mean, and the texts that wait for values.
 #[derive(Debug, Default)]
-pub(crate) struct References {}
-
-/// Whether a value holds references that are not resolved.
-pub(crate) fn has_references(_value: &Value) -> bool {
-    false
+pub(crate) struct References {
+    index: IdIndex,
+    /// The places of texts whose values are not known yet.
+    later: BTreeMap<ResourceId, Vec<FieldPath>>,
 }
 
 impl References {
-    /// Resolves what other resources say of themselves, and keeps the rest.
-    pub(crate) fn of(_wanted: &mut Wanted) -> Result<Self, EngineError> {
-        Ok(Self {})
+    /// Makes the index of what can be meant.
+    pub(crate) fn index(wanted: &Wanted) -> Self {
+        Self { index: IdIndex::new(wanted.keys()), later: BTreeMap::new() }
     }
 
-    pub(crate) fn index(_wanted: &Wanted) -> Self {
-        Self {}
+    /// Resolves what other resources say of themselves, and remembers the rest.
+    pub(crate) fn of(wanted: &mut Wanted) -> Result<Self, EngineError> {
+        let mut all = Self::index(wanted);
+        let mut uses = BTreeMap::new();
+        let mut findings = Vec::new();
+        for (id, resource) in wanted.iter() {
+            match all.used_by(&resource.attributes) {
+                Ok(None) => {}
+                Ok(Some(used)) => {
+                    uses.insert(id.clone(), used);
+                }
+                Err(fault) => findings.push(finding(id, &fault)),
+            }
+        }
+        for id in users_last(&uses) {
+            let Some(resource) = wanted.get(&id) else { continue };
+            let resolved = references::resolve(&resource.attributes, &all.index, |reference| {
+                Ok(all.stated(wanted, reference))
+            });
+            match resolved {
+                Ok(resolved) => {
+                    if let Some(resource) = wanted.get_mut(&id) {
+                        resource.attributes = resolved.value;
+                    }
+                    if !resolved.unknown.is_empty() {
+                        all.later.insert(id, resolved.unknown);
+                    }
+                }
+                Err(fault) => findings.push(finding(&id, &fault)),
+            }
+        }
+        if findings.is_empty() { Ok(all) } else { Err(EngineError::References(findings)) }
     }
 
-    /// Puts resources into rounds: each refers to those of earlier rounds only.
+    /// Returns the resources that attributes refer to; none if they hold no reference at all.
+    fn used_by(&self, attributes: &Value) -> Result<Option<BTreeSet<ResourceId>>, ReferenceError> {
+        let mut used = BTreeSet::new();
+        references::visit(attributes, &self.index, &mut |_, reference, _| {
+            used.insert(reference.id);
+        })
+        .map_err(|(_, fault)| fault)?;
+        let has_mark = !used.is_empty() || holds_mark(attributes);
+        Ok(has_mark.then_some(used))
+    }
+
+    /// Finds a value that a resource states itself.
+    fn stated(&self, wanted: &Wanted, reference: &Reference) -> Lookup {
+        let stated = wanted.get(&reference.id).and_then(|it| reference.find(&it.attributes));
+        let waits = self.later.get(&reference.id).is_some_and(|paths| {
+            paths
+                .iter()
+                .any(|it| it.is_prefix_of(&reference.path) || reference.path.is_prefix_of(it))
+        });
+        match stated {
+            Some(value) if !waits => Lookup::Known(value.clone()),
+            _ => Lookup::Later,
+        }
+    }
+
+    /// Puts resources into rounds: each waits for values of earlier rounds only.
     pub(crate) fn rounds(&self, wanted: &Wanted) -> Vec<Vec<ResourceId>> {
-        vec![wanted.keys().cloned().collect()]
+        let mut uses = BTreeMap::new();
+        for (id, paths) in &self.later {
+            let Some(resource) = wanted.get(id) else { continue };
+            let mut used = BTreeSet::new();
+            for text in paths.iter().filter_map(|path| path.find(&resource.attributes)) {
+                used.extend(self.used_by(text).ok().flatten().into_iter().flatten());
+            }
+            uses.insert(id.clone(), used);
+        }
+        let mut rounds = vec![Vec::new()];
+        let mut round_of: BTreeMap<ResourceId, usize> = BTreeMap::new();
+        for id in users_last(&uses) {
+            let used = uses.get(&id).into_iter().flatten();
+            let round = 1 + used.filter_map(|it| round_of.get(it)).max().copied().unwrap_or(0);
+            round_of.insert(id, round);
+        }
+        for id in wanted.keys() {
+            let round = round_of.get(id).copied().unwrap_or(0);
+            if rounds.len() <= round {
+                rounds.resize_with(round + 1, Vec::new);
+            }
+            rounds[round].push(id.clone());
+        }
+        rounds
     }
 
-    /// Resolves what is known before anything is done.
+    /// Resolves what is known before anything is done: values of objects that stay as they are.
+    /// Returns the places of the texts that still wait.
     pub(crate) fn resolve_known(
         &self,
-        _resource: &mut Resource,
-        _steps: &BTreeMap<ResourceId, Step>,
-        _live: &LiveObjects,
-    ) -> Result<(), EngineError> {
-        Ok(())
+        resource: &mut Resource,
+        steps: &BTreeMap<ResourceId, Step>,
+        live: &LiveObjects,
+    ) -> Result<Vec<FieldPath>, EngineError> {
+        let Some(paths) = self.later.get(&resource.id) else { return Ok(Vec::new()) };
+        self.resolve_at(resource, paths, |reference| {
+            let stays = steps.get(&reference.id).is_some_and(|it| it.action == Action::Keep);
+            let object = live.get(&reference.id).filter(|_| stays)?;
+            reference.find(&object.attributes).cloned()
+        })
+        .map_err(|fault| EngineError::References(vec![fault]))
     }
 
-    /// Resolves everything, by objects that exist.
+    /// Resolves the texts that waited, by objects that exist.
     pub(crate) fn resolve_live(
         &self,
-        _resource: &mut Resource,
-        _lookup: impl Fn(&ResourceId, &FieldPath) -> Option<Value>,
+        resource: &mut Resource,
+        paths: &[FieldPath],
+        lookup: impl Fn(&Reference) -> Option<Value>,
     ) -> Result<(), Finding> {
-        Ok(())
+        let left = self.resolve_at(resource, paths, lookup)?;
+        match left.first() {
+            None => Ok(()),
+            Some(path) => {
+                let text = path.find(&resource.attributes).cloned().unwrap_or_default();
+                let message = format!("{path}: nothing has the value of {text}");
+                Err(Finding { id: resource.id.clone(), message })
+            }
+        }
     }
+
+    fn resolve_at(
+        &self,
+        resource: &mut Resource,
+        paths: &[FieldPath],
+        lookup: impl Fn(&Reference) -> Option<Value>,
+    ) -> Result<Vec<FieldPath>, Finding> {
+        let mut left = Vec::new();
+        for path in paths {
+            let Some(text) = path.find_mut(&mut resource.attributes) else { continue };
+            let resolved = references::resolve(text, &self.index, |reference| {
+                Ok(lookup(reference).map_or(Lookup::Later, Lookup::Known))
+            })
+            .map_err(|fault| finding(&resource.id, &fault))?;
+            if resolved.unknown.is_empty() {
+                *text = resolved.value;
+            } else {
+                left.push(path.clone());
+            }
+        }
+        Ok(left)
+    }
+}
+
+fn finding(id: &ResourceId, fault: &ReferenceError) -> Finding {
+    Finding { id: id.clone(), message: fault.to_string() }
+}
+
+/// Whether a text of a value holds a mark, be it escaped.
+fn holds_mark(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains("$kusion_path"),
+        Value::Array(items) => items.iter().any(holds_mark),
+        Value::Object(fields) => fields.values().any(holds_mark),
+        _ => false,
+    }
+}
+
+/// Puts users behind what they use. What runs in a circle comes last, in order of ids.
+fn users_last(uses: &BTreeMap<ResourceId, BTreeSet<ResourceId>>) -> Vec<ResourceId> {
+    let mut order = Vec::with_capacity(uses.len());
+    let mut done = BTreeSet::new();
+    let mut left: Vec<&ResourceId> = uses.keys().collect();
+    while !left.is_empty() {
+        let before = left.len();
+        left.retain(|id| {
+            let waits =
+                uses[*id].iter().any(|it| it != *id && uses.contains_key(it) && !done.contains(it));
+            if !waits {
+                done.insert((*id).clone());
+                order.push((*id).clone());
+            }
+            waits
+        });
+        if left.len() == before {
+            order.extend(left.drain(..).cloned());
+        }
+    }
+    order
 }

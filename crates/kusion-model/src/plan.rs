@@ -112,6 +112,9 @@ pub struct Step {
     /// What is wanted, secrets sealed; none for deletions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<Resource>,
+    /// The places of texts in what is wanted whose references are resolved when the step begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<FieldPath>,
     /// What the state knows of the live object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,

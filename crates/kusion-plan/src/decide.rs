@@ -47,6 +47,8 @@ pub struct Facts<'a> {
     pub desired: Option<&'a Resource>,
     /// The same with secrets sealed, for the plan.
     pub sealed: Option<Resource>,
+    /// The places of texts in what is wanted whose values are known later.
+    pub later: Vec<FieldPath>,
     /// What the state knows.
     pub prior: Option<&'a ResourceState>,
     /// What is there.
@@ -88,6 +90,7 @@ pub fn decide(context: &Context<'_>, facts: Facts<'_>) -> Option<Step> {
         reason,
         changes,
         desired: facts.sealed,
+        later: facts.later,
         identity: live
             .as_ref()
             .map(|it| it.identity.clone())
@@ -162,7 +165,7 @@ fn changes(context: &Context<'_>, facts: &Facts<'_>, action: Action) -> Vec<Fiel
 }
 
 fn change(context: &Context<'_>, facts: &Facts<'_>, found: Difference<'_>) -> FieldChange {
-    let shown = |value: &Value| shown(context, &facts.secrets, &found.path, value);
+    let shown = |value: &Value| shown(context, facts, &found.path, value);
     FieldChange {
         before: found.before.map(shown),
         after: found.after.map(shown),
@@ -171,11 +174,13 @@ fn change(context: &Context<'_>, facts: &Facts<'_>, found: Difference<'_>) -> Fi
     }
 }
 
-fn shown(context: &Context<'_>, secrets: &[FieldPath], path: &FieldPath, value: &Value) -> Shown {
+fn shown(context: &Context<'_>, facts: &Facts<'_>, path: &FieldPath, value: &Value) -> Shown {
+    let secrets = &facts.secrets;
     if secrets.iter().any(|secret| secret.is_prefix_of(path)) {
         return Shown::Secret { hash: (context.hash)(value) };
     }
     if let Value::String(text) = value
+        && facts.later.contains(path)
         && text.contains(REFERENCE)
     {
         return Shown::Later(text.clone());

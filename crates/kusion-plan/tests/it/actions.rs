@@ -30,6 +30,11 @@ fn decided(
             attributes,
             digest: "d".into(),
         }),
+        later: if outlook == Outlook::Later {
+            vec![FieldPath::default().key("n")]
+        } else {
+            Vec::new()
+        },
         outlook,
         secrets: vec![FieldPath::default().key("data").key("password")],
         notes: Vec::new(),

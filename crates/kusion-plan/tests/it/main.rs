@@ -32,6 +32,7 @@ fn step(id: &str, action: Action, desired: Option<Resource>) -> Step {
         reason: Reason::New,
         changes: Vec::new(),
         desired,
+        later: Vec::new(),
         identity: None,
         live_digest: None,
         after: Vec::new(),
