@@ -1,10 +1,14 @@
 //! The binary `kusion`: parses the command line, runs one command, prints its failure.
 
+mod arguments;
 mod commands;
+mod desk;
 mod failure;
 mod home;
+mod operate;
 mod state;
 mod view;
+mod work;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -21,11 +25,9 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match commands::run(Args::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            view::error(&failure);
-            ExitCode::from(1)
-        }
-    }
+    let exit = commands::run(Args::parse().command).unwrap_or_else(|failure| {
+        view::error(&failure);
+        failure.exit()
+    });
+    ExitCode::from(exit as u8)
 }
