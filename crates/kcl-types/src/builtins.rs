@@ -7,7 +7,7 @@ use base_text::Name;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Signatures read so far, by the address of the first byte of their name's table entry.
+/// Signatures read so far, by name.
 #[derive(Default)]
 pub(crate) struct Builtins {
     functions: FxHashMap<Name, Option<Type>>,

@@ -8,6 +8,7 @@ mod health;
 mod id;
 mod path;
 mod plan;
+mod project;
 mod record;
 mod resource;
 mod stack_key;
@@ -16,6 +17,10 @@ pub use health::{Health, HealthState};
 pub use id::{KubernetesId, ResourceId};
 pub use path::{FieldPath, PathStep};
 pub use plan::{Action, FieldChange, PLAN_VERSION, Plan, Reason, Shown, Step};
+pub use project::{
+    BackendSetting, Extension, FileError, GeneratorSetting, MetadataExtension, NamespaceExtension,
+    ProjectFile, StackFile,
+};
 pub use record::{
     Ending, Identity, LoggedRecord, Operation, OperationId, Phase, Record, ReleaseHead,
     ResourceState,

@@ -25,6 +25,14 @@ impl StackKey {
     pub fn store_path(&self) -> String {
         [&self.project, &self.stack, &self.cell, &self.cluster].map(|part| escaped(part)).join("/")
     }
+
+    /// Reads a key from its path in a store; none if it is no such path.
+    pub fn from_store_path(path: &str) -> Option<Self> {
+        let mut parts = path.split('/').map(unescaped);
+        let mut next = || parts.next().flatten();
+        let key = Self { project: next()?, stack: next()?, cell: next()?, cluster: next()? };
+        parts.next().is_none().then_some(key)
+    }
 }
 
 impl fmt::Display for StackKey {
@@ -54,6 +62,25 @@ fn escaped(part: &str) -> String {
     })
 }
 
+fn unescaped(part: &str) -> Option<String> {
+    if part == "%" {
+        return Some(String::new());
+    }
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        if *first == b'%' {
+            let code = std::str::from_utf8(after.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(code, 16).ok()?);
+            rest = &after[2..];
+        } else {
+            bytes.push(*first);
+            rest = after;
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,5 +96,21 @@ mod tests {
         assert_eq!(key("a", "b", "").store_path(), "a/b/%/c");
         assert_eq!(key("a/b", "..", "x").store_path(), "a%2fb/%2e./x/c");
         assert_ne!(key("a", "b", "").store_path(), key("a", "b", "%").store_path());
+    }
+
+    #[test]
+    fn a_path_leads_back_to_its_key() {
+        for project in ["a", "", ".", "a/b", "%", "\u{fc}ber \u{1f600}", "a.b-c_d"] {
+            let key = StackKey {
+                project: project.into(),
+                stack: "dev".into(),
+                cell: String::new(),
+                cluster: "0-1".into(),
+            };
+            assert_eq!(StackKey::from_store_path(&key.store_path()), Some(key));
+        }
+        assert_eq!(StackKey::from_store_path("a/b/c"), None);
+        assert_eq!(StackKey::from_store_path("a/b/c/d/e"), None);
+        assert_eq!(StackKey::from_store_path("a/b/c/%f"), None);
     }
 }

@@ -1,10 +1,12 @@
 //! What is to be done, as pure functions: from what is wanted, known and there to a plan.
 //!
 //! API boundary. [`decide`] chooses the action for one resource, [`order`] says which step waits
-//! for which, [`refusals`] what must not be done unasked. No clock, no network, no store.
+//! for which, [`refusals`] what must not be done unasked; [`graph`] is the graph of
+//! resources. No clock, no network, no store.
 
 mod decide;
 mod diff;
+pub mod graph;
 mod guard;
 mod order;
 

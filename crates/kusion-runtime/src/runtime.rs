@@ -44,7 +44,9 @@ pub enum Comparison {
 pub struct Change<'a> {
     /// What is wanted; all references are resolved, secrets are plain.
     pub desired: &'a Resource,
-    /// What the state knows.
+    /// The object that is to change. It must still be there, with the same uid; else the change
+    /// fails as [`RuntimeError::Moved`]. None makes an object, or adopts the one that there is:
+    /// what is gone or replaced is made with none.
     pub prior: Option<&'a ResourceState>,
     /// The attempt, so that what it made can be found after a crash; none when rehearsing.
     pub operation: Option<OperationId>,
@@ -150,6 +152,12 @@ pub trait Runtime: Send + Sync {
 
     /// Returns the paths of secret values in attributes. Pure.
     fn secret_paths(&self, attributes: &Value) -> Vec<FieldPath>;
+
+    /// Names what is wrong with a resource as far as that can be known without asking anyone:
+    /// for objects whose namespace or kind is itself new. Pure.
+    fn check_offline(&self, _desired: &Resource) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Says what a change would do, without doing it.
     async fn rehearse(&self, change: Change<'_>) -> Result<Rehearsal, RuntimeError>;

@@ -15,14 +15,14 @@ const LAYERS: &[&[&str]] = &[
     &["kcl-driver"],
     &["kcl-lsp", "kcl-service", "kcl-ffi"],
     &["kusion-store", "kusion-secret", "kusion-module"],
-    &["kusion-generate", "kusion-plan", "kusion-runtime"],
-    &["kusion-runtime-k8s", "kusion-runtime-tf"],
-    &["kusion-sandbox"],
+    &["kusion-generate", "kusion-plan", "kusion-runtime", "kusion-sandbox"],
+    &["kusion-runtime-k8s", "kusion-runtime-tf", "kusion-runtime-fake"],
     &["kusion-engine"],
     &["kusion-server", "kusion-cli", "kcl-cli"],
     // Never shipped: helpers of tests, checks and measurements.
     &[
         "testkit",
+        "store-servers",
         "conformance",
         "k8s-suite",
         "k8s-replay",

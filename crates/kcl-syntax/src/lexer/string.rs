@@ -4,6 +4,7 @@ use super::Lexer;
 use crate::token::{STRING_HAS_DOLLAR, STRING_IS_ODD, STRING_IS_OPEN, TokenKind};
 use memchr::{memchr, memchr3};
 use std::borrow::Cow;
+use std::ops::Range;
 
 impl Lexer<'_, '_> {
     /// Takes a string whose quote stands `prefix` bytes ahead (1 for `r"…"`).
@@ -173,9 +174,35 @@ impl<'t> StringParts<'t> {
         self.is_raw
     }
 
-    /// What the string stands for; `None` if an escape or a line end is wrong.
+    /// What the string stands for, indentation included; `None` if an escape or a line end is
+    /// wrong.
     pub(crate) fn value(&self) -> Option<Cow<'t, str>> {
-        let content = normalize(self.content);
+        self.resolve(self.content)
+    }
+
+    /// Takes the indentation from the value of a long string.
+    pub(crate) fn dedent<'v>(&self, value: Cow<'v, str>) -> Cow<'v, str> {
+        if self.is_long { dedent(value) } else { value }
+    }
+
+    /// The indentation that all lines share; `None` if it belongs to the value.
+    pub(crate) fn margin(&self) -> Option<usize> {
+        self.is_long.then(|| margin(&self.value().unwrap_or_default()))
+    }
+
+    /// What the `range` of the content stands for, which begins or ends at a `${…}` or at an
+    /// end of the content.
+    pub(crate) fn text(&self, range: Range<usize>, margin: Option<usize>) -> Cow<'t, str> {
+        let is_first = range.start == 0;
+        let value = self.resolve(&self.content[range]).unwrap_or_default();
+        match margin {
+            Some(margin) => without_margin(value, margin, is_first),
+            None => value,
+        }
+    }
+
+    fn resolve(&self, content: &'t str) -> Option<Cow<'t, str>> {
+        let content = normalize(content);
         let special = content.bytes().any(|b| b == b'\\' || b == b'\n' && !self.is_long);
         if !special {
             return Some(content);
@@ -227,29 +254,42 @@ impl<'t> StringParts<'t> {
 }
 
 /// Takes the common indentation from the lines of a long string, and an empty first line.
+fn dedent(text: Cow<'_, str>) -> Cow<'_, str> {
+    let margin = margin(&text);
+    without_margin(text, margin, true)
+}
+
+/// The common indentation of lines.
 ///
 /// Blank lines do not count, except the last: the closing quotes stand on it.
-pub(crate) fn dedent(text: Cow<'_, str>) -> Cow<'_, str> {
+pub(crate) fn margin(text: &str) -> usize {
     let is_blank = |line: &str| line.trim().is_empty();
     let mut margin = text.split('\n').filter(|line| !is_blank(line)).map(indentation).min();
     let last = text.rsplit('\n').next().unwrap_or("");
     if !last.is_empty() && is_blank(last) {
         margin = Some(margin.unwrap_or(usize::MAX).min(indentation(last)));
     }
-    let margin = margin.unwrap_or(0);
-    let without_first = text.strip_prefix('\n').unwrap_or(&text);
+    margin.unwrap_or(0)
+}
+
+/// Takes `margin` from the lines of `text`, and an empty first line, if `text` is where the
+/// string begins. Elsewhere it begins inside of a line.
+fn without_margin(text: Cow<'_, str>, margin: usize, is_first: bool) -> Cow<'_, str> {
+    let rest = if is_first { text.strip_prefix('\n').unwrap_or(&text) } else { &text };
     if margin == 0 {
-        if without_first.len() == text.len() {
+        if rest.len() == text.len() {
             return text;
         }
-        return Cow::Owned(without_first.into());
+        return Cow::Owned(rest.into());
     }
-    let mut out = String::with_capacity(without_first.len());
-    for (at, line) in without_first.split('\n').enumerate() {
+    let mut out = String::with_capacity(rest.len());
+    for (at, line) in rest.split('\n').enumerate() {
         if at > 0 {
             out.push('\n');
         }
-        out.push_str(&line[indentation(line).min(margin)..]);
+        let is_whole = at > 0 || is_first;
+        let skipped = if is_whole { indentation(line).min(margin) } else { 0 };
+        out.push_str(&line[skipped..]);
     }
     Cow::Owned(out)
 }

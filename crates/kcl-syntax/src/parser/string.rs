@@ -3,11 +3,12 @@
 use super::Parser;
 use crate::ast::{Expr, ExprId, JoinedString, StringLit, StringPart};
 use crate::lexer::lex_interpolation;
-use crate::lexer::string::{dedent, normalize};
+use crate::lexer::string::{StringParts, normalize};
 use crate::token::{STRING_HAS_DOLLAR, STRING_IS_ODD, Token, TokenKind};
 use base_text::Span;
 use std::borrow::Cow;
 use std::mem;
+use std::ops::Range;
 
 impl<'t> Parser<'t> {
     pub(super) fn string(&mut self) -> ExprId {
@@ -23,8 +24,7 @@ impl<'t> Parser<'t> {
         let is_long = token.kind == TokenKind::LongStr;
         let may_interpolate = token.extra & (STRING_HAS_DOLLAR | STRING_IS_ODD) != 0;
         let kind = if may_interpolate && !parts.is_raw() && value.contains("${") {
-            let content_start = token.start as usize + parts.open;
-            let parts = self.interpolation(&value, parts.content, content_start);
+            let parts = self.interpolation(&parts, token.start as usize + parts.open);
             Expr::Joined(Box::new(JoinedString { parts, is_long }))
         } else {
             Expr::String(StringLit { value: value.into(), is_long })
@@ -50,40 +50,37 @@ impl<'t> Parser<'t> {
         } else {
             parts.value().unwrap_or_default()
         };
-        if token.kind == TokenKind::LongStr { dedent(value) } else { value }
+        parts.dedent(value)
     }
 
-    /// Splits `value` (with escapes resolved) and `raw` (as written from `raw_start` on) at
-    /// the same `${…}`: text comes from the first, expressions from the second.
-    fn interpolation(&mut self, value: &str, raw: &'t str, raw_start: usize) -> Vec<StringPart> {
+    /// Splits a string at its `${…}`, as written. What an escape stands for (`\x24`, `\x7d`)
+    /// never begins or ends an expression.
+    fn interpolation(&mut self, literal: &StringParts<'t>, start: usize) -> Vec<StringPart> {
+        let margin = literal.margin();
+        let text = |range: Range<usize>| literal.text(range, margin);
+        let raw = literal.content;
         let mut parts = Vec::new();
-        let (mut value_at, mut raw_at) = (0, 0);
-        while value_at < value.len() && raw_at < raw.len() {
-            let rest = &value[value_at..];
-            let raw_rest = &raw[raw_at..];
-            let (Some(open), Some(raw_open)) = (rest.find("${"), raw_rest.find("${")) else {
-                parts.push(StringPart::Text(rest.into()));
+        let mut at = 0;
+        while at < raw.len() {
+            let Some(open) = raw[at..].find("${").map(|len| at + len) else {
+                parts.push(StringPart::Text(text(at..raw.len()).into()));
                 break;
             };
-            let (Some(close), Some(raw_close)) =
-                (rest[open..].find('}'), raw_rest[raw_open..].find('}'))
-            else {
+            let Some(close) = raw[open..].find('}').map(|len| open + len + 1) else {
                 self.error(self.token.span(), "invalid joined string");
-                parts.push(StringPart::Text(rest.into()));
+                parts.push(StringPart::Text(text(at..raw.len()).into()));
                 break;
             };
-            let (close, raw_close) = (open + close + 1, raw_open + raw_close + 1);
-            if raw_rest[..raw_open].ends_with('\\') {
-                parts.push(StringPart::Text(rest[..close].replace("\\$", "$").into()));
+            if raw[at..open].ends_with('\\') {
+                parts.push(StringPart::Text(text(at..close).replace("\\$", "$").into()));
             } else {
-                if open > 0 {
-                    parts.push(StringPart::Text(rest[..open].into()));
+                let before = text(at..open);
+                if !before.is_empty() {
+                    parts.push(StringPart::Text(before.into()));
                 }
-                let start = raw_start + raw_at;
-                parts.push(self.interpolated(start + raw_open, start + raw_close));
+                parts.push(self.interpolated(start + open, start + close));
             }
-            value_at += close;
-            raw_at += raw_close;
+            at = close;
         }
         parts
     }

@@ -2,7 +2,7 @@
 
 use super::Printer;
 use crate::ast::{ExprId, JoinedString, Number, StringLit, StringPart};
-use crate::lexer::string::{StringParts, dedent};
+use crate::lexer::string::{StringParts, margin};
 use crate::lexer::{int_value, unit};
 
 impl Printer<'_> {
@@ -32,43 +32,67 @@ impl Printer<'_> {
         let fits = |text: &str| {
             let parts = StringParts::new(text, is_long(text), true);
             let is_string = text.ends_with(['"', '\'']) && (parts.is_raw() || !text.contains("${"));
-            let value = parts.value().map(|v| if is_long(text) { dedent(v) } else { v });
+            let value = parts.value().map(|value| parts.dedent(value));
             is_string
                 && is_long(text) == string.is_long
                 && value.is_some_and(|v| v == *string.value)
         };
-        if self.inner_quote.is_none()
-            && let Some(text) = self.as_written(id, fits)
-        {
+        if let Some(quote) = self.inner_quote {
+            self.inner_string(&string.value, string.is_long, quote);
+        } else if let Some(text) = self.as_written(id, fits) {
             self.push(&text);
         } else if string.value.contains("${") {
             self.raw_string(&string.value, string.is_long);
         } else if string.is_long {
-            let value = escape(&string.value, '"', true);
+            let value = escape(&string.value, Some('"'), true);
             self.long_string("", '"', &value);
         } else {
             self.short_string(&string.value);
         }
     }
 
+    /// Prints a string inside of an interpolation.
+    fn inner_string(&mut self, value: &str, is_long: bool, quote: char) {
+        if value.contains("${") {
+            self.raw_string(value, is_long);
+        } else if is_long {
+            self.inner_long_string(value, quote);
+        } else {
+            self.short_string(value);
+        }
+    }
+
+    /// Prints a string in three quotes inside of an interpolation, on one line.
+    fn inner_long_string(&mut self, value: &str, quote: char) {
+        self.out.extend([quote; 3]);
+        let indentation = if margin(value) > 0 { " " } else { "" };
+        for line in value.split('\n') {
+            self.push("\\n");
+            self.push(indentation);
+            self.push(&escape_inner(line));
+        }
+        self.out.extend([quote; 3]);
+    }
+
     pub(super) fn short_string(&mut self, value: &str) {
         let quote = self.inner_quote.unwrap_or('"');
         self.out.push(quote);
-        let mut value = escape(value, quote, false);
         if self.inner_quote.is_some() {
-            // These would end the string or the interpolation around.
-            value = value.replace('"', "\\x22").replace('\'', "\\x27").replace('}', "\\x7d");
+            self.push(&escape_inner(value));
+        } else {
+            self.push(&escape(value, Some(quote), false));
         }
-        self.push(&value);
         self.out.push(quote);
     }
 
     /// A string with `${` that is no interpolation; in three quotes also if one can't hold it.
     pub(super) fn raw_string(&mut self, value: &str, is_long: bool) {
         let first = self.inner_quote.unwrap_or('"');
-        let quote = if has_bare(value, first) { other(first) } else { first };
+        // Inside of an interpolation, the other quote is that of the string around.
+        let may_swap = self.inner_quote.is_none() && has_bare(value, first);
+        let quote = if may_swap { other(first) } else { first };
         if is_long || value.contains(['\n', '\r', '\0']) || has_bare(value, quote) {
-            self.long_string("r", long_quote(value), value);
+            self.long_string("r", long_quote(value, first), value);
             return;
         }
         self.push("r");
@@ -77,62 +101,117 @@ impl Printer<'_> {
         self.out.push(quote);
     }
 
-    /// Prints the lines of `value` so that nothing but what is added here is taken away as
-    /// indentation: each line gets one blank, and an empty line stands before.
+    /// Prints lines of which none is to lose indentation, behind the empty line that vanishes.
     fn long_string(&mut self, prefix: &str, quote: char, value: &str) {
+        let start = self.out.len();
+        self.long_lines(prefix, quote, value, "");
+        if self.margin_from(start) > Some(0) {
+            // All lines lose what an empty last line has.
+            self.out.truncate(start);
+            self.long_lines(prefix, quote, value, " ");
+        }
+    }
+
+    fn long_lines(&mut self, prefix: &str, quote: char, value: &str, indentation: &str) {
         self.push(prefix);
         self.out.extend([quote; 3]);
         for line in value.split('\n') {
-            self.push("\n ");
+            self.push("\n");
+            self.push(indentation);
             self.push(line);
         }
         self.out.extend([quote; 3]);
     }
 
+    /// What the lines of the long string at `start` will lose.
+    fn margin_from(&self, start: usize) -> Option<usize> {
+        StringParts::new(&self.out[start..], true, true).margin()
+    }
+
     pub(super) fn joined(&mut self, joined: &JoinedString) {
-        let has_quote = joined.parts.iter().any(|part| {
-            matches!(part, StringPart::Formatted { spec: Some(spec), .. } if has_bare(spec, '"'))
-        });
-        let quote = if has_quote { '\'' } else { '"' };
-        let mut content = String::new();
+        if let (Some(quote), [StringPart::Text(text)]) = (self.inner_quote, &joined.parts[..]) {
+            let start = self.out.len();
+            if joined.is_long {
+                self.inner_long_string(text, quote);
+            } else {
+                self.short_string(text);
+            }
+            let literal = self.out.split_off(start);
+            self.push(&literal.replace("${", "\\x24{"));
+            return;
+        }
+        let mut quote = '"';
+        let mut content = self.joined_content(joined, quote, false);
+        if content.needs_other_quote {
+            quote = '\'';
+            content = self.joined_content(joined, quote, false);
+        }
+        if !joined.is_long {
+            self.out.push(quote);
+            self.push(&content.text);
+            self.out.push(quote);
+            return;
+        }
+        let start = self.out.len();
+        self.long_string("", quote, &content.text);
+        if self.margin_from(start) > Some(1) {
+            content = self.joined_content(joined, quote, true);
+            self.out.truncate(start);
+            self.long_string("", quote, &content.text);
+        }
+    }
+
+    /// What stands between the quotes of an interpolated string.
+    ///
+    /// If it `is_spread`, each expression ends with a line that has no indentation, so that
+    /// other lines keep theirs.
+    fn joined_content(&self, joined: &JoinedString, quote: char, is_spread: bool) -> Content {
+        let mut content = Content { text: String::new(), needs_other_quote: false };
         for (at, part) in joined.parts.iter().enumerate() {
             match part {
                 StringPart::Text(text) => {
-                    let is_last = at + 1 == joined.parts.len();
-                    content.push_str(&escape_interpolation(text, quote, joined.is_long, is_last));
+                    let is_marked = matches!(joined.parts.get(at + 1), Some(StringPart::Text(_)));
+                    let write = if is_marked { escape_marked_part } else { escape_part };
+                    content.text.push_str(&write(text, quote, joined.is_long));
                 }
                 StringPart::Formatted { value, spec } => {
                     let mut inner = Printer::new(self.module, self.text);
                     inner.inner_quote = Some(other(quote));
                     inner.expr(*value);
-                    content.push_str("${");
-                    content.push_str(&inner.out);
                     if let Some(spec) = spec {
-                        content.push_str(": ");
-                        content.push_str(spec);
+                        inner.push(": ");
+                        inner.push(spec);
                     }
-                    content.push('}');
+                    content.needs_other_quote |= if joined.is_long {
+                        long_quote(&inner.out, quote) != quote
+                    } else {
+                        has_bare(&inner.out, quote)
+                    };
+                    content.text.push_str("${");
+                    content.text.push_str(&inner.out);
+                    content.text.push_str(if is_spread { "\n}" } else { "}" });
                 }
             }
         }
-        if joined.is_long {
-            self.long_string("", quote, &content);
-        } else {
-            self.out.push(quote);
-            self.push(&content);
-            self.out.push(quote);
-        }
+        content
     }
 
     pub(super) fn doc(&mut self, doc: &str) {
         if doc.contains('\\') || doc.contains("${") {
             self.push("r");
         }
-        let quote = long_quote(doc);
+        let quote = long_quote(doc, '"');
         self.out.extend([quote; 3]);
         self.push(doc);
         self.out.extend([quote; 3]);
     }
+}
+
+/// The printed parts of an interpolated string.
+struct Content {
+    text: String,
+    /// Whether the string would end too early.
+    needs_other_quote: bool,
 }
 
 fn is_long(text: &str) -> bool {
@@ -156,36 +235,47 @@ fn has_bare(text: &str, quote: char) -> bool {
     false
 }
 
-/// The quote that can stand three times around the raw `text`.
-fn long_quote(text: &str) -> char {
+/// The quote that can stand three times around the raw `text`; `first` if possible.
+fn long_quote(text: &str, first: char) -> char {
     let mut rest = text.chars();
     let mut n_quotes = 0;
     while let Some(c) = rest.next() {
-        n_quotes = if c == '"' { n_quotes + 1 } else { 0 };
+        n_quotes = if c == first { n_quotes + 1 } else { 0 };
         if n_quotes == 3 {
-            return '\'';
+            return other(first);
         }
-        if c == '\\' && rest.as_str().starts_with(['"', '\\']) {
+        if c == '\\' && rest.as_str().starts_with([first, '\\']) {
             rest.next();
         }
     }
-    if n_quotes > 0 { '\'' } else { '"' }
+    if n_quotes > 0 { other(first) } else { first }
 }
 
-/// Writes the text of an interpolated string so that `${` in it stays text.
-fn escape_interpolation(text: &str, quote: char, keeps_lines: bool, is_last: bool) -> String {
-    let escaped = escape(text, quote, keeps_lines);
-    let Some(open) = text.find("${") else { return escaped };
-    // `\${` ends the part at the next `}`, as the parser does.
-    let ends_there = text[open..].find('}').is_some_and(|close| open + close + 1 == text.len());
-    if ends_there && !(is_last && text.contains("\\$")) {
-        escaped.replacen("${", "\\${", 1)
-    } else {
-        escaped.replace("${", "\\x24{")
-    }
+/// Writes a text of an interpolated string so that `${` in it stays text.
+fn escape_part(text: &str, quote: char, keeps_lines: bool) -> String {
+    escape(text, Some(quote), keeps_lines).replace("${", "\\x24{")
 }
 
-fn escape(text: &str, quote: char, keeps_lines: bool) -> String {
+/// Writes a text that another text follows: it ends with the `}` of `\${…}`. The parser drops
+/// the backslash of each `\$` in it.
+fn escape_marked_part(text: &str, quote: char, keeps_lines: bool) -> String {
+    let marked = text.rfind("${").zip(text.strip_suffix('}'));
+    let Some((open, text)) = marked.filter(|(open, text)| open + 2 <= text.len()) else {
+        return escape_part(text, quote, keeps_lines);
+    };
+    let part = |text: &str| escape_part(&text.replace("\\$", "\\\\$"), quote, keeps_lines);
+    let (before, inside) = (part(&text[..open]), part(&text[open + 2..]));
+    format!("{before}\\${{{}}}", inside.replace('}', "\\x7d"))
+}
+
+/// Writes a string inside of an interpolation, without what would end that or the string around.
+fn escape_inner(text: &str) -> String {
+    let escaped = escape(text, None, false);
+    escaped.replace('"', "\\x22").replace('\'', "\\x27").replace('}', "\\x7d")
+}
+
+/// Escapes what is no plain text, and the quote around it.
+fn escape(text: &str, quote: Option<char>, keeps_lines: bool) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     for c in text.chars() {
         match c {
@@ -194,7 +284,7 @@ fn escape(text: &str, quote: char, keeps_lines: bool) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if c == quote => {
+            c if Some(c) == quote => {
                 out.push('\\');
                 out.push(c);
             }

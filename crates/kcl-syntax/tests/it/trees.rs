@@ -95,6 +95,39 @@ fn interpolation() {
 }
 
 #[test]
+fn escapes_neither_begin_nor_end_an_interpolation() {
+    check_expr(r#""${'\x7d'}z""#, r#"(join ${"}"} "z")"#);
+    check_expr(r#""${'\x27\x22\\'}z""#, r#"(join ${"'\"\\"} "z")"#);
+    check_expr(r#""\x24{a} ${b}""#, r#"(join "${a} " ${b})"#);
+    check_expr(r#""$\x7ba} ${b}\x7d""#, r#"(join "${a} " ${b} "}")"#);
+    check_expr(r#""\N{DOLLAR SIGN}{a} ${b}""#, r#"(join "${a} " ${b})"#);
+    check_expr(r#""\\${a} ${b}""#, r#"(join "${a}" " " ${b})"#);
+    check_expr(r#""\${\x7d ${b}""#, r#"(join "${} ${b}")"#);
+    check_expr(r#""\$x \x24{a}${b}""#, r#"(join "\\$x ${a}" ${b})"#);
+    check_expr(r#""\\\$x \\\${a} t""#, r#"(join "\\$x \\${a}" " t")"#);
+    check_expr(r#""\x24{b} \${a\x7d} t""#, r#"(join "${b} ${a}}" " t")"#);
+    check_expr(r#""${'\x24{'}z""#, r#"(join ${(join "${")} "z")"#);
+    check_expr(r#""${'\x24{\x7d'}z""#, r#"(join ${(join "${}")} "z")"#);
+    check_expr(r#""${r'${'}z""#, r#"(join ${"${"} "z")"#);
+    check_expr(r#""${r'\x7d'}z""#, r#"(join ${"\\x7d"} "z")"#);
+}
+
+#[test]
+fn long_strings_and_interpolation() {
+    check_expr(r#""${'''a'\x7d'''}""#, r#"(join ${"a'}"L})"#);
+    check_expr(r#"'${"""a\n b"""}'"#, r#"(join ${"a\n b"L})"#);
+    check_expr("'''${\"\"\"a\n b\"\"\"}'''", r#"(joinL ${"a\n b"L})"#);
+    check_expr("'''${r\"\"\"${\n b\"\"\"}'''", r#"(joinL ${"${\n b"L})"#);
+    check_expr(r#""""${r'${"'}""""#, r#"(joinL ${"${\""})"#);
+    check_expr("\"\"\"\n x ${'a\\nb'}\n\"\"\"", r#"(joinL " x " ${"a\nb"} "\n")"#);
+    check_expr("\"\"\"\n    ${a\n  }\"\"\"", r#"(joinL "  " ${a})"#);
+    check_expr(r#"'${"""  a\n """}'"#, r#"(join ${" a\n"L})"#);
+    check_expr("\"\"\"\n  ${a}\n \"\"\"", r#"(joinL " " ${a} "\n")"#);
+    let text = "\"\"\"\n    \\${a}\n      ${b}\n    \\x7d\n    \"\"\"";
+    check_expr(text, r#"(joinL "${a}" "\n  " ${b} "\n}\n")"#);
+}
+
+#[test]
 fn operators_bind_as_in_the_reference() {
     check_expr("2 ** 3 ** 2", "(** (** 2 3) 2)");
     check_expr("-2 ** 2", "(** (Minus 2) 2)");

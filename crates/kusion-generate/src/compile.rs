@@ -1,0 +1,149 @@
+//! Stacks to Specs, on several threads.
+
+use crate::find::{Stack, find};
+use crate::read::read_output;
+use crate::{CompileOptions, GenerateError};
+use base_diag::Colour;
+use base_system::System;
+use kcl_driver::{Format, Input, RunOptions, Session, parse_argument};
+use kusion_model::{Origins, Spec};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, Builder};
+
+/// Stack sizes of the threads that compile, tried in order: programs may be deep.
+const STACK_SIZES: [usize; 3] = [1 << 30, 256 << 20, 64 << 20];
+
+/// A stack that compiled.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The stack, with its project.
+    pub stack: Stack,
+    /// What is wanted. `dependsOn` holds all dependencies: explicit ones, those of references,
+    /// and those that follow from fields.
+    pub spec: Spec,
+    /// Where the attributes come from; files are relative to the working folder.
+    pub origins: Origins,
+    /// What `print` wrote.
+    pub printed: String,
+    /// What the user may want to know: warnings of the compiler, dependencies that were dropped.
+    pub notes: Vec<String>,
+}
+
+/// Compiles the stacks of folders, in the order of their paths.
+///
+/// # Errors
+///
+/// If there is no stack, or one does not compile to a Spec. All stacks are tried before.
+pub fn compile(
+    system: &(dyn System + Sync),
+    options: &CompileOptions,
+) -> Result<Vec<Compiled>, GenerateError> {
+    let work_dir = match &options.work_dir {
+        Some(folder) => folder.clone(),
+        None => system.current_dir().map_err(crate::find::unreadable(Path::new(".")))?,
+    };
+    let work_dir = system.canonicalize(&work_dir).map_err(crate::find::unreadable(&work_dir))?;
+    let mut stacks = Vec::new();
+    if options.folders.is_empty() {
+        stacks = find(system, &work_dir)?;
+    }
+    for folder in &options.folders {
+        stacks.extend(find(system, &work_dir.join(folder))?);
+    }
+    stacks.sort_by(|a, b| a.folder.cmp(&b.folder));
+    stacks.dedup_by(|a, b| a.folder == b.folder);
+    let mut arguments = Vec::with_capacity(options.arguments.len());
+    for argument in &options.arguments {
+        let parsed = parse_argument(argument);
+        arguments.push(parsed.map_err(|_| GenerateError::Argument(argument.clone()))?);
+    }
+    let job = Job { system, options, work_dir, arguments };
+    job.compile_all(&stacks)
+}
+
+struct Job<'a> {
+    system: &'a (dyn System + Sync),
+    options: &'a CompileOptions,
+    work_dir: PathBuf,
+    arguments: Vec<(String, String)>,
+}
+
+impl Job<'_> {
+    fn compile_all(&self, stacks: &[Stack]) -> Result<Vec<Compiled>, GenerateError> {
+        let session = Session::cached(self.system);
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(stack) = stacks.get(at) else { return done };
+                done.push((at, self.compile(&session, stack)));
+            }
+        };
+        let cores = match self.options.threads {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            threads => threads.min(256),
+        };
+        let mut done: Vec<(usize, Result<Compiled, GenerateError>)> = thread::scope(|scope| {
+            let mut handles = Vec::new();
+            for _ in 0..cores.min(stacks.len()) {
+                let spawn =
+                    |size: &usize| Builder::new().stack_size(*size).spawn_scoped(scope, work).ok();
+                handles.extend(STACK_SIZES.iter().find_map(spawn));
+            }
+            let join = |handle: thread::ScopedJoinHandle<'_, _>| {
+                handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            if handles.is_empty() { work() } else { handles.into_iter().flat_map(join).collect() }
+        });
+        done.sort_by_key(|(at, _)| *at);
+        let (mut compiled, mut errors) = (Vec::with_capacity(done.len()), Vec::new());
+        for (_, outcome) in done {
+            match outcome {
+                Ok(stack) => compiled.push(stack),
+                Err(error) => errors.push(error),
+            }
+        }
+        match errors.len() {
+            0 => Ok(compiled),
+            1 => Err(errors.swap_remove(0)),
+            _ => Err(GenerateError::Several(errors)),
+        }
+    }
+
+    fn compile(&self, session: &Session, stack: &Stack) -> Result<Compiled, GenerateError> {
+        let is_plain = !stack.has_settings && self.options.settings.is_empty();
+        let run = RunOptions {
+            work_dir: Some(stack.folder.clone()),
+            inputs: if is_plain { vec![Input::path(".")] } else { Vec::new() },
+            settings: self.options.settings.clone(),
+            arguments: self.arguments.clone(),
+            overrides: self.options.overrides.clone(),
+            format: Some(Format::Json),
+            provenance: !self.options.no_origins,
+            use_cache: true,
+            ..RunOptions::default()
+        };
+        let shown = self.shown(&stack.folder);
+        let output = session.run_here(self.system, &run).map_err(|error| {
+            GenerateError::Program { stack: shown.clone(), text: error.to_text(Colour::Never) }
+        })?;
+        let mut notes = Vec::new();
+        if !output.warnings.is_empty() {
+            notes.push(base_diag::render_text(&output.warnings, &output.program, Colour::Never));
+        }
+        let (spec, origins) = read_output(&output.result)
+            .map_err(|message| GenerateError::Output { stack: shown, message })?;
+        Ok(Compiled { stack: stack.clone(), spec, origins, printed: output.printed, notes })
+    }
+
+    /// Returns a path as messages show it: relative to the working folder if it lies below.
+    fn shown(&self, path: &Path) -> PathBuf {
+        match path.strip_prefix(&self.work_dir) {
+            Ok(inner) if inner.as_os_str().is_empty() => PathBuf::from("."),
+            Ok(inner) => inner.to_path_buf(),
+            Err(_) => path.to_path_buf(),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! From the folder of a stack to its Spec.
+//!
+//! API boundary, and the only place where the engine meets the language. [`compile`] finds
+//! stacks, runs their programs, and reads resources out of whatever form the output has; ids,
+//! references and dependencies of the result are checked.
+
+mod compile;
+mod error;
+mod find;
+mod options;
+mod read;
+mod write;
+
+pub use compile::{Compiled, compile};
+pub use error::GenerateError;
+pub use find::{Project, Stack, find};
+pub use options::CompileOptions;
+pub use write::{spec_json, spec_yaml};

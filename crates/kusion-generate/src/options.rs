@@ -1,0 +1,25 @@
+//! What is compiled, and how.
+
+use std::path::PathBuf;
+
+/// What is compiled, and how.
+#[derive(Clone, Debug, Default)]
+pub struct CompileOptions {
+    /// The folder that relative paths start from and that files are shown relative to; the
+    /// working folder of the system if not given.
+    pub work_dir: Option<PathBuf>,
+    /// The folders: of a stack, of a project (all of its stacks), or any other (all stacks
+    /// below). Without any, the working folder.
+    pub folders: Vec<PathBuf>,
+    /// Settings files, relative to the folder of each stack. Without any, `kcl.yaml` of the
+    /// stack is taken.
+    pub settings: Vec<PathBuf>,
+    /// Top-level arguments, `key=value`.
+    pub arguments: Vec<String>,
+    /// Changes to the program, `path=value`.
+    pub overrides: Vec<String>,
+    /// How many threads work; as many as there are cores if 0.
+    pub threads: usize,
+    /// Whether it is left out where values come from, which costs time.
+    pub no_origins: bool,
+}

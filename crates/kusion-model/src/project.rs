@@ -1,0 +1,234 @@
+//! `project.yaml` and `stack.yaml`, in the forms of 2022–23 and in the current one.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What `project.yaml` says.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub struct ProjectFile {
+    /// The name of the project.
+    pub name: String,
+    /// The tenant that it belongs to.
+    #[serde(default)]
+    pub tenant: Option<String>,
+    /// What it is for.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Labels, for people and selectors.
+    #[serde(default)]
+    pub labels: Option<BTreeMap<String, String>>,
+    /// Where its state is kept.
+    #[serde(default)]
+    pub backend: Option<BackendSetting>,
+    /// How its Spec is made.
+    #[serde(default)]
+    pub generator: Option<GeneratorSetting>,
+    /// Secret stores of the form of 2022–23, as written.
+    #[serde(default)]
+    pub secret_stores: Option<Map<String, Value>>,
+    /// What is added to all of its resources.
+    #[serde(default)]
+    pub extensions: Option<Vec<Extension>>,
+    /// Fields of no meaning here, as written.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// What `stack.yaml` says.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StackFile {
+    /// The name of the stack.
+    pub name: String,
+    /// What it is for.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Labels, for people and selectors.
+    #[serde(default)]
+    pub labels: Option<BTreeMap<String, String>>,
+    /// The kubeconfig of its cluster, relative to its folder.
+    #[serde(default)]
+    pub kube_config: Option<String>,
+    /// Where its state is kept, if not where that of the project is.
+    #[serde(default)]
+    pub backend: Option<BackendSetting>,
+    /// The workspace that it is meant for.
+    #[serde(default)]
+    pub workspace: Option<String>,
+    /// What is added to all of its resources; wins over what the project says.
+    #[serde(default)]
+    pub extensions: Option<Vec<Extension>>,
+    /// Fields of no meaning here, as written.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
+}
+
+/// Where a state is kept.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged, expecting = "a backend is a URL, or a map with `storageType` and `config`")]
+pub enum BackendSetting {
+    /// By its address: `sqlite:state.db`, `postgres://…`, `s3://bucket/prefix`.
+    Url(String),
+    /// By the kind of storage and its settings.
+    Storage {
+        /// The kind: `local`, `db`, `oss`, `s3`, `http`.
+        #[serde(rename = "storageType", alias = "type")]
+        storage_type: String,
+        /// Its settings, as written.
+        #[serde(default, alias = "configs")]
+        config: Map<String, Value>,
+    },
+}
+
+/// How a Spec is made.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct GeneratorSetting {
+    /// The generator, `KCL`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// Its settings, as written.
+    #[serde(default, alias = "config")]
+    pub configs: Option<Map<String, Value>>,
+}
+
+/// What is added to all resources of a project or stack.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Extension {
+    /// Which of the fields counts.
+    pub kind: String,
+    /// The namespace of objects that name none.
+    #[serde(default)]
+    pub kubernetes_namespace: Option<NamespaceExtension>,
+    /// Labels and annotations of all objects.
+    #[serde(default)]
+    pub kubernetes_metadata: Option<MetadataExtension>,
+}
+
+/// The namespace of objects that name none.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct NamespaceExtension {
+    /// Its name.
+    pub namespace: String,
+}
+
+/// Labels and annotations of all objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct MetadataExtension {
+    /// The labels.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// The annotations.
+    #[serde(default)]
+    pub annotations: BTreeMap<String, String>,
+}
+
+/// Why a file is no project or stack.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FileError {
+    /// The line, from 1, where it is known.
+    pub line: Option<u32>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl ProjectFile {
+    /// Reads the text of a `project.yaml`.
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        let file: Self = parse(text)?;
+        named(&file.name)?;
+        Ok(file)
+    }
+}
+
+impl StackFile {
+    /// Reads the text of a `stack.yaml`.
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        let file: Self = parse(text)?;
+        named(&file.name)?;
+        Ok(file)
+    }
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
+    yaml_serde::from_str(text).map_err(|error| {
+        let line = error.location().and_then(|at| u32::try_from(at.line()).ok());
+        let message = error.to_string();
+        // The place is shown with the file.
+        let message = match message.rsplit_once(" at line ") {
+            Some((message, _)) => message.to_owned(),
+            None => message,
+        };
+        FileError { line, message }
+    })
+}
+
+fn named(name: &str) -> Result<(), FileError> {
+    if name.trim().is_empty() {
+        return Err(FileError { line: None, message: "`name` is empty".to_owned() });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_project_of_2022() {
+        let file = ProjectFile::parse(
+            "name: wordpress\ntenant: t1\nbackend:\n  storageType: s3\n  config: {bucket: b}\n\
+             generator: {type: KCL, configs: {}}\nsecret_stores:\n  vault: {address: x}\nowner: me\n",
+        )
+        .expect("the file is good");
+        assert_eq!((file.name.as_str(), file.tenant.as_deref()), ("wordpress", Some("t1")));
+        let Some(BackendSetting::Storage { storage_type, config }) = file.backend else {
+            panic!("no backend")
+        };
+        assert_eq!((storage_type.as_str(), &config["bucket"]), ("s3", &json!("b")));
+        assert_eq!(file.rest.get("owner"), Some(&json!("me")));
+    }
+
+    #[test]
+    fn a_project_of_now() {
+        let file = ProjectFile::parse(
+            "name: shop\ndescription: sells\nlabels: {team: a}\nbackend: s3://b/p\nextensions:\n\
+             - kind: kubernetesNamespace\n  kubernetesNamespace: {namespace: shop}\n\
+             - kind: kubernetesMetadata\n  kubernetesMetadata: {labels: {a: b}}\n",
+        )
+        .expect("the file is good");
+        let extensions = file.extensions.expect("there are extensions");
+        let namespace = extensions[0].kubernetes_namespace.as_ref().expect("the first");
+        assert_eq!(namespace.namespace, "shop");
+        let metadata = extensions[1].kubernetes_metadata.as_ref().expect("the second");
+        assert_eq!(metadata.labels["a"], "b");
+        assert_eq!(file.backend, Some(BackendSetting::Url("s3://b/p".into())));
+    }
+
+    #[test]
+    fn stacks() {
+        let file = StackFile::parse("name: dev\nkubeConfig: ../kc\nlabels: {a: b}\nx: [1]\n")
+            .expect("the file is good");
+        assert_eq!((file.name.as_str(), file.kube_config.as_deref()), ("dev", Some("../kc")));
+        let file = StackFile::parse("name: dev\nworkspace: prod\nbackend: s3://b\n")
+            .expect("the file is good");
+        assert_eq!(file.workspace.as_deref(), Some("prod"));
+    }
+
+    #[test]
+    fn errors_know_their_line() {
+        let error = |text: &str| StackFile::parse(text).expect_err("the file is bad");
+        let found = error("name: dev\nlabels:\n  a: b\n  c: [1]\n");
+        assert_eq!(found.line, Some(4), "{found}");
+        assert!(found.message.contains("expected a string"), "{found}");
+        let found = error("description: x\n");
+        assert!(found.message.contains("missing field `name`"), "{found}");
+        assert_eq!(error("name: ' '\n").message, "`name` is empty");
+        assert_eq!(error("name: a\nlabels: {\n").line, Some(3));
+        assert!(error("- name\n").line.is_some());
+    }
+}

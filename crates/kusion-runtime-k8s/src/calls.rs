@@ -1,0 +1,212 @@
+//! Requests to the server: one place for limits, timeouts and answers.
+
+use crate::connect::{Connection, Options, chain};
+use crate::failure;
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode, header};
+use http_body_util::BodyExt as _;
+use kube::client::Body;
+use kusion_runtime::RuntimeError;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+/// One request.
+#[derive(Clone, Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) method: Method,
+    /// Path and query.
+    pub(crate) target: String,
+    pub(crate) accept: &'a str,
+    /// The type of the body, and the body.
+    pub(crate) body: Option<(&'a str, Vec<u8>)>,
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn get(target: String) -> Self {
+        Self { method: Method::GET, target, accept: "application/json", body: None }
+    }
+
+    pub(crate) fn with_body(
+        method: Method,
+        target: String,
+        content: &'a str,
+        body: Vec<u8>,
+    ) -> Self {
+        Self { method, target, accept: "application/json", body: Some((content, body)) }
+    }
+}
+
+/// What the server said.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    /// Returns the body of a success.
+    pub(crate) fn success(self) -> Result<Self, RuntimeError> {
+        if self.status.is_success() { Ok(self) } else { Err(failure::of_answer(&self)) }
+    }
+
+    /// Returns the body of a success, none if there is no such thing.
+    pub(crate) fn found(self) -> Result<Option<Self>, RuntimeError> {
+        if self.status == StatusCode::NOT_FOUND { Ok(None) } else { self.success().map(Some) }
+    }
+}
+
+/// The way to one server.
+pub(crate) struct Calls {
+    connection: Connection,
+    timeout: Duration,
+    /// The time between two calls, and when the next may begin.
+    pace: Option<(Duration, Mutex<Instant>)>,
+}
+
+impl Calls {
+    pub(crate) fn new(connection: Connection, options: &Options) -> Self {
+        let pace = options
+            .calls_per_second
+            .filter(|count| *count > 0)
+            .map(|count| (Duration::from_secs(1) / count, Mutex::new(Instant::now())));
+        Self { connection, timeout: options.call_timeout, pace }
+    }
+
+    pub(crate) fn server(&self) -> &str {
+        &self.connection.server
+    }
+
+    pub(crate) fn default_namespace(&self) -> &str {
+        &self.connection.default_namespace
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn send(&self, call: Call<'_>) -> Result<Answer, RuntimeError> {
+        let work = async {
+            let response = self.begin(call).await?;
+            let (parts, body) = response.into_parts();
+            let body = body.collect().await.map_err(|error| self.lost(&chain(&error)))?.to_bytes();
+            Ok(Answer {
+                status: parts.status,
+                warnings: warnings(&parts.headers),
+                retry_after: retry_after(&parts.headers),
+                body,
+            })
+        };
+        match tokio::time::timeout(self.timeout, work).await {
+            Ok(answer) => answer,
+            Err(_) => Err(self.lost(&format!("no answer in {} s", self.timeout.as_secs()))),
+        }
+    }
+
+    /// Sends a request whose answer is read piece by piece. Only the head has to come in time.
+    pub(crate) async fn open(&self, call: Call<'_>) -> Result<Response<Body>, RuntimeError> {
+        match tokio::time::timeout(self.timeout, self.begin(call)).await {
+            Ok(response) => response,
+            Err(_) => Err(self.lost(&format!("no answer in {} s", self.timeout.as_secs()))),
+        }
+    }
+
+    async fn begin(&self, call: Call<'_>) -> Result<Response<Body>, RuntimeError> {
+        self.wait_for_turn().await;
+        let mut request = Request::builder()
+            .method(call.method)
+            .uri(call.target)
+            .header(header::ACCEPT, call.accept);
+        let body = match call.body {
+            Some((content, bytes)) => {
+                request = request.header(header::CONTENT_TYPE, content);
+                Body::from(bytes)
+            }
+            None => Body::empty(),
+        };
+        let request = request
+            .body(body)
+            .map_err(|error| RuntimeError::Invalid(format!("no such address: {error}")))?;
+        self.connection.client.send(request).await.map_err(|error| match &error {
+            kube::Error::Auth(_) => {
+                RuntimeError::Unavailable(format!("`{}`: {}", self.server(), chain(&error)))
+            }
+            _ => self.lost(&chain(&error)),
+        })
+    }
+
+    async fn wait_for_turn(&self) {
+        let Some((step, next)) = &self.pace else { return };
+        let at = {
+            let mut next = next.lock().await;
+            let at = (*next).max(Instant::now());
+            *next = at + *step;
+            at
+        };
+        tokio::time::sleep_until(at).await;
+    }
+
+    /// Nobody knows whether a call had an effect.
+    pub(crate) fn lost(&self, what: &str) -> RuntimeError {
+        RuntimeError::Transient {
+            message: format!("`{}`: {what}", self.server()),
+            retry_after_ms: None,
+        }
+    }
+}
+
+/// Reads `Warning: 299 - "text"` headers.
+fn warnings(headers: &http::HeaderMap) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for value in headers.get_all(header::WARNING) {
+        let Ok(text) = std::str::from_utf8(value.as_bytes()) else { continue };
+        let text = match (text.find('"'), text.rfind('"')) {
+            (Some(start), Some(end)) if start < end => &text[start + 1..end],
+            _ => text,
+        };
+        let text = text.replace("\\\"", "\"").replace("\\\\", "\\");
+        if !out.contains(&text) {
+            out.push(text);
+        }
+    }
+    out
+}
+
+fn retry_after(headers: &http::HeaderMap) -> Option<Duration> {
+    let text = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
+    text.trim().parse().ok().map(Duration::from_secs)
+}
+
+/// Appends a value to a path or query, with all but plain characters escaped.
+pub(crate) fn push_escaped(out: &mut String, text: &str) {
+    const HEX: &[u8; 16] = b"0123456789ABCDEF";
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b':') {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            out.push(char::from(HEX[usize::from(byte >> 4)]));
+            out.push(char::from(HEX[usize::from(byte & 15)]));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_lose_their_quotes_and_repetitions() {
+        let mut headers = http::HeaderMap::new();
+        for text in [r#"299 - "unknown field \"spec.x\"""#, r#"299 - "unknown field \"spec.x\"""#] {
+            headers.append(header::WARNING, text.parse().expect("a header"));
+        }
+        assert_eq!(warnings(&headers), [r#"unknown field "spec.x""#]);
+    }
+
+    #[test]
+    fn names_are_escaped_in_paths() {
+        let mut out = String::new();
+        push_escaped(&mut out, "system:node a/b%");
+        assert_eq!(out, "system:node%20a%2Fb%25");
+    }
+}

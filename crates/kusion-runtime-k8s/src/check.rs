@@ -1,0 +1,97 @@
+//! What can be said against a resource without a server.
+
+use crate::key::ObjectKey;
+use kusion_k8s_schema::{builtin, check as decode, names};
+use kusion_model::Resource;
+use serde_json::Value;
+
+/// Names what is wrong with a resource: unknown fields, wrong types, bad names. Only built-in
+/// kinds are known.
+pub(crate) fn check(resource: &Resource) -> Vec<String> {
+    let attributes = &resource.attributes;
+    let Some(key) = ObjectKey::of_object(attributes) else {
+        let missing = ["apiVersion", "kind"]
+            .into_iter()
+            .filter(|name| attributes.get(name).and_then(Value::as_str).is_none_or(str::is_empty));
+        let mut missing: Vec<String> = missing.map(|name| format!("{name} is missing")).collect();
+        if missing.is_empty() {
+            missing.push("metadata.name is missing".to_owned());
+        }
+        return missing;
+    };
+    let (group, version) = key.group_version();
+    let mut found = Vec::new();
+    let api = builtin();
+    let namespaced = match api.resource_of_kind(group, version, &key.kind) {
+        Some(served) => served.namespaced,
+        None => !key.namespace.is_empty(),
+    };
+    if !namespaced && !key.namespace.is_empty() {
+        let (kind, namespace) = (&key.kind, &key.namespace);
+        found.push(format!("a {kind} is not part of a namespace, but names `{namespace}`"));
+    }
+    if let Some(ty) = api.type_of(group, version, &key.kind) {
+        match decode(&api.types, ty, attributes) {
+            Ok(findings) => found.extend(findings.iter().map(ToString::to_string)),
+            Err(message) => found.push(message),
+        }
+    }
+    if let Some(metadata) = attributes.get("metadata") {
+        // A missing namespace is filled in when it is applied.
+        let mut metadata = metadata.clone();
+        if let Value::Object(fields) = &mut metadata
+            && namespaced
+            && key.namespace.is_empty()
+        {
+            fields.insert("namespace".to_owned(), "default".into());
+        }
+        let rule = names::name_rule(group, &key.kind);
+        let causes = names::object_meta(&metadata, namespaced, rule);
+        found.extend(causes.iter().map(ToString::to_string));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kusion_model::{ResourceId, ResourceType};
+    use serde_json::{Map, json};
+
+    fn found(attributes: Value) -> Vec<String> {
+        check(&Resource {
+            id: ResourceId::new("a"),
+            resource_type: ResourceType::kubernetes(),
+            attributes,
+            depends_on: Vec::new(),
+            extensions: Map::new(),
+        })
+    }
+
+    #[test]
+    fn a_good_object_passes() {
+        let wanted = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a", "namespace": "new"}, "data": {"a": "b"}});
+        assert_eq!(found(wanted), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn unknown_fields_wrong_types_and_bad_names_are_named() {
+        let wanted = json!({"apiVersion": "apps/v1", "kind": "Deployment",
+            "metadata": {"name": "a"}, "spec": {"replica": 3}});
+        assert_eq!(found(wanted), ["unknown field \"spec.replica\""]);
+        let wanted = json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a"}, "data": {"a": 1}});
+        assert_eq!(found(wanted).len(), 1);
+        let wanted = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "A_b"}});
+        assert!(found(wanted)[0].contains("metadata.name"), "the name is checked");
+        assert_eq!(found(json!({"kind": "ConfigMap"})), ["apiVersion is missing"]);
+    }
+
+    #[test]
+    fn custom_kinds_are_checked_by_name_only() {
+        let wanted = json!({"apiVersion": "example.com/v1", "kind": "Thing",
+            "metadata": {"name": "a"}, "spec": {"any": 1}});
+        assert_eq!(found(wanted), [] as [&str; 0]);
+    }
+}

@@ -1,0 +1,178 @@
+//! From a kubeconfig to a client.
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use kusion_runtime::RuntimeError;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where the way to a cluster is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClusterSource {
+    /// Where kubectl looks: a named file, else the files of `KUBECONFIG`, else the one in the
+    /// home folder, else the account of the pod that we run in.
+    Found {
+        /// The file of `--kubeconfig`.
+        kubeconfig: Option<PathBuf>,
+        /// The context of `--context`; none takes the current one.
+        context: Option<String>,
+    },
+    /// The text of a kubeconfig.
+    Text(String),
+}
+
+impl Default for ClusterSource {
+    fn default() -> Self {
+        Self::Found { kubeconfig: None, context: None }
+    }
+}
+
+/// How a cluster is spoken to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many calls run at a time.
+    pub parallel_calls: usize,
+    /// How many calls are begun in a second; none sets no limit.
+    pub calls_per_second: Option<u32>,
+    /// How long one call may take.
+    pub call_timeout: Duration,
+    /// How long a deletion is awaited.
+    pub delete_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            parallel_calls: 16,
+            calls_per_second: None,
+            call_timeout: Duration::from_secs(60),
+            delete_timeout: Duration::from_secs(300),
+        }
+    }
+}
+
+/// A client, and what is known about where it leads.
+pub(crate) struct Connection {
+    pub(crate) client: Client,
+    pub(crate) server: String,
+    pub(crate) default_namespace: String,
+}
+
+/// Makes a client. No request is sent.
+pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, RuntimeError> {
+    let mut config = match source {
+        ClusterSource::Text(text) => {
+            let kubeconfig = Kubeconfig::from_yaml(text)
+                .map_err(|error| unavailable(format!("the kubeconfig cannot be read: {error}")))?;
+            of_kubeconfig(kubeconfig, None, "the kubeconfig").await?
+        }
+        ClusterSource::Found { kubeconfig: Some(path), context } => {
+            let read = Kubeconfig::read_from(path).map_err(|error| unreadable(path, &error))?;
+            of_kubeconfig(read, context.as_deref(), &format!("`{}`", path.display())).await?
+        }
+        ClusterSource::Found { kubeconfig: None, context } => find(context.as_deref()).await?,
+    };
+    // The engine decides what is tried again, and tells.
+    config.default_retry = false;
+    let server = config.cluster_url.to_string();
+    let default_namespace = config.default_namespace.clone();
+    let client = Client::try_from(config).map_err(|error| {
+        unavailable(format!("no connection to `{server}` can be made: {}", chain(&error)))
+    })?;
+    Ok(Connection { client, server, default_namespace })
+}
+
+async fn find(context: Option<&str>) -> Result<Config, RuntimeError> {
+    let paths = default_paths();
+    let mut merged = Kubeconfig::default();
+    let mut found = Vec::new();
+    for path in &paths {
+        if !path.exists() {
+            continue;
+        }
+        let read = Kubeconfig::read_from(path).map_err(|error| unreadable(path, &error))?;
+        merged = merged.merge(read).map_err(|error| unreadable(path, &error))?;
+        found.push(format!("`{}`", path.display()));
+    }
+    if !found.is_empty() {
+        return of_kubeconfig(merged, context, &found.join(", ")).await;
+    }
+    if let Some(context) = context {
+        let message = format!("there is no kubeconfig in which to find the context `{context}`");
+        return Err(unavailable(format!("{message}; looked for {}", list(&paths))));
+    }
+    Config::incluster().map_err(|_| {
+        unavailable(format!(
+            "no cluster is known: there is no kubeconfig (looked for {}), and this is no pod",
+            list(&paths)
+        ))
+    })
+}
+
+/// The files in which kubectl looks.
+fn default_paths() -> Vec<PathBuf> {
+    let listed: Vec<PathBuf> = std::env::var_os("KUBECONFIG")
+        .map(|value| {
+            std::env::split_paths(&value).filter(|path| !path.as_os_str().is_empty()).collect()
+        })
+        .unwrap_or_default();
+    if !listed.is_empty() {
+        return listed;
+    }
+    std::env::home_dir().map(|home| home.join(".kube").join("config")).into_iter().collect()
+}
+
+async fn of_kubeconfig(
+    kubeconfig: Kubeconfig,
+    context: Option<&str>,
+    place: &str,
+) -> Result<Config, RuntimeError> {
+    let mut names: Vec<String> =
+        kubeconfig.contexts.iter().map(|context| format!("`{}`", context.name)).collect();
+    names.sort_unstable();
+    let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    match (context, kubeconfig.current_context.as_deref().filter(|name| !name.is_empty())) {
+        (Some(name), _) | (None, Some(name)) => {
+            if !kubeconfig.contexts.iter().any(|context| context.name == name) {
+                let message = format!("{place} has no context `{name}`; there is: {there}");
+                return Err(unavailable(message));
+            }
+        }
+        (None, None) => {
+            let message = format!("{place} has no current context; name one of: {there}");
+            return Err(unavailable(message));
+        }
+    }
+    let options = KubeConfigOptions { context: context.map(str::to_owned), ..Default::default() };
+    Config::from_custom_kubeconfig(kubeconfig, &options)
+        .await
+        .map_err(|error| unavailable(format!("{place} cannot be used: {}", chain(&error))))
+}
+
+fn unreadable(path: &Path, error: &dyn std::error::Error) -> RuntimeError {
+    unavailable(format!("the kubeconfig `{}` cannot be read: {}", path.display(), chain(error)))
+}
+
+fn unavailable(message: String) -> RuntimeError {
+    RuntimeError::Unavailable(message)
+}
+
+fn list(paths: &[PathBuf]) -> String {
+    let texts: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+    texts.join(", ")
+}
+
+/// Writes an error with its causes, each said once.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,168 @@
+//! Deletion, awaited.
+
+use crate::calls::Call;
+use crate::discovery::Served;
+use crate::key::ObjectKey;
+use crate::runtime::KubernetesRuntime;
+use crate::watch::events::{EventKind, Events};
+use http::{Method, StatusCode};
+use kusion_runtime::{Deletion, RuntimeError};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Kinds that own no other objects: nothing has to go before them.
+const LEAVES: &[(&str, &str)] = &[
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("v1", "ServiceAccount"),
+    ("v1", "LimitRange"),
+    ("v1", "ResourceQuota"),
+    ("v1", "PersistentVolumeClaim"),
+    ("v1", "Namespace"),
+    ("rbac.authorization.k8s.io/v1", "Role"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRole"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+    ("networking.k8s.io/v1", "Ingress"),
+    ("networking.k8s.io/v1", "IngressClass"),
+    ("networking.k8s.io/v1", "NetworkPolicy"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"),
+    ("storage.k8s.io/v1", "StorageClass"),
+    ("scheduling.k8s.io/v1", "PriorityClass"),
+];
+
+/// Deletes an object and waits until it is gone.
+pub(crate) async fn delete(
+    runtime: &KubernetesRuntime,
+    deletion: Deletion<'_>,
+) -> Result<(), RuntimeError> {
+    let prior = deletion.prior;
+    let key = ObjectKey::parse(&prior.identity.key)
+        .or_else(|| ObjectKey::of_object(&prior.resource.attributes))
+        .ok_or_else(|| RuntimeError::Invalid(format!("`{}` has no key", prior.resource.id)))?;
+    let found = runtime.discovery.find(&runtime.calls, &key.api_version, &key.kind).await?;
+    // With its kind, all objects of it are gone.
+    let Some(served) = found else { return Ok(()) };
+    let key = runtime.placed(&served, key);
+    let uid = prior.identity.uid.as_deref();
+    let is_leaf = LEAVES.contains(&(key.api_version.as_str(), key.kind.as_str()));
+    let policy = if is_leaf { "Background" } else { "Foreground" };
+    let mut options = json!({
+        "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy,
+    });
+    if let Some(uid) = uid {
+        options["preconditions"] = json!({"uid": uid});
+    }
+    let body = options.to_string().into_bytes();
+    let path = served.object(&key);
+    let call = Call::with_body(Method::DELETE, path, "application/json", body);
+    let answer = runtime.calls.send(call).await?;
+    if answer.status == StatusCode::CONFLICT && uid.is_some() {
+        // Another object has the name now; ours is gone.
+        return match answer.success() {
+            Err(RuntimeError::Moved(_)) => Ok(()),
+            other => other.map(drop),
+        };
+    }
+    let Some(answer) = answer.found()? else { return Ok(()) };
+    let left: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    if left.get("kind").and_then(Value::as_str) == Some("Status") {
+        return Ok(());
+    }
+    wait(runtime, &served, &key, uid, left).await
+}
+
+/// Waits until an object is gone.
+async fn wait(
+    runtime: &KubernetesRuntime,
+    served: &Served,
+    key: &ObjectKey,
+    uid: Option<&str>,
+    mut left: Value,
+) -> Result<(), RuntimeError> {
+    let deadline = Instant::now() + runtime.options.delete_timeout;
+    let mut pause = Duration::from_millis(20);
+    loop {
+        let watched = watch(runtime, served, key, &mut left);
+        match tokio::time::timeout_at(deadline, watched).await {
+            Ok(Ok(true)) => return Ok(()),
+            Ok(Ok(false)) => {}
+            Ok(Err(error)) if error.is_transient() => {}
+            Ok(Err(error)) => return Err(error),
+            Err(_) => return Err(overdue(runtime, key, &left)),
+        }
+        match runtime.get(served, key).await {
+            Ok(None) => return Ok(()),
+            Ok(Some(live)) => {
+                if uid.is_some() && live.identity.uid.as_deref() != uid {
+                    return Ok(());
+                }
+                left = live.attributes;
+            }
+            Err(error) if error.is_transient() => {}
+            Err(error) => return Err(error),
+        }
+        if Instant::now() + pause >= deadline {
+            return Err(overdue(runtime, key, &left));
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(2));
+    }
+}
+
+/// Watches one object; true when it is seen to go, false when the watch ends.
+async fn watch(
+    runtime: &KubernetesRuntime,
+    served: &Served,
+    key: &ObjectKey,
+    left: &mut Value,
+) -> Result<bool, RuntimeError> {
+    let version = left.pointer("/metadata/resourceVersion").and_then(Value::as_str);
+    let Some(version) = version.filter(|_| served.can_watch) else { return Ok(false) };
+    let name = format!("metadata.name={}", key.name);
+    let mut events =
+        Events::open(&runtime.calls, served, &key.namespace, version, Some(&name)).await?;
+    while let Some(event) = events.next().await? {
+        match event.kind {
+            EventKind::Deleted => return Ok(true),
+            EventKind::Added | EventKind::Modified => *left = event.object,
+            EventKind::Bookmark => {}
+            EventKind::Error => return Ok(false),
+        }
+    }
+    Ok(false)
+}
+
+fn overdue(runtime: &KubernetesRuntime, key: &ObjectKey, left: &Value) -> RuntimeError {
+    let seconds = runtime.options.delete_timeout.as_secs();
+    let reason = waits_for(left);
+    RuntimeError::Transient {
+        message: format!("{} `{}` is not gone after {seconds} s: {reason}", key.kind, key.name),
+        retry_after_ms: None,
+    }
+}
+
+/// Says what keeps an object that is being deleted.
+pub(crate) fn waits_for(object: &Value) -> String {
+    let texts = |pointer: &str| -> Vec<String> {
+        let list = object.pointer(pointer).and_then(Value::as_array);
+        let texts = list.into_iter().flatten().filter_map(Value::as_str);
+        texts.map(|text| format!("`{text}`")).collect()
+    };
+    let mut parts = Vec::new();
+    let finalizers = [texts("/metadata/finalizers"), texts("/spec/finalizers")].concat();
+    if !finalizers.is_empty() {
+        parts.push(format!("it waits for the finalizers {}", finalizers.join(", ")));
+    }
+    let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
+    for condition in conditions.into_iter().flatten() {
+        let text = |name: &str| condition.get(name).and_then(Value::as_str).unwrap_or_default();
+        let is_reason = text("type").starts_with("Namespace") && text("status") == "True";
+        if is_reason && !text("message").is_empty() {
+            parts.push(text("message").to_owned());
+        }
+    }
+    if parts.is_empty() { "the server has not removed it yet".to_owned() } else { parts.join("; ") }
+}

@@ -1,0 +1,176 @@
+//! Fields that are known not to change in place. Others are learnt from the server's refusal.
+
+use kusion_k8s_schema::Quantity;
+use kusion_model::FieldPath;
+use serde_json::Value;
+
+/// How two values of a field are told apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// Any difference counts: the server adds nothing here.
+    Whole,
+    /// Only what both sides set counts: the server fills in the rest.
+    Shared,
+}
+
+/// A field of a kind: group, kind, path.
+type Rule = (&'static str, &'static str, &'static [&'static str], How);
+
+const RULES: &[Rule] = &[
+    ("apps", "Deployment", &["spec", "selector"], How::Whole),
+    ("apps", "ReplicaSet", &["spec", "selector"], How::Whole),
+    ("apps", "DaemonSet", &["spec", "selector"], How::Whole),
+    ("apps", "StatefulSet", &["spec", "selector"], How::Whole),
+    ("apps", "StatefulSet", &["spec", "serviceName"], How::Whole),
+    ("apps", "StatefulSet", &["spec", "podManagementPolicy"], How::Whole),
+    ("apps", "StatefulSet", &["spec", "volumeClaimTemplates"], How::Shared),
+    ("batch", "Job", &["spec", "selector"], How::Shared),
+    ("batch", "Job", &["spec", "completionMode"], How::Whole),
+    ("batch", "Job", &["spec", "template"], How::Shared),
+    ("", "Service", &["spec", "clusterIP"], How::Whole),
+    ("", "PersistentVolumeClaim", &["spec", "accessModes"], How::Whole),
+    ("", "PersistentVolumeClaim", &["spec", "storageClassName"], How::Whole),
+    ("", "PersistentVolumeClaim", &["spec", "volumeName"], How::Whole),
+    ("", "PersistentVolumeClaim", &["spec", "volumeMode"], How::Whole),
+    ("", "PersistentVolumeClaim", &["spec", "selector"], How::Whole),
+    ("", "Secret", &["type"], How::Whole),
+    ("rbac.authorization.k8s.io", "RoleBinding", &["roleRef"], How::Shared),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding", &["roleRef"], How::Shared),
+    ("storage.k8s.io", "StorageClass", &["provisioner"], How::Whole),
+    ("storage.k8s.io", "StorageClass", &["parameters"], How::Whole),
+    ("storage.k8s.io", "StorageClass", &["reclaimPolicy"], How::Whole),
+    ("storage.k8s.io", "StorageClass", &["volumeBindingMode"], How::Whole),
+    ("storage.k8s.io", "CSIDriver", &["spec", "attachRequired"], How::Whole),
+    ("scheduling.k8s.io", "PriorityClass", &["value"], How::Whole),
+    ("scheduling.k8s.io", "PriorityClass", &["preemptionPolicy"], How::Whole),
+    ("networking.k8s.io", "IngressClass", &["spec", "controller"], How::Whole),
+    ("node.k8s.io", "RuntimeClass", &["handler"], How::Whole),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", &["spec", "scope"], How::Whole),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", &["spec", "group"], How::Whole),
+];
+
+/// Fields of a ConfigMap or Secret that has been closed for changes.
+const CLOSED: &[Rule] = &[
+    ("", "ConfigMap", &["data"], How::Whole),
+    ("", "ConfigMap", &["binaryData"], How::Whole),
+    ("", "ConfigMap", &["immutable"], How::Whole),
+    ("", "Secret", &["data"], How::Whole),
+    ("", "Secret", &["immutable"], How::Whole),
+];
+
+/// Returns the immutable fields that surely are to change.
+pub(crate) fn changed(desired: &Value, live: &Value) -> Vec<FieldPath> {
+    let text = |name: &str| desired.get(name).and_then(Value::as_str).unwrap_or_default();
+    let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
+    let kind = text("kind");
+    let closed = live.get("immutable") == Some(&Value::Bool(true));
+    let rules = RULES.iter().chain(if closed { CLOSED } else { &[] });
+    rules
+        .filter(|rule| rule.0 == group && rule.1 == kind && !is_free(rule, desired, live))
+        .filter_map(|(_, _, path, how)| {
+            let path = path.iter().fold(FieldPath::default(), |path, step| path.key(step));
+            let (wanted, there) = (path.find(desired)?, path.find(live)?);
+            let differs = match how {
+                // An empty text leaves the choice to the server.
+                How::Whole => wanted != there && wanted != "",
+                How::Shared => surely_differ(wanted, there),
+            };
+            differs.then_some(path)
+        })
+        .collect()
+}
+
+/// Whether a field may change after all.
+fn is_free(rule: &Rule, desired: &Value, live: &Value) -> bool {
+    let kind_of_service = |object: &Value| {
+        object.pointer("/spec/type").and_then(Value::as_str).unwrap_or("ClusterIP").to_owned()
+    };
+    match rule.1 {
+        // A service of another type gives up its address, or gets one.
+        "Service" => {
+            kind_of_service(desired) == "ExternalName" || kind_of_service(live) == "ExternalName"
+        }
+        // A job that waits may still be given another template.
+        "Job" => live.pointer("/spec/suspend") == Some(&Value::Bool(true)),
+        _ => false,
+    }
+}
+
+/// Whether two values differ in what both of them set.
+fn surely_differ(wanted: &Value, there: &Value) -> bool {
+    match (wanted, there) {
+        (Value::Object(wanted), Value::Object(there)) => wanted.iter().any(|(key, value)| {
+            // Labels and the status come from the server.
+            key != "status" && there.get(key).is_some_and(|there| surely_differ(value, there))
+        }),
+        (Value::Array(wanted), Value::Array(there)) => {
+            wanted.len() != there.len()
+                || wanted.iter().zip(there).any(|(wanted, there)| surely_differ(wanted, there))
+        }
+        (Value::Null, _) | (_, Value::Null) => false,
+        _ => wanted != there && !same_quantity(wanted, there),
+    }
+}
+
+fn same_quantity(a: &Value, b: &Value) -> bool {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let (a, b) = (text(a), text(b));
+    a == b
+        || match (Quantity::parse(&a), Quantity::parse(&b)) {
+            (Some(a), Some(b)) => a.nano() == b.nano(),
+            _ => false,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fields(api_version: &str, kind: &str, desired: Value, live: Value) -> Vec<String> {
+        let whole = |mut value: Value| {
+            value["apiVersion"] = api_version.into();
+            value["kind"] = kind.into();
+            value
+        };
+        changed(&whole(desired), &whole(live)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn another_selector_needs_another_deployment() {
+        let spec = |app: &str| json!({"spec": {"selector": {"matchLabels": {"app": app}}}});
+        assert_eq!(fields("apps/v1", "Deployment", spec("a"), spec("b")), ["spec.selector"]);
+        assert!(fields("apps/v1", "Deployment", spec("a"), spec("a")).is_empty());
+        assert!(fields("apps/v1", "Deployment", json!({}), spec("a")).is_empty());
+    }
+
+    #[test]
+    fn what_the_server_fills_in_is_no_change() {
+        let claim = |storage: &str| json!({"resources": {"requests": {"storage": storage}}});
+        let wanted = json!({"spec": {"volumeClaimTemplates": [
+            {"metadata": {"name": "d"}, "spec": claim("1Gi")}]}});
+        let live = |storage: &str| {
+            let mut spec = claim(storage);
+            spec["volumeMode"] = "Filesystem".into();
+            json!({"spec": {"volumeClaimTemplates": [
+                {"kind": "PersistentVolumeClaim", "metadata": {"name": "d"}, "spec": spec}]}})
+        };
+        assert!(fields("apps/v1", "StatefulSet", wanted.clone(), live("1024Mi")).is_empty());
+        assert_eq!(
+            fields("apps/v1", "StatefulSet", wanted, live("2Gi")),
+            ["spec.volumeClaimTemplates"]
+        );
+    }
+
+    #[test]
+    fn closed_config_maps_do_not_change() {
+        let data =
+            |text: &str, immutable: bool| json!({"data": {"a": text}, "immutable": immutable});
+        assert_eq!(fields("v1", "ConfigMap", data("x", true), data("y", true)), ["data"]);
+        assert!(fields("v1", "ConfigMap", data("x", false), data("y", false)).is_empty());
+        assert_eq!(fields("v1", "Secret", data("x", false), data("x", true)), ["immutable"]);
+    }
+}

@@ -1,0 +1,32 @@
+//! Kubernetes behind the trait of runtimes.
+//!
+//! Objects are JSON values; nothing here knows the types of a kind beyond the tables of
+//! `kusion-k8s-schema`. Every change is a server-side apply of one field manager, every question
+//! about many objects a list. What can be answered without a server ([`KubernetesRuntime`]'s
+//! `compare`, [`health`], the offline check) is pure. Start at `runtime.rs`.
+
+mod adopt;
+mod calls;
+mod change;
+mod check;
+mod clean;
+mod compare;
+mod connect;
+mod delete;
+mod discovery;
+mod failure;
+pub mod health;
+mod immutable;
+mod key;
+mod object;
+mod prepare;
+mod read;
+mod runtime;
+mod watch;
+
+pub use connect::{ClusterSource, Options};
+pub use key::ObjectKey;
+pub use runtime::KubernetesRuntime;
+
+/// The name under which fields are owned.
+pub const FIELD_MANAGER: &str = "kusion";

@@ -1,0 +1,145 @@
+//! The runtime itself: one cluster, and the calls of the trait.
+
+use crate::calls::{Call, Calls};
+use crate::connect::{self, ClusterSource, Options};
+use crate::discovery::{Discovery, Served};
+use crate::key::ObjectKey;
+use crate::{change, check, clean, compare, delete, object, read, watch};
+use async_trait::async_trait;
+use futures::stream::BoxStream;
+use kusion_model::{FieldPath, Resource, ResourceId};
+use kusion_runtime::{
+    Applied, Change, Comparison, Deletion, Live, Pending, Progress, Rehearsal, Runtime,
+    RuntimeError, Target,
+};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A Kubernetes cluster as a runtime. Cheap to clone.
+#[derive(Clone)]
+pub struct KubernetesRuntime {
+    pub(crate) calls: Arc<Calls>,
+    pub(crate) discovery: Arc<Discovery>,
+    pub(crate) options: Arc<Options>,
+}
+
+impl KubernetesRuntime {
+    /// Finds the way to a cluster. No request is sent yet.
+    ///
+    /// # Errors
+    /// There is no kubeconfig, it cannot be read, or it has no such context.
+    pub async fn connect(source: &ClusterSource, options: Options) -> Result<Self, RuntimeError> {
+        let connection = connect::connect(source).await?;
+        Ok(Self {
+            calls: Arc::new(Calls::new(connection, &options)),
+            discovery: Arc::default(),
+            options: Arc::new(options),
+        })
+    }
+
+    /// Returns the address of the server.
+    pub fn server(&self) -> &str {
+        self.calls.server()
+    }
+
+    /// Puts an object without a namespace into the one of the context, if its kind has one.
+    pub(crate) fn placed(&self, served: &Served, mut key: ObjectKey) -> ObjectKey {
+        if !served.namespaced {
+            key.namespace.clear();
+        } else if key.namespace.is_empty() {
+            self.calls.default_namespace().clone_into(&mut key.namespace);
+        }
+        key
+    }
+
+    /// Reads one object.
+    pub(crate) async fn get(
+        &self,
+        served: &Served,
+        key: &ObjectKey,
+    ) -> Result<Option<Live>, RuntimeError> {
+        let call = Call::get(served.object(key));
+        let Some(answer) = self.calls.send(call).await?.found()? else { return Ok(None) };
+        let live = object::decode(&answer.body, served)
+            .map_err(|error| self.calls.lost(&format!("`{key}` cannot be read: {error}")))?;
+        Ok(Some(live))
+    }
+
+    /// Finds and reads the object of a key.
+    async fn look_up(&self, key: ObjectKey) -> Result<Option<Live>, RuntimeError> {
+        let found = self.discovery.find(&self.calls, &key.api_version, &key.kind).await?;
+        let Some(served) = found else { return Ok(None) };
+        let key = self.placed(&served, key);
+        self.get(&served, &key).await
+    }
+}
+
+#[async_trait]
+impl Runtime for KubernetesRuntime {
+    async fn cluster_identity(&self) -> Result<String, RuntimeError> {
+        let call = Call::get("/api/v1/namespaces/kube-system".to_owned());
+        let answer = self.calls.send(call).await.and_then(crate::calls::Answer::success);
+        let answer = answer.map_err(|error| {
+            RuntimeError::Unavailable(format!("the cluster cannot be reached: {error}"))
+        })?;
+        let object: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        kusion_model::Identity::uid_of(&object).ok_or_else(|| {
+            RuntimeError::Unavailable(format!("`{}` is no Kubernetes server", self.server()))
+        })
+    }
+
+    fn parallel_calls(&self) -> usize {
+        self.options.parallel_calls
+    }
+
+    async fn read(
+        &self,
+        targets: &[Target<'_>],
+    ) -> Result<Vec<Result<Option<Live>, RuntimeError>>, RuntimeError> {
+        read::read(self, targets).await
+    }
+
+    fn compare(&self, desired: &Resource, live: &Live) -> Comparison {
+        compare::compare(&desired.attributes, live)
+    }
+
+    fn comparable(&self, live: &Value) -> Value {
+        clean::comparable(live)
+    }
+
+    fn secret_paths(&self, attributes: &Value) -> Vec<FieldPath> {
+        clean::secret_paths(attributes)
+    }
+
+    fn check_offline(&self, desired: &Resource) -> Vec<String> {
+        check::check(desired)
+    }
+
+    async fn rehearse(&self, change: Change<'_>) -> Result<Rehearsal, RuntimeError> {
+        change::rehearse(self, change).await
+    }
+
+    async fn apply(&self, change: Change<'_>) -> Result<Applied, RuntimeError> {
+        change::apply(self, change).await
+    }
+
+    async fn delete(&self, deletion: Deletion<'_>) -> Result<(), RuntimeError> {
+        delete::delete(self, deletion).await
+    }
+
+    async fn recover(&self, pending: Pending<'_>) -> Result<Option<Live>, RuntimeError> {
+        let known = pending.prior.and_then(|prior| ObjectKey::parse(&prior.identity.key));
+        let wanted = pending.desired.and_then(|it| ObjectKey::of_object(&it.attributes));
+        let Some(key) = wanted.or_else(|| known.clone()) else { return Ok(None) };
+        let found = self.look_up(key).await?;
+        // An object that neither we made nor the state knows is none of ours.
+        Ok(found.filter(|live| known.is_some() || object::own_record(&live.attributes).is_some()))
+    }
+
+    async fn watch(
+        &self,
+        targets: Vec<(ResourceId, Live)>,
+    ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
+        watch::watch(self.clone(), targets).await
+    }
+}

@@ -1,0 +1,105 @@
+//! The changes of a collection, as the server tells them.
+
+use crate::calls::{Call, Calls, push_escaped};
+use crate::discovery::Served;
+use crate::failure;
+use bytes::{Buf as _, Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use kube::client::Body;
+use kusion_runtime::RuntimeError;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// After how many seconds the server ends a watch; it is begun again then.
+const SECONDS: u32 = 290;
+
+/// What happened to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum EventKind {
+    Added,
+    Modified,
+    Deleted,
+    Bookmark,
+    Error,
+}
+
+/// One change.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Event {
+    #[serde(rename = "type")]
+    pub(crate) kind: EventKind,
+    pub(crate) object: Value,
+}
+
+/// A running watch.
+pub(crate) struct Events {
+    body: Body,
+    rest: BytesMut,
+    /// How much of the rest is known to hold no end of line.
+    seen: usize,
+}
+
+impl Events {
+    /// Begins to watch a collection; an empty namespace means all.
+    pub(crate) async fn open(
+        calls: &Calls,
+        served: &Served,
+        namespace: &str,
+        version: &str,
+        fields: Option<&str>,
+    ) -> Result<Self, RuntimeError> {
+        let mut target = served.collection(namespace);
+        target.push_str("?watch=true&allowWatchBookmarks=true&resourceVersion=");
+        push_escaped(&mut target, version);
+        target.push_str("&timeoutSeconds=");
+        target.push_str(&SECONDS.to_string());
+        if let Some(fields) = fields {
+            target.push_str("&fieldSelector=");
+            push_escaped(&mut target, fields);
+        }
+        let response = calls.open(Call::get(target)).await?;
+        let (parts, body) = response.into_parts();
+        if parts.status.is_success() {
+            return Ok(Self { body, rest: BytesMut::new(), seen: 0 });
+        }
+        let body = match body.collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(_) => Bytes::new(),
+        };
+        let mut status: failure::Status = serde_json::from_slice(&body).unwrap_or_default();
+        status.code = parts.status.as_u16();
+        if status.message.is_empty() {
+            status.message = format!("the watch was refused with status {}", status.code);
+        }
+        Err(failure::of_status(&status, None))
+    }
+
+    /// Returns the next change; none at the end of the watch.
+    pub(crate) async fn next(&mut self) -> Result<Option<Event>, RuntimeError> {
+        let lost = |message: String| RuntimeError::Transient { message, retry_after_ms: None };
+        loop {
+            if let Some(at) = self.rest[self.seen..].iter().position(|byte| *byte == b'\n') {
+                let line = self.rest.split_to(self.seen + at);
+                self.rest.advance(1);
+                self.seen = 0;
+                if line.iter().all(u8::is_ascii_whitespace) {
+                    continue;
+                }
+                return serde_json::from_slice(&line)
+                    .map(Some)
+                    .map_err(|error| lost(format!("a watch cannot be read: {error}")));
+            }
+            self.seen = self.rest.len();
+            match self.body.frame().await {
+                None => return Ok(None),
+                Some(Ok(frame)) => {
+                    if let Ok(data) = frame.into_data() {
+                        self.rest.extend_from_slice(&data);
+                    }
+                }
+                Some(Err(error)) => return Err(lost(format!("a watch broke off: {error}"))),
+            }
+        }
+    }
+}

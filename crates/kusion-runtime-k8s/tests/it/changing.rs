@@ -1,0 +1,272 @@
+//! Applying, comparing, rehearsing.
+
+use crate::cluster::{Cluster, deployment, operation, resource, state};
+use kusion_model::Action;
+use kusion_runtime::{Change, Comparison, Pending, Runtime as _, RuntimeError};
+use serde_json::{Value, json};
+
+const MERGE: &str = "application/merge-patch+json";
+
+fn rehearsal(desired: &kusion_model::Resource) -> Change<'_> {
+    Change { desired, prior: None, operation: None, force: false }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn applying_again_would_change_nothing() {
+    let cluster = Cluster::start().await;
+    let mut wanted = vec![
+        cluster.resource(deployment("web", "nginx:1", 0)),
+        cluster.config_map("c", json!({"a": "b"})),
+        cluster.resource(json!({"apiVersion": "v1", "kind": "ServiceAccount",
+            "metadata": {"name": "s", "labels": {"a/b": "c"}}})),
+        cluster.resource(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"},
+            "spec": {"selector": {"app": "web"}, "ports": [{"name": "http", "port": 80},
+                {"name": "dns", "port": 80, "protocol": "UDP", "targetPort": "dns"}]}})),
+        cluster.resource(json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"},
+            "stringData": {"a": "b"}})),
+        cluster.resource(json!({"apiVersion": "networking.k8s.io/v1", "kind": "Ingress",
+            "metadata": {"name": "i"}, "spec": {"rules": [{"host": "a.example", "http": {"paths": [
+                {"path": "/", "pathType": "Prefix",
+                 "backend": {"service": {"name": "s", "port": {"number": 80}}}}]}}]}})),
+        cluster.resource(json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role",
+            "metadata": {"name": "r"}, "rules": [
+                {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]})),
+    ];
+    wanted.push(resource(json!({"apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole", "metadata": {"name": format!("{}:node", cluster.namespace)},
+        "rules": []})));
+    wanted.pop();
+    for resource in &wanted {
+        cluster.apply(resource).await;
+        assert_eq!(cluster.compare(resource).await, Comparison::Same, "{}", resource.id);
+    }
+    wanted[0].attributes["spec"]["replicas"] = 1.into();
+    assert_eq!(cluster.compare(&wanted[0]).await, Comparison::Differs);
+    let data = wanted[1].attributes["data"].as_object_mut().expect("data");
+    data.remove("a");
+    data.insert("c".to_owned(), "d".into());
+    assert_eq!(cluster.compare(&wanted[1]).await, Comparison::Differs);
+    let live = cluster.apply(&wanted[1]).await;
+    assert_eq!(live.attributes["data"], json!({"c": "d"}));
+    wanted[4].attributes["stringData"] = json!({"c": "d"});
+    let live = cluster.apply(&wanted[4]).await;
+    assert_eq!(live.attributes["data"], json!({"c": "ZA=="}), "dropped keys go");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn values_that_only_look_different_are_rehearsed() {
+    let cluster = Cluster::start().await;
+    let mut attributes = deployment("web", "nginx:1", 0);
+    let container = &mut attributes["spec"]["template"]["spec"]["containers"][0];
+    container["resources"]["requests"]["cpu"] = "1000m".into();
+    let wanted = cluster.resource(attributes);
+    cluster.apply(&wanted).await;
+    let live = cluster.read_one(&wanted).await.expect("an object");
+    assert_eq!(cluster.runtime.compare(&wanted, &live), Comparison::Differs);
+    let rehearsed = cluster.runtime.rehearse(rehearsal(&wanted)).await.expect("a rehearsal");
+    let runtime = &cluster.runtime;
+    assert_eq!(runtime.comparable(&rehearsed.after), runtime.comparable(&live.attributes));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn list_items_of_others_stay() {
+    let cluster = Cluster::start().await;
+    let mut wanted = cluster.resource(deployment("web", "nginx:1", 0));
+    cluster.apply(&wanted).await;
+    let path = cluster.path("/apis/apps/v1/deployments", "web");
+    let sidecar = json!({"spec": {"template": {"spec": {"containers": [
+        {"name": "sidecar", "image": "mesh:1"}]}}}});
+    let strategic = "application/strategic-merge-patch+json";
+    cluster.send("PATCH", &path, strategic, &sidecar).await;
+    assert_eq!(cluster.compare(&wanted).await, Comparison::Same);
+    wanted.attributes["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:2".into();
+    let live = cluster.apply(&wanted).await;
+    let containers = live.attributes["spec"]["template"]["spec"]["containers"].as_array().cloned();
+    let mut images: Vec<Value> =
+        containers.expect("containers").iter().map(|it| it["image"].clone()).collect();
+    images.sort_by_key(ToString::to_string);
+    assert_eq!(images, ["mesh:1", "nginx:2"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_of_others_are_taken_only_by_force() {
+    let cluster = Cluster::start().await;
+    let mut wanted = cluster.config_map("c", json!({"a": "1"}));
+    let first = cluster.apply(&wanted).await;
+    let path = cluster.path("/api/v1/configmaps", "c") + "?fieldManager=somebody";
+    cluster.send("PATCH", &path, MERGE, &json!({"data": {"a": "2"}})).await;
+    wanted.attributes["data"]["a"] = "3".into();
+    let prior = state(&wanted, &first);
+    let mut change = Change {
+        desired: &wanted,
+        prior: Some(&prior),
+        operation: Some(operation()),
+        force: false,
+    };
+    for result in [
+        cluster.runtime.rehearse(change).await.map(drop),
+        cluster.runtime.apply(change).await.map(drop),
+    ] {
+        let Err(RuntimeError::Conflict(conflicts)) = result else { panic!("{result:?}") };
+        assert_eq!(conflicts.len(), 1);
+        assert_eq!(conflicts[0].owner, "somebody");
+        assert_eq!(conflicts[0].fields, ["data.a"]);
+    }
+    change.force = true;
+    let rehearsed = cluster.runtime.rehearse(change).await.expect("a rehearsal");
+    assert_eq!(rehearsed.conflicts[0].owner, "somebody");
+    assert_eq!(rehearsed.after["data"]["a"], "3");
+    assert_eq!(cluster.read_one(&wanted).await.expect("there").attributes["data"]["a"], "2");
+    let applied = cluster.runtime.apply(change).await.expect("an apply");
+    assert_eq!(applied.live.attributes["data"]["a"], "3");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreign_object_is_not_taken_silently() {
+    let cluster = Cluster::start().await;
+    let path = cluster.path("/api/v1/configmaps", "c");
+    let path = path.strip_suffix("/c").expect("a collection");
+    let theirs = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"},
+        "data": {"a": "theirs"}});
+    cluster.send("POST", &format!("{path}?fieldManager=them"), "application/json", &theirs).await;
+    let wanted = cluster.config_map("c", json!({"a": "ours"}));
+    assert_eq!(cluster.compare(&wanted).await, Comparison::Differs);
+    let error = cluster.try_apply(&wanted).await.expect_err("a conflict");
+    let RuntimeError::Conflict(conflicts) = error else { panic!("{error}") };
+    assert_eq!(conflicts[0].owner, "them");
+    let pending = Pending {
+        operation: operation(),
+        id: &wanted.id,
+        action: Action::Create,
+        desired: Some(&wanted),
+        prior: None,
+    };
+    assert_eq!(cluster.runtime.recover(pending).await, Ok(None), "theirs is not ours");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn immutable_fields_are_known_or_learnt() {
+    let cluster = Cluster::start().await;
+    let wanted = cluster.resource(deployment("web", "nginx:1", 0));
+    let live = cluster.apply(&wanted).await;
+    let mut other = wanted.clone();
+    other.attributes["spec"]["selector"]["matchLabels"] = json!({"app": "x"});
+    other.attributes["spec"]["template"]["metadata"]["labels"] = json!({"app": "x"});
+    let compared = cluster.runtime.compare(&other, &live);
+    let Comparison::Immutable(fields) = compared else { panic!("{compared:?}") };
+    assert_eq!(fields[0].to_string(), "spec.selector");
+    let error = cluster.runtime.rehearse(rehearsal(&other)).await.expect_err("immutable");
+    let RuntimeError::Immutable { fields, .. } = &error else { panic!("{error}") };
+    assert_eq!(fields[0].to_string(), "spec.selector");
+    let set = json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"},
+        "spec": {"serviceName": "db", "replicas": 0, "selector": {"matchLabels": {"app": "db"}},
+            "template": {"metadata": {"labels": {"app": "db"}},
+                "spec": {"containers": [{"name": "a", "image": "a"}]}}}});
+    let mut set = cluster.resource(set);
+    cluster.apply(&set).await;
+    set.attributes["spec"]["serviceName"] = "other".into();
+    let error = cluster.runtime.rehearse(rehearsal(&set)).await.expect_err("immutable");
+    assert!(matches!(error, RuntimeError::Immutable { .. }), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rehearsal_leaves_nothing_behind() {
+    let cluster = Cluster::start().await;
+    let wanted = cluster.config_map("c", json!({"a": "1"}));
+    let rehearsed = cluster.runtime.rehearse(rehearsal(&wanted)).await.expect("a rehearsal");
+    assert_eq!(rehearsed.after["data"]["a"], "1");
+    assert_eq!(cluster.read_one(&wanted).await, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_resources_are_refused_when_rehearsed() {
+    let cluster = Cluster::start().await;
+    let mut wrong = cluster.resource(deployment("web", "nginx:1", 0));
+    wrong.attributes["spec"]["replica"] = 1.into();
+    let error = cluster.runtime.rehearse(rehearsal(&wrong)).await.expect_err("refused");
+    assert!(matches!(&error, RuntimeError::Invalid(text) if text.contains("replica")), "{error}");
+    let nowhere = resource(json!({"apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "nonsuch"}}));
+    let error = cluster.runtime.rehearse(rehearsal(&nowhere)).await.expect_err("refused");
+    assert_eq!(error, RuntimeError::UnknownNamespace("nonsuch".to_owned()));
+    let unknown = cluster.resource(json!({"apiVersion": "example.com/v1", "kind": "Nonsuch",
+        "metadata": {"name": "a"}}));
+    let error = cluster.runtime.rehearse(rehearsal(&unknown)).await.expect_err("refused");
+    assert!(matches!(error, RuntimeError::UnknownKind { .. }), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_does_not_revive_or_touch_another_object() {
+    let cluster = Cluster::start().await;
+    let wanted = cluster.config_map("c", json!({"a": "1"}));
+    let first = cluster.apply(&wanted).await;
+    let prior = state(&wanted, &first);
+    let path = cluster.path("/api/v1/configmaps", "c");
+    cluster.send("DELETE", &path, "application/json", &json!({})).await;
+    let change = Change {
+        desired: &wanted,
+        prior: Some(&prior),
+        operation: Some(operation()),
+        force: false,
+    };
+    let error = cluster.runtime.apply(change).await.expect_err("it is gone");
+    assert!(matches!(error, RuntimeError::Moved(_)), "{error:?}");
+    let second = cluster.apply(&wanted).await;
+    assert_ne!(second.identity.uid, first.identity.uid);
+    assert_eq!(second.identity.key, first.identity.key);
+    let error = cluster.runtime.apply(change).await.expect_err("it is another");
+    assert!(matches!(error, RuntimeError::Moved(_)), "{error:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_without_an_ending_made_is_found() {
+    let cluster = Cluster::start().await;
+    let wanted = cluster.config_map("c", json!({"a": "1"}));
+    let pending = Pending {
+        operation: operation(),
+        id: &wanted.id,
+        action: Action::Create,
+        desired: Some(&wanted),
+        prior: None,
+    };
+    assert_eq!(cluster.runtime.recover(pending).await, Ok(None));
+    let live = cluster.apply(&wanted).await;
+    assert_eq!(cluster.runtime.recover(pending).await, Ok(Some(live)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_definition_and_its_objects_go_in_one_run() {
+    let cluster = Cluster::start().await;
+    let group = format!("{}.example.com", cluster.namespace);
+    let thing = cluster.resource(json!({"apiVersion": format!("{group}/v1"), "kind": "Thing",
+        "metadata": {"name": "a"}, "spec": {"size": 1, "items": [{"name": "x", "n": 1}]}}));
+    let error = cluster.try_apply(&thing).await.expect_err("the kind is unknown");
+    assert!(matches!(error, RuntimeError::UnknownKind { .. }), "{error}");
+    let items = json!({"type": "array", "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"], "items": {"type": "object", "required": ["name"],
+            "properties": {"name": {"type": "string"}, "n": {"type": "integer"}}}});
+    let schema = json!({"type": "object", "properties": {"spec": {"type": "object",
+        "properties": {"size": {"type": "integer"}, "items": items}}}});
+    let definition = resource(json!({"apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition", "metadata": {"name": format!("things.{group}")},
+        "spec": {"group": group, "scope": "Namespaced",
+            "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": schema}}]}}));
+    let made = cluster.apply(&definition).await;
+    let mut tries = 0;
+    loop {
+        match cluster.try_apply(&thing).await {
+            Ok(_) => break,
+            Err(RuntimeError::UnknownKind { .. }) if tries < 100 => {
+                tries += 1;
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(cluster.compare(&thing).await, Comparison::Same);
+    let prior = state(&definition, &made);
+    let deletion = kusion_runtime::Deletion { prior: &prior, operation: operation() };
+    cluster.runtime.delete(deletion).await.expect("a deletion");
+}

@@ -1,0 +1,148 @@
+//! A cluster for one test, with a namespace of its own.
+
+use kusion_model::{Identity, OperationId, Resource, ResourceState, ResourceType};
+use kusion_runtime::{Applied, Change, Comparison, Live, Runtime, RuntimeError, Target};
+use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
+use kusion_sandbox::Sandbox;
+use serde_json::{Map, Value, json};
+
+/// A cluster, ours or a real one.
+pub(crate) struct Cluster {
+    pub(crate) runtime: KubernetesRuntime,
+    pub(crate) namespace: String,
+    pub(crate) kubeconfig: String,
+    _sandbox: Option<Sandbox>,
+}
+
+impl Cluster {
+    pub(crate) async fn start() -> Self {
+        Self::with(Options::default()).await
+    }
+
+    pub(crate) async fn with(options: Options) -> Self {
+        let real = std::env::var("KUSION_REAL_KUBECONFIG").ok().filter(|path| !path.is_empty());
+        let (kubeconfig, sandbox) = match real {
+            Some(path) => (std::fs::read_to_string(path).expect("a kubeconfig"), None),
+            None => {
+                let sandbox =
+                    Sandbox::start(kusion_sandbox::Options::default()).expect("a sandbox");
+                (sandbox.kubeconfig(), Some(sandbox))
+            }
+        };
+        let source = ClusterSource::Text(kubeconfig.clone());
+        let runtime = KubernetesRuntime::connect(&source, options).await.expect("a runtime");
+        let unique = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .expect("a clock")
+            .as_nanos();
+        let namespace = format!("t-{unique}");
+        let cluster = Self { runtime, namespace, kubeconfig, _sandbox: sandbox };
+        let wanted = json!({"apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": cluster.namespace}});
+        cluster.apply(&resource(wanted)).await;
+        cluster
+    }
+
+    /// Makes a resource in the namespace of the test.
+    pub(crate) fn resource(&self, mut attributes: Value) -> Resource {
+        attributes["metadata"]["namespace"] = self.namespace.as_str().into();
+        resource(attributes)
+    }
+
+    pub(crate) fn config_map(&self, name: &str, data: Value) -> Resource {
+        self.resource(json!({"apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": name}, "data": data}))
+    }
+
+    pub(crate) async fn try_apply(&self, desired: &Resource) -> Result<Applied, RuntimeError> {
+        let operation = Some(OperationId { revision: 1, step: 1 });
+        self.runtime.apply(Change { desired, prior: None, operation, force: false }).await
+    }
+
+    pub(crate) async fn apply(&self, desired: &Resource) -> Live {
+        self.try_apply(desired).await.expect("an apply").live
+    }
+
+    /// Another client, with another field manager.
+    pub(crate) async fn other(&self) -> kube::Client {
+        let kubeconfig = kube::config::Kubeconfig::from_yaml(&self.kubeconfig).expect("kubeconfig");
+        let options = kube::config::KubeConfigOptions::default();
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &options).await;
+        kube::Client::try_from(config.expect("config")).expect("client")
+    }
+
+    /// Sends a request as another client.
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        target: &str,
+        content: &str,
+        body: &Value,
+    ) -> Value {
+        let request = http::Request::builder()
+            .method(method)
+            .uri(target)
+            .header("Content-Type", content)
+            .body(body.to_string().into_bytes())
+            .expect("a request");
+        self.other().await.request(request).await.expect("an answer")
+    }
+
+    pub(crate) async fn read_one(&self, desired: &Resource) -> Option<Live> {
+        let target = Target { id: &desired.id, desired: Some(desired), prior: None };
+        let mut found = self.runtime.read(&[target]).await.expect("a reading");
+        found.remove(0).expect("an answer")
+    }
+
+    pub(crate) async fn compare(&self, desired: &Resource) -> Comparison {
+        let live = self.read_one(desired).await.expect("an object");
+        self.runtime.compare(desired, &live)
+    }
+
+    pub(crate) fn path(&self, collection: &str, name: &str) -> String {
+        let (root, plural) = collection.rsplit_once('/').expect("a collection");
+        format!("{root}/namespaces/{}/{plural}/{name}", self.namespace)
+    }
+}
+
+pub(crate) fn resource(attributes: Value) -> Resource {
+    let id = kusion_model::KubernetesId::of_object(&attributes).expect("an identity").resource_id();
+    Resource {
+        id,
+        resource_type: ResourceType::kubernetes(),
+        attributes,
+        depends_on: Vec::new(),
+        extensions: Map::new(),
+    }
+}
+
+pub(crate) fn state(resource: &Resource, live: &Live) -> ResourceState {
+    let identity: Identity = live.identity.clone();
+    ResourceState { resource: resource.clone(), identity, revision: 1 }
+}
+
+pub(crate) fn target(resource: &Resource) -> Target<'_> {
+    Target { id: &resource.id, desired: Some(resource), prior: None }
+}
+
+pub(crate) fn operation() -> OperationId {
+    OperationId { revision: 1, step: 7 }
+}
+
+pub(crate) fn deployment(name: &str, image: &str, replicas: u64) -> Value {
+    json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name},
+        "spec": {
+            "replicas": replicas, "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{
+                    "name": "main", "image": image,
+                    "ports": [{"containerPort": 80}],
+                    "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
+                    "resources": {"requests": {"cpu": "100m"}},
+                }]},
+            },
+        },
+    })
+}

@@ -1,0 +1,8 @@
+//! The runtime on a sandbox, or on the server of `KUSION_REAL_KUBECONFIG`.
+
+mod adopting;
+mod changing;
+mod cluster;
+mod connecting;
+mod deleting;
+mod reading;

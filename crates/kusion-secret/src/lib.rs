@@ -1,0 +1,13 @@
+//! Keeps secret values secret: sealed where they are stored, starred out where they are shown.
+//!
+//! [`Sealer`] replaces values by a keyed hash, which tells equal values from others, and an
+//! encrypted copy, which only the key opens. [`Redactor`] hides secrets in texts. Knows no store,
+//! no resource kinds and no cluster.
+
+mod key;
+mod redact;
+mod seal;
+
+pub use key::{KEY_FILE, KEY_VARIABLE, KeyError};
+pub use redact::Redactor;
+pub use seal::{SEALED, Sealer, UnsealError, is_sealed, sealed_hash};

@@ -1,0 +1,345 @@
+//! A store in one file.
+//!
+//! Beside the file `F` lies the small file `F.mark` with the number of the last write. It is
+//! written after each write, and never forced to disk: it may lag behind, but a store with fewer
+//! writes than it names has lost some, and one that is gone was there.
+
+mod mark;
+
+use super::{Backend, BackendError, Expected, PutError, Version};
+use crate::error::StoreError;
+use crate::frame::sum;
+use async_trait::async_trait;
+use bytes::Bytes;
+use mark::Mark;
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
+    SqliteSynchronous,
+};
+use sqlx::{Row as _, Sqlite as Db, Transaction};
+use std::path::Path;
+use std::time::Duration;
+
+/// The format of the tables.
+const FORMAT: i64 = 1;
+/// Up to this size the structure of the whole file is checked when it is opened.
+const CHECKED_SIZE: u64 = 32 << 20;
+
+/// Bytes in a file.
+pub(crate) struct Sqlite {
+    pool: SqlitePool,
+    place: String,
+    mark: Mark,
+}
+
+impl Sqlite {
+    /// Opens the file, and makes it where it does not exist.
+    pub(crate) async fn open(path: &Path) -> Result<Self, StoreError> {
+        let place = path.display().to_string();
+        let mark = Mark::beside(path);
+        prepare(path, &mark, &place)?;
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(Duration::from_secs(30))
+            .foreign_keys(false)
+            .statement_cache_capacity(16);
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(Duration::from_secs(60))
+            .connect_with(options)
+            .await
+            .map_err(|error| failure(&place, &error))?;
+        let store = Self { pool, place, mark };
+        if let Err(error) = store.check(path).await {
+            store.pool.close().await;
+            return Err(error);
+        }
+        Ok(store)
+    }
+
+    /// Makes the tables, or checks those that are there.
+    async fn check(&self, path: &Path) -> Result<(), StoreError> {
+        let failed = |error: sqlx::Error| failure(&self.place, &error);
+        let damaged = |what: String| StoreError::damaged(&self.place, what);
+        let mut transaction = self.begin().await?;
+        let connection: &mut SqliteConnection = &mut transaction;
+        let format: i64 = sqlx::query_scalar("PRAGMA user_version")
+            .fetch_one(&mut *connection)
+            .await
+            .map_err(failed)?;
+        match format {
+            0 => {
+                if let Some(count) = self.mark.read() {
+                    return Err(damaged(lost(0, count, &self.mark)));
+                }
+                create(connection).await.map_err(failed)?;
+                return transaction.commit().await.map_err(failed);
+            }
+            FORMAT => {}
+            newer if newer > FORMAT => {
+                let place = self.place.clone();
+                return Err(StoreError::Newer { place, found: newer as u32, known: FORMAT as u32 });
+            }
+            _ => return Err(damaged("the number of its format is wrong".to_owned())),
+        }
+        let size = std::fs::metadata(path).map_or(0, |it| it.len());
+        if size <= CHECKED_SIZE {
+            let found: String = sqlx::query_scalar("PRAGMA quick_check(1)")
+                .fetch_one(&mut *connection)
+                .await
+                .map_err(failed)?;
+            if found != "ok" {
+                return Err(damaged(format!("{}; restore it from a copy", found.trim())));
+            }
+        }
+        let (writes, rows) = counts(connection).await.map_err(failed)?;
+        if let Some(count) = self.mark.read().filter(|it| writes < *it) {
+            return Err(damaged(lost(writes, count, &self.mark)));
+        }
+        let heads = sqlx::query("SELECT key, version, length, sum, head FROM item")
+            .fetch_all(&mut *connection)
+            .await
+            .map_err(failed)?;
+        if heads.len() as u64 != rows {
+            let what =
+                format!("it holds {} values, not {rows}; restore it from a copy", heads.len());
+            return Err(damaged(what));
+        }
+        for head in &heads {
+            Head::of(head).ok_or_else(|| damaged("a value has a wrong check sum".to_owned()))?;
+        }
+        transaction.commit().await.map_err(failed)
+    }
+
+    async fn begin(&self) -> Result<Transaction<'static, Db>, StoreError> {
+        let begun = self.pool.begin_with("BEGIN IMMEDIATE").await;
+        begun.map_err(|error| failure(&self.place, &error))
+    }
+
+    /// Ends a write: counts it, makes it durable, and notes it beside the file.
+    async fn commit(
+        &self,
+        mut transaction: Transaction<'static, Db>,
+        writes: u64,
+        rows: i64,
+    ) -> Result<(), StoreError> {
+        let failed = |error: sqlx::Error| failure(&self.place, &error);
+        sqlx::query("UPDATE count SET writes = ?1, rows = rows + ?2")
+            .bind(writes as i64)
+            .bind(rows)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        self.mark.write(writes);
+        Ok(())
+    }
+}
+
+/// The part of a row that is read without its value.
+struct Head {
+    version: i64,
+    length: i64,
+    sum: i64,
+}
+
+impl Head {
+    /// Reads and checks it.
+    fn of(row: &sqlx::sqlite::SqliteRow) -> Option<Self> {
+        let key: &str = row.try_get(0).ok()?;
+        let head = Self {
+            version: row.try_get(1).ok()?,
+            length: row.try_get(2).ok()?,
+            sum: row.try_get(3).ok()?,
+        };
+        let found: i64 = row.try_get(4).ok()?;
+        (found == head.sum_with(key)).then_some(head)
+    }
+
+    fn sum_with(&self, key: &str) -> i64 {
+        let parts = [self.version, self.length, self.sum].map(i64::to_le_bytes);
+        sum(&[key.as_bytes(), &parts[0], &parts[1], &parts[2]]).into()
+    }
+}
+
+#[async_trait]
+impl Backend for Sqlite {
+    fn place(&self) -> &str {
+        &self.place
+    }
+
+    async fn get(&self, key: &str) -> Result<Option<(Bytes, Version)>, StoreError> {
+        let row =
+            sqlx::query("SELECT key, version, length, sum, head, value FROM item WHERE key = ?1")
+                .bind(key)
+                .fetch_optional(&self.pool)
+                .await
+                .map_err(|error| failure(&self.place, &error))?;
+        let Some(row) = row else { return Ok(None) };
+        let wrong = || StoreError::damaged(&self.place, format!("`{key}` has a wrong check sum"));
+        let head = Head::of(&row).ok_or_else(wrong)?;
+        let value: Vec<u8> = row.try_get(5).map_err(|_| wrong())?;
+        if value.len() as i64 != head.length || i64::from(sum(&[&value])) != head.sum {
+            return Err(wrong());
+        }
+        Ok(Some((value.into(), Version(head.version.to_string()))))
+    }
+
+    async fn put(&self, key: &str, bytes: Bytes, expected: Expected) -> Result<Version, PutError> {
+        let failed = |error: sqlx::Error| failure(&self.place, &error);
+        let mut transaction = self.begin().await?;
+        let found: Option<i64> = sqlx::query_scalar("SELECT version FROM item WHERE key = ?1")
+            .bind(key)
+            .fetch_optional(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        let holds = match (&expected, found) {
+            (Expected::Absent, None) => true,
+            (Expected::Is(wanted), Some(version)) => wanted.0 == version.to_string(),
+            _ => false,
+        };
+        if !holds {
+            return Err(PutError::Conflict);
+        }
+        let (writes, _) = counts(&mut transaction).await.map_err(failed)?;
+        let version = writes + 1;
+        let head = Head {
+            version: version as i64,
+            length: bytes.len() as i64,
+            sum: sum(&[&bytes]).into(),
+        };
+        sqlx::query(
+            "INSERT OR REPLACE INTO item (key, version, length, sum, head, value) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )
+        .bind(key)
+        .bind(head.version)
+        .bind(head.length)
+        .bind(head.sum)
+        .bind(head.sum_with(key))
+        .bind(bytes.as_ref())
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed)?;
+        self.commit(transaction, version, i64::from(found.is_none())).await?;
+        Ok(Version(version.to_string()))
+    }
+
+    async fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        // `0` follows `/`; an empty prefix means everything.
+        let end = match prefix.strip_suffix('/') {
+            Some(folder) => format!("{folder}0"),
+            None => "\u{10ffff}".to_owned(),
+        };
+        sqlx::query_scalar("SELECT key FROM item WHERE key >= ?1 AND key < ?2 ORDER BY key")
+            .bind(prefix)
+            .bind(end)
+            .fetch_all(&self.pool)
+            .await
+            .map_err(|error| failure(&self.place, &error))
+    }
+
+    async fn delete(&self, keys: &[String]) -> Result<(), StoreError> {
+        let failed = |error: sqlx::Error| failure(&self.place, &error);
+        let mut transaction = self.begin().await?;
+        let (writes, _) = counts(&mut transaction).await.map_err(failed)?;
+        let mut removed = 0;
+        for key in keys {
+            let done = sqlx::query("DELETE FROM item WHERE key = ?1")
+                .bind(key)
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+            removed += done.rows_affected() as i64;
+        }
+        self.commit(transaction, writes + 1, -removed).await
+    }
+
+    async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+async fn create(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    for statement in [
+        "CREATE TABLE count (writes INTEGER NOT NULL, rows INTEGER NOT NULL)",
+        "INSERT INTO count VALUES (0, 0)",
+        "CREATE TABLE item (key TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL, \
+         length INTEGER NOT NULL, sum INTEGER NOT NULL, head INTEGER NOT NULL, \
+         value BLOB NOT NULL) WITHOUT ROWID",
+        "PRAGMA user_version = 1",
+    ] {
+        sqlx::query(statement).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// Returns how many writes there were, and how many values there are.
+async fn counts(connection: &mut SqliteConnection) -> Result<(u64, u64), sqlx::Error> {
+    let row = sqlx::query("SELECT writes, rows FROM count").fetch_one(connection).await?;
+    let (writes, rows): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
+    Ok((writes.max(0) as u64, rows.max(0) as u64))
+}
+
+/// Makes folder and file with the rights of their owner only; refuses a store that was there and
+/// is not.
+fn prepare(path: &Path, mark: &Mark, place: &str) -> Result<(), StoreError> {
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+    let failed = |error: std::io::Error| BackendError {
+        place: place.to_owned(),
+        message: error.to_string(),
+    };
+    if mark.exists() {
+        let length = std::fs::metadata(path).map_or(0, |it| it.len());
+        if length == 0 {
+            return Err(StoreError::damaged(
+                place,
+                format!(
+                    "the file was there, and now it is missing or empty; restore it from a copy, \
+                     or delete `{}` to begin without what was known",
+                    mark.path().display()
+                ),
+            ));
+        }
+    }
+    if let Some(folder) = path.parent() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    }
+    std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(failed)?;
+    Ok(())
+}
+
+fn lost(found: u64, wanted: u64, mark: &Mark) -> String {
+    format!(
+        "it holds {found} writes, but there were {wanted}: the latest are lost; restore it from a \
+         copy, or delete `{}` to go on with what is there",
+        mark.path().display()
+    )
+}
+
+/// Tells damage from other failures.
+fn failure(place: &str, error: &sqlx::Error) -> StoreError {
+    let code = error.as_database_error().and_then(|it| it.code().map(|code| code.into_owned()));
+    let primary = code.and_then(|it| it.parse::<u32>().ok()).map(|it| it & 0xff);
+    match (primary, error) {
+        // SQLITE_CORRUPT, SQLITE_NOTADB; a missing table or column, a value of another type.
+        (Some(11 | 26), _) => {
+            StoreError::damaged(place, format!("{}; restore it from a copy", text(error)))
+        }
+        (Some(1), _)
+        | (
+            _,
+            sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::RowNotFound,
+        ) => StoreError::damaged(place, text(error)),
+        _ => BackendError { place: place.to_owned(), message: text(error) }.into(),
+    }
+}
+
+fn text(error: &sqlx::Error) -> String {
+    match error.as_database_error() {
+        Some(inner) => inner.message().to_owned(),
+        None => error.to_string(),
+    }
+}

@@ -1,0 +1,171 @@
+//! Who holds a stack, and whether that process is still there.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::Path;
+
+/// A process that holds a stack.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Holder {
+    /// The user's name.
+    pub user: String,
+    /// The machine's name.
+    pub host: String,
+    /// The process.
+    pub pid: u32,
+    /// What tells this process from another one with the same number: the time of its start, in
+    /// ticks since the machine's.
+    #[serde(default)]
+    pub started: u64,
+    /// The machine between two starts of it, and the space of process numbers in it; empty where
+    /// the system does not tell.
+    #[serde(default)]
+    pub machine: String,
+    /// What it runs.
+    pub command: String,
+}
+
+/// What can be said of a holder's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// It runs on this machine, or is paused there.
+    Here,
+    /// It ran on this machine and has ended.
+    Dead,
+    /// It is on another machine, or nobody can tell.
+    Elsewhere,
+}
+
+impl Holder {
+    /// Describes this process.
+    pub fn current(command: impl Into<String>) -> Self {
+        let pid = std::process::id();
+        Self {
+            user: user(),
+            host: host(),
+            pid,
+            started: process(pid).map_or(0, |it| it.started),
+            machine: machine(),
+            command: command.into(),
+        }
+    }
+
+    /// Says whether the process still runs, as far as this machine can know.
+    pub(crate) fn life(&self) -> Life {
+        if self.machine.is_empty() || self.machine != machine() || self.host != host() {
+            return Life::Elsewhere;
+        }
+        match process(self.pid) {
+            Some(found) if found.started == self.started && !found.ended => Life::Here,
+            _ => Life::Dead,
+        }
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{} (process {}, `{}`)", self.user, self.host, self.pid, self.command)
+    }
+}
+
+/// Returns the seconds since the machine's start, pauses of the machine included, the same for
+/// all of its processes.
+pub(crate) fn uptime() -> f64 {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    first_word("/proc/uptime")
+        .and_then(|word| word.parse().ok())
+        .unwrap_or_else(|| FIRST.get_or_init(Instant::now).elapsed().as_secs_f64())
+}
+
+struct Process {
+    started: u64,
+    ended: bool,
+}
+
+/// Looks a process up in the table of the system.
+fn process(pid: u32) -> Option<Process> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of the program stands in parentheses and may hold anything.
+    let (_, after_name) = stat.rsplit_once(')')?;
+    let mut words = after_name.split_ascii_whitespace();
+    let ended = matches!(words.next()?, "Z" | "X" | "x");
+    let started = words.nth(18)?.parse().ok()?;
+    Some(Process { started, ended })
+}
+
+fn machine() -> String {
+    let Some(boot) = first_word("/proc/sys/kernel/random/boot_id") else { return String::new() };
+    match std::fs::read_link(Path::new("/proc/self/ns/pid")) {
+        Ok(numbers) => format!("{boot}/{}", numbers.display()),
+        Err(_) => String::new(),
+    }
+}
+
+fn host() -> String {
+    first_word("/proc/sys/kernel/hostname")
+        .or_else(|| std::env::var("HOSTNAME").ok())
+        .unwrap_or_else(|| "unknown".to_owned())
+}
+
+fn user() -> String {
+    ["USER", "LOGNAME", "USERNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok().filter(|it| !it.is_empty()))
+        .or_else(user_of_process)
+        .unwrap_or_else(|| "unknown".to_owned())
+}
+
+/// Finds the name of the user that owns this process.
+fn user_of_process() -> Option<String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let owner = std::fs::metadata("/proc/self").ok()?.uid().to_string();
+    let table = std::fs::read_to_string("/etc/passwd").ok()?;
+    table.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == owner).then(|| name.to_owned())
+    })
+}
+
+fn first_word(path: &str) -> Option<String> {
+    let text = std::fs::read_to_string(path).ok()?;
+    text.split_ascii_whitespace().next().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_lives_here() {
+        let me = Holder::current("test");
+        assert_eq!(me.life(), Life::Here);
+        assert!(me.to_string().contains(&format!("process {}, `test`", me.pid)));
+    }
+
+    #[test]
+    fn a_process_that_ended_is_dead() {
+        let mut child = std::process::Command::new("true").spawn().expect("`true` runs");
+        let mut holder = Holder { pid: child.id(), ..Holder::current("test") };
+        holder.started = process(child.id()).map_or(0, |it| it.started);
+        child.wait().expect("the child ends");
+        assert_eq!(holder.life(), Life::Dead);
+    }
+
+    #[test]
+    fn another_process_with_the_same_number_is_not_the_holder() {
+        let mut holder = Holder::current("test");
+        holder.started += 1;
+        assert_eq!(holder.life(), Life::Dead);
+    }
+
+    #[test]
+    fn a_process_of_another_machine_is_elsewhere() {
+        let mut holder = Holder::current("test");
+        holder.machine.push('x');
+        assert_eq!(holder.life(), Life::Elsewhere);
+    }
+}

@@ -1,0 +1,263 @@
+//! The journal of a stack: numbered segments, each written once, and snapshots of their sum.
+
+use crate::backend::Backend;
+use crate::error::StoreError;
+use crate::frame::{self, Kind, Writer};
+use crate::lease::Lease;
+use crate::state::StackState;
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
+use kusion_model::Record;
+use serde::{Deserialize, Serialize};
+
+/// How many values are read at a time.
+const READERS: usize = 16;
+/// How often a read is begun anew because segments vanish under it: a holder writes a snapshot.
+const ATTEMPTS: usize = 5;
+
+/// Where the values of a stack lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    pub(crate) root: String,
+}
+
+impl Places {
+    pub(crate) fn lease(&self) -> String {
+        format!("{}/lease", self.root)
+    }
+
+    pub(crate) fn segment(&self, first: u64) -> String {
+        format!("{}/log/{first:020}", self.root)
+    }
+
+    pub(crate) fn snapshot(&self, seq: u64) -> String {
+        format!("{}/snapshot/{seq:020}", self.root)
+    }
+
+    pub(crate) fn spec(&self, revision: u64) -> String {
+        format!("{}/release/{revision:020}", self.root)
+    }
+
+    async fn numbers(&self, backend: &dyn Backend, folder: &str) -> Result<Vec<u64>, StoreError> {
+        let prefix = format!("{}/{folder}/", self.root);
+        let keys = backend.list(&prefix).await?;
+        keys.iter()
+            .map(|key| {
+                let number = key.strip_prefix(&prefix).and_then(|it| it.parse().ok());
+                number.ok_or_else(|| {
+                    StoreError::damaged(backend.place(), format!("`{key}` is no name of a value"))
+                })
+            })
+            .collect()
+    }
+}
+
+/// The written form of a snapshot.
+#[derive(Serialize)]
+struct SnapshotOut<'a> {
+    state: &'a StackState,
+    fences: &'a [u64],
+}
+
+/// A snapshot as it is read.
+#[derive(Deserialize)]
+struct SnapshotIn {
+    state: StackState,
+    fences: Vec<u64>,
+}
+
+/// What was read of a journal.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) state: StackState,
+    /// Numbers of segments that must stay, because earlier holders may yet try to write them.
+    pub(crate) fences: Vec<u64>,
+    /// The number of the last record in the newest snapshot.
+    pub(crate) snapshot: u64,
+    /// The size of that snapshot.
+    pub(crate) snapshot_bytes: usize,
+    /// The size of the segments after it.
+    pub(crate) log_bytes: usize,
+    /// How many they are.
+    pub(crate) segments: usize,
+}
+
+/// Reads the journal of a stack.
+pub(crate) async fn load(backend: &dyn Backend, places: &Places) -> Result<Loaded, StoreError> {
+    let mut attempt = 1;
+    loop {
+        // The lease first: what it says of the journal was true before the journal is read.
+        let lease = Lease::read(backend, places).await?;
+        let at_least = lease.map_or(0, |(lease, _)| lease.seq);
+        match load_once(backend, places, at_least).await {
+            Err(StoreError::Damaged { .. }) if attempt < ATTEMPTS => attempt += 1,
+            other => return other,
+        }
+    }
+}
+
+async fn load_once(
+    backend: &dyn Backend,
+    places: &Places,
+    at_least: u64,
+) -> Result<Loaded, StoreError> {
+    let snapshots = places.numbers(backend, "snapshot").await?;
+    let mut loaded = Loaded::default();
+    let mut trouble = None;
+    for seq in snapshots.iter().rev() {
+        match read_snapshot(backend, places, *seq).await {
+            Ok(Some(found)) => {
+                loaded = found;
+                break;
+            }
+            Ok(None) => {}
+            Err(error @ StoreError::Damaged { .. }) => trouble = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    let firsts = places.numbers(backend, "log").await?;
+    match add_segments(backend, places, &mut loaded, &firsts).await {
+        Ok(()) if loaded.state.seq < at_least => Err(StoreError::damaged(
+            backend.place(),
+            format!(
+                "the journal of `{}` ends with record {}, but record {at_least} was written; \
+                 restore the store from a copy",
+                places.root, loaded.state.seq
+            ),
+        )),
+        Ok(()) => Ok(loaded),
+        // What the snapshot held cannot be put together from segments: that is the news.
+        Err(error) => Err(trouble.unwrap_or(error)),
+    }
+}
+
+async fn read_snapshot(
+    backend: &dyn Backend,
+    places: &Places,
+    seq: u64,
+) -> Result<Option<Loaded>, StoreError> {
+    let key = places.snapshot(seq);
+    let Some((bytes, _)) = backend.get(&key).await? else { return Ok(None) };
+    let (_, payloads) = frame::decode(backend.place(), &key, Kind::Snapshot, &bytes)?;
+    let payload = payloads.first().copied().unwrap_or_default();
+    let snapshot: SnapshotIn = parse(backend, &key, payload)?;
+    if snapshot.state.seq != seq {
+        return Err(StoreError::damaged(backend.place(), format!("`{key}` holds another state")));
+    }
+    Ok(Some(Loaded {
+        state: snapshot.state,
+        fences: snapshot.fences,
+        snapshot: seq,
+        snapshot_bytes: bytes.len(),
+        ..Loaded::default()
+    }))
+}
+
+async fn add_segments(
+    backend: &dyn Backend,
+    places: &Places,
+    loaded: &mut Loaded,
+    firsts: &[u64],
+) -> Result<(), StoreError> {
+    let wanted: Vec<u64> = firsts.iter().copied().filter(|it| *it > loaded.snapshot).collect();
+    let mut segments = stream::iter(wanted)
+        .map(|first| async move {
+            let key = places.segment(first);
+            Ok::<_, StoreError>((first, backend.get(&key).await?, key))
+        })
+        .buffered(READERS);
+    while let Some((first, found, key)) = segments.try_next().await? {
+        if first != loaded.state.seq + 1 {
+            let what = format!(
+                "the journal of `{}` goes on with record {first} after record {}; restore the \
+                 store from a copy",
+                places.root, loaded.state.seq
+            );
+            return Err(StoreError::damaged(backend.place(), what));
+        }
+        let Some((bytes, _)) = found else {
+            return Err(StoreError::damaged(backend.place(), format!("`{key}` is gone")));
+        };
+        let (head, records) = read_segment(backend, &key, &bytes)?;
+        if head.flags & frame::FENCE != 0 {
+            loaded.fences.push(first);
+        }
+        for record in records {
+            loaded.state.add(record);
+        }
+        loaded.log_bytes += bytes.len();
+        loaded.segments += 1;
+    }
+    Ok(())
+}
+
+/// Reads the records of a segment.
+pub(crate) fn read_segment(
+    backend: &dyn Backend,
+    key: &str,
+    bytes: &[u8],
+) -> Result<(frame::Head, Vec<Record>), StoreError> {
+    let (head, payloads) = frame::decode(backend.place(), key, Kind::Segment, bytes)?;
+    if payloads.is_empty() || !key.ends_with(&format!("/{:020}", head.first)) {
+        return Err(StoreError::damaged(backend.place(), format!("`{key}` is empty or misplaced")));
+    }
+    let records: Result<Vec<Record>, StoreError> =
+        payloads.iter().map(|payload| parse(backend, key, payload)).collect();
+    Ok((head, records?))
+}
+
+/// Writes a snapshot, reads it back, and removes what is older than the snapshot before it.
+/// Returns its size.
+pub(crate) async fn write_snapshot(
+    backend: &dyn Backend,
+    places: &Places,
+    state: &StackState,
+    fences: &[u64],
+    writer: Writer,
+) -> Result<usize, StoreError> {
+    let key = places.snapshot(state.seq);
+    let payload = to_json(&SnapshotOut { state, fences });
+    let head = frame::Head { kind: Kind::Snapshot, flags: 0, first: state.seq, writer };
+    let bytes = frame::encode(&key, head, &[payload]);
+    let size = bytes.len();
+    match backend.put(&key, bytes.into(), crate::Expected::Absent).await {
+        // The same number is the same state: an earlier attempt got through.
+        Ok(_) | Err(crate::PutError::Conflict) => {}
+        Err(crate::PutError::Failed(error)) => return Err(error),
+    }
+    let again = read_snapshot(backend, places, state.seq).await?;
+    if again.is_none_or(|it| it.state != *state) {
+        return Err(StoreError::damaged(backend.place(), format!("`{key}` is not as written")));
+    }
+    let snapshots = places.numbers(backend, "snapshot").await?;
+    // Everything up to the snapshot before this one goes, and that one stays.
+    let Some(previous) = snapshots.iter().rev().find(|it| **it < state.seq).copied() else {
+        return Ok(size);
+    };
+    let firsts = places.numbers(backend, "log").await?;
+    let mut keys: Vec<String> = firsts
+        .into_iter()
+        .filter(|first| *first <= previous && !fences.contains(first))
+        .map(|first| places.segment(first))
+        .collect();
+    keys.extend(snapshots.into_iter().filter(|it| *it < previous).map(|it| places.snapshot(it)));
+    if !keys.is_empty() {
+        backend.delete(&keys).await?;
+    }
+    Ok(size)
+}
+
+/// Reads a payload as JSON.
+pub(crate) fn parse<T: serde::de::DeserializeOwned>(
+    backend: &dyn Backend,
+    key: &str,
+    payload: &[u8],
+) -> Result<T, StoreError> {
+    serde_json::from_slice(payload).map_err(|error| {
+        StoreError::damaged(backend.place(), format!("`{key}` cannot be understood: {error}"))
+    })
+}
+
+/// Writes a value as JSON.
+pub(crate) fn to_json<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).expect("records are plain data with text keys")
+}

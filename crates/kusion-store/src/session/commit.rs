@@ -1,0 +1,230 @@
+//! Writes records: one task for each session, several callers' records in one segment.
+
+use super::Shared;
+use crate::backend::{Expected, PutError};
+use crate::error::StoreError;
+use crate::frame::{self, FENCE, Kind};
+use crate::journal::{self, to_json};
+use kusion_model::Record;
+use std::sync::{Arc, PoisonError};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+/// How much is written at once.
+const MAX_SEGMENT: usize = 4 << 20;
+/// Below this many bytes after the last snapshot a new one does not pay.
+const SNAPSHOT_BYTES: usize = 256 << 10;
+/// So many segments after the last snapshot slow the next reader down.
+const SNAPSHOT_SEGMENTS: usize = 200;
+
+/// What a session asks its task for.
+pub(super) enum Entry {
+    Append {
+        records: Vec<Record>,
+        payloads: Vec<Vec<u8>>,
+        done: oneshot::Sender<Result<u64, StoreError>>,
+    },
+    Close {
+        done: oneshot::Sender<Result<(), StoreError>>,
+    },
+}
+
+/// The one writer of a journal.
+pub(super) struct Committer {
+    shared: Arc<Shared>,
+    fences: Vec<u64>,
+    snapshot_bytes: usize,
+    log_bytes: usize,
+    segments: usize,
+}
+
+impl Committer {
+    /// Reads the journal and takes the next number, so that an earlier holder cannot write it.
+    pub(super) async fn begin(shared: Arc<Shared>, fence: bool) -> Result<Self, StoreError> {
+        let taken = Record::Taken { holder: shared.holder.to_string() };
+        let payload = to_json(&taken);
+        loop {
+            let loaded = journal::load(&*shared.backend, &shared.places).await?;
+            let mut committer = Self {
+                shared: Arc::clone(&shared),
+                fences: loaded.fences,
+                snapshot_bytes: loaded.snapshot_bytes,
+                log_bytes: loaded.log_bytes,
+                segments: loaded.segments,
+            };
+            let first = loaded.state.seq + 1;
+            *shared.state.lock().unwrap_or_else(PoisonError::into_inner) = loaded.state;
+            let flags = if fence { FENCE } else { 0 };
+            let written = committer.write(first, flags, &[payload.as_slice()]).await;
+            match written {
+                Ok(()) => {
+                    if fence {
+                        committer.fences.push(first);
+                    }
+                    committer.fold(vec![taken]);
+                    return Ok(committer);
+                }
+                // The holder before us wrote one more segment; it cannot any more after ours.
+                Err(PutError::Conflict) => shared.check()?,
+                Err(PutError::Failed(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Writes what comes until the session ends.
+    pub(super) async fn run(
+        mut self,
+        mut entries: mpsc::UnboundedReceiver<Entry>,
+        renewals: JoinHandle<()>,
+    ) {
+        let mut batch = Vec::new();
+        let closing = 'open: loop {
+            if entries.recv_many(&mut batch, 4096).await == 0 {
+                break None;
+            }
+            let mut appends = Vec::new();
+            for entry in batch.drain(..) {
+                match entry {
+                    Entry::Append { records, payloads, done } => {
+                        appends.push((records, payloads, done));
+                    }
+                    Entry::Close { done } => {
+                        self.commit_all(appends).await;
+                        break 'open Some(done);
+                    }
+                }
+            }
+            self.commit_all(appends).await;
+            if self.log_bytes > SNAPSHOT_BYTES.max(self.snapshot_bytes) {
+                // The journal is whole without it; the next one may work.
+                let _ = self.snapshot().await;
+            }
+        };
+        let mut outcome =
+            self.shared.tenure.lost().map_or(Ok(()), |it| Err(self.shared.fenced(it)));
+        let is_long = self.log_bytes > SNAPSHOT_BYTES.max(self.snapshot_bytes) / 2;
+        if outcome.is_ok() && (is_long || self.segments > SNAPSHOT_SEGMENTS) {
+            outcome = self.snapshot().await;
+        }
+        renewals.abort();
+        let seq = self.state_seq();
+        self.shared.tenure.release(&*self.shared.backend, &self.shared.places, Some(seq)).await;
+        if let Some(done) = closing {
+            let _ = done.send(outcome);
+        }
+    }
+
+    fn state_seq(&self) -> u64 {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).seq
+    }
+
+    async fn commit_all(&mut self, appends: Vec<Append>) {
+        let mut group: Vec<Append> = Vec::new();
+        let mut size = 0;
+        for append in appends {
+            let own: usize = append.1.iter().map(Vec::len).sum();
+            if size > 0 && size + own > MAX_SEGMENT {
+                self.commit(std::mem::take(&mut group)).await;
+                size = 0;
+            }
+            size += own;
+            group.push(append);
+        }
+        if !group.is_empty() {
+            self.commit(group).await;
+        }
+    }
+
+    /// Writes the records of some callers as one segment.
+    async fn commit(&mut self, group: Vec<Append>) {
+        let payloads: Vec<&[u8]> = group.iter().flat_map(|it| &it.1).map(Vec::as_slice).collect();
+        match self.write_next(&payloads).await {
+            Ok(()) => {
+                for (records, _, done) in group {
+                    let seq = self.fold(records);
+                    let _ = done.send(Ok(seq));
+                }
+            }
+            Err(error) => {
+                for (_, _, done) in group {
+                    let _ = done.send(Err(error.clone()));
+                }
+            }
+        }
+    }
+
+    /// Writes the next segment, unless another process wrote it.
+    async fn write_next(&mut self, payloads: &[&[u8]]) -> Result<(), StoreError> {
+        if let Some(holder) = self.shared.tenure.lost() {
+            return Err(self.shared.fenced(holder));
+        }
+        loop {
+            let first = self.state_seq() + 1;
+            match self.write(first, 0, payloads).await {
+                Ok(()) => return Ok(()),
+                Err(PutError::Failed(error)) => return Err(error),
+                Err(PutError::Conflict) => {}
+            }
+            let backend = Arc::clone(&self.shared.backend);
+            let key = self.shared.places.segment(first);
+            let Some((bytes, _)) = backend.get(&key).await? else {
+                return Err(StoreError::damaged(backend.place(), format!("`{key}` is gone")));
+            };
+            let (head, records) = journal::read_segment(&*backend, &key, &bytes)?;
+            if head.writer != self.shared.tenure.writer() {
+                let holder = match records.first() {
+                    Some(Record::Taken { holder }) => holder.clone(),
+                    _ => "another process".to_owned(),
+                };
+                self.shared.tenure.lose(holder.clone());
+                return Err(self.shared.fenced(holder));
+            }
+            // Ours, from an attempt whose answer was lost: this one, or one before it.
+            let wanted = segment(&key, first, head, payloads);
+            self.log_bytes += bytes.len();
+            self.segments += 1;
+            if bytes == wanted {
+                return Ok(());
+            }
+            self.fold(records);
+        }
+    }
+
+    async fn write(&mut self, first: u64, flags: u8, payloads: &[&[u8]]) -> Result<(), PutError> {
+        let key = self.shared.places.segment(first);
+        let writer = self.shared.tenure.writer();
+        let head = frame::Head { kind: Kind::Segment, flags, first, writer };
+        let bytes = segment(&key, first, head, payloads);
+        let size = bytes.len();
+        self.shared.backend.put(&key, bytes.into(), Expected::Absent).await?;
+        self.log_bytes += size;
+        self.segments += 1;
+        Ok(())
+    }
+
+    fn fold(&self, records: Vec<Record>) -> u64 {
+        let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+        for record in records {
+            state.add(record);
+        }
+        state.seq
+    }
+
+    async fn snapshot(&mut self) -> Result<(), StoreError> {
+        self.shared.check()?;
+        let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let writer = self.shared.tenure.writer();
+        let (backend, places) = (&*self.shared.backend, &self.shared.places);
+        self.snapshot_bytes =
+            journal::write_snapshot(backend, places, &state, &self.fences, writer).await?;
+        self.log_bytes = 0;
+        self.segments = 0;
+        Ok(())
+    }
+}
+
+type Append = (Vec<Record>, Vec<Vec<u8>>, oneshot::Sender<Result<u64, StoreError>>);
+
+fn segment(key: &str, first: u64, head: frame::Head, payloads: &[&[u8]]) -> Vec<u8> {
+    frame::encode(key, frame::Head { first, ..head }, payloads)
+}

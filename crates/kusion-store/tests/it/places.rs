@@ -1,0 +1,75 @@
+//! Where the tests keep their stacks.
+
+use kusion_model::StackKey;
+use kusion_store::Store;
+use std::path::{Path, PathBuf};
+
+/// A store for one test: an address and a folder that goes with it.
+pub(crate) struct Place {
+    pub(crate) url: String,
+    pub(crate) home: PathBuf,
+}
+
+impl Place {
+    /// Makes a place in a fresh folder.
+    pub(crate) fn in_file() -> Self {
+        let name = format!("kusion-store-{}-{:016x}", std::process::id(), fastrand::u64(..));
+        let home = std::env::temp_dir().join(name);
+        Self { url: String::new(), home }
+    }
+
+    /// Makes a place on a server whose address a variable holds; none, with a word, where it is
+    /// not set.
+    pub(crate) fn on_server(variable: &str) -> Option<Self> {
+        let Ok(url) = std::env::var(variable) else {
+            assert!(
+                std::env::var_os("KUSION_TEST_SERVERS").is_none(),
+                "`{variable}` must be set where `KUSION_TEST_SERVERS` is"
+            );
+            say(&format!("skipped: `{variable}` is not set (`.ci/store` starts the servers)"));
+            return None;
+        };
+        let mut place = Self::in_file();
+        place.url = url;
+        Some(place)
+    }
+
+    pub(crate) async fn open(&self) -> Store {
+        Store::open(&self.url, &self.home).await.expect("the store opens")
+    }
+
+    /// Returns the file of a store on disk.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.home.join("state.db")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.home);
+    }
+}
+
+/// Makes the key of a stack that no other test uses.
+pub(crate) fn new_key() -> StackKey {
+    StackKey {
+        project: format!("p{:016x}", fastrand::u64(..)),
+        stack: "dev".into(),
+        cell: String::new(),
+        cluster: "c".into(),
+    }
+}
+
+/// Tells who runs the tests.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+pub(crate) fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Lists the files of a folder.
+pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("the folder is there");
+    let mut files: Vec<PathBuf> = entries.map(|it| it.expect("an entry").path()).collect();
+    files.sort();
+    files
+}
