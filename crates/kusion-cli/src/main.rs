@@ -6,6 +6,8 @@ mod desk;
 mod failure;
 mod home;
 mod operate;
+#[cfg(test)]
+mod reference;
 mod state;
 mod view;
 mod work;

@@ -75,11 +75,6 @@ impl View {
         view
     }
 
-    /// Whether results are for programs.
-    pub(crate) fn is_json(&self) -> bool {
-        self.output == Output::Json
-    }
-
     /// Returns how texts are coloured.
     pub(crate) fn style(&self) -> Style {
         self.style

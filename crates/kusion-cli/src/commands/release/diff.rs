@@ -2,7 +2,6 @@
 
 use super::{StackArgs, wanted};
 use crate::failure::{Exit, Failure};
-use crate::view::plan;
 use crate::work;
 use kusion_model::{
     Action, FieldChange, Operation, PLAN_VERSION, Plan, Reason, Resource, ResourceId, Shown, Spec,

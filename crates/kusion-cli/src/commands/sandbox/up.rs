@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// Returns a running sandbox; starts it in the background where it does not run. Of several
 /// processes that want it at the same time one starts it.
 pub(crate) fn ensure(name: &str) -> Result<State, Failure> {
-    let running = || Ok(State::load(name)?.filter(State::is_running));
+    let running = || State::load(name).map(|it| it.filter(State::is_running));
     if let Some(state) = running()? {
         return Ok(state);
     }
