@@ -247,6 +247,62 @@ impl Graph {
         Cycle(path.into_iter().map(|node| self.id(node).clone()).collect())
     }
 
+    /// Numbers the groups of resources that depend on each other in circles: two nodes have the
+    /// same number if each can be reached from the other.
+    pub fn components(&self) -> Vec<u32> {
+        const NEW: u32 = u32::MAX;
+        let mut found = vec![NEW; self.len()];
+        let mut lowest = vec![NEW; self.len()];
+        let (mut open, mut walk) = (Vec::new(), Vec::new());
+        let (mut n_seen, mut n_found) = (0u32, 0u32);
+        let mut position = vec![0u32; self.len()];
+        for start in self.nodes() {
+            if lowest[start.index()] != NEW {
+                continue;
+            }
+            walk.push((start, 0));
+            while let Some((node, next)) = walk.pop() {
+                let at = node.index();
+                if next == 0 {
+                    (lowest[at], position[at]) = (n_seen, n_seen);
+                    n_seen += 1;
+                    open.push(node);
+                }
+                let needs = self.dependencies(node);
+                // What was walked through last may reach further up.
+                if next > 0 {
+                    let below = needs[next - 1].index();
+                    if found[below] == NEW {
+                        lowest[at] = lowest[at].min(lowest[below]);
+                    }
+                }
+                let mut next = next;
+                while next < needs.len() && lowest[needs[next].index()] != NEW {
+                    let below = needs[next].index();
+                    if found[below] == NEW {
+                        lowest[at] = lowest[at].min(position[below]);
+                    }
+                    next += 1;
+                }
+                if next < needs.len() {
+                    walk.push((node, next + 1));
+                    walk.push((needs[next], 0));
+                    continue;
+                }
+                if lowest[at] == position[at] {
+                    while let Some(member) = open.pop() {
+                        found[member.index()] = n_found;
+                        if member == node {
+                            break;
+                        }
+                    }
+                    n_found += 1;
+                }
+            }
+        }
+        found
+    }
+
     /// Says of each node whether it is one of some nodes or can be reached from them.
     pub fn reachable(&self, from: &[Node], direction: Direction) -> Vec<bool> {
         let mut reached = vec![false; self.len()];

@@ -61,6 +61,20 @@ fn reachable_in_both_directions() {
 }
 
 #[test]
+fn components_are_circles() {
+    let graph = graph("a: b\nb: c d\nc: a\nd: e\ne: d\nf: a f").expect("the ids differ");
+    let found = graph.components();
+    assert!(found[0] == found[1] && found[1] == found[2]);
+    assert!(found[3] == found[4] && found[3] != found[0]);
+    assert!(found[5] != found[0] && found[5] != found[3]);
+    let large = large(100_000);
+    let mut found = large.components();
+    found.sort_unstable();
+    found.dedup();
+    assert_eq!(found.len(), large.len());
+}
+
+#[test]
 fn a_reduced_graph_says_the_same() {
     let graph = graph("a: b c d\nb: c d\nc: d\nd:\ne: d a").expect("no cycle");
     let reduced = graph.reduced().expect("no cycle");
