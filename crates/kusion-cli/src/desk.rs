@@ -65,8 +65,7 @@ impl<'a> Desk<'a> {
         };
         let store = self.store(self.backends.address(stack)?).await?;
         let sealer = Sealer::open(std::env::var(KEY_VARIABLE).ok().as_deref(), &self.home)?;
-        let runtimes =
-            Runtimes::default().with(ResourceType::KUBERNETES, Arc::new(runtime));
+        let runtimes = Runtimes::default().with(ResourceType::KUBERNETES, Arc::new(runtime));
         let events: Arc<dyn EventSink> = Arc::clone(&self.view) as Arc<dyn EventSink>;
         let engine = Engine::new(store, runtimes, sealer, events);
         let key = engine.stack_key(&stack.project.name, &stack.name, &self.backends.cell).await;
@@ -83,9 +82,8 @@ impl<'a> Desk<'a> {
             return Ok(runtime.clone());
         }
         let options = Options { parallel_calls: self.parallel, ..Options::default() };
-        let runtime = KubernetesRuntime::connect(&cluster.source, options)
-            .await
-            .map_err(Failure::Cluster)?;
+        let runtime =
+            KubernetesRuntime::connect(&cluster.source, options).await.map_err(Failure::Cluster)?;
         self.connected.push((cluster.clone(), runtime.clone()));
         Ok(runtime)
     }

@@ -3,7 +3,9 @@
 use crate::desk::Place;
 use crate::failure::{Exit, Failure};
 use crate::view::{Answer, View, report};
-use kusion_engine::{Confirm, EngineError, Previewed, Report, Stop, WatchEnd, WatchOptions, Watched};
+use kusion_engine::{
+    Confirm, EngineError, Previewed, Report, Stop, WatchEnd, WatchOptions, Watched,
+};
 use kusion_model::Phase;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -37,13 +37,18 @@ fn names(argument: &Arg) -> String {
 }
 
 fn place(argument: &Arg) -> String {
-    let dots = if argument.get_action().takes_values() && !argument.is_required_set() { "…" } else { "" };
+    let dots = if argument.get_action().takes_values() && !argument.is_required_set() {
+        "…"
+    } else {
+        ""
+    };
     let name = names(argument);
     if argument.is_required_set() { name } else { format!("[{name}]{dots}") }
 }
 
 fn option(argument: &Arg) -> String {
-    let mut words: Vec<String> = argument.get_short().map(|it| format!("-{it}")).into_iter().collect();
+    let mut words: Vec<String> =
+        argument.get_short().map(|it| format!("-{it}")).into_iter().collect();
     words.extend(argument.get_long().map(|it| format!("--{it}")));
     let mut head = words.join(", ");
     if argument.get_action().takes_values() {
@@ -91,8 +96,19 @@ fn the_reference_is_up_to_date() {
 fn every_event_is_in_the_reference() {
     let text = std::fs::read_to_string(FILE).expect("docs/cli.md is there");
     let names = [
-        "taken", "recovered", "opened", "started", "retried", "ended", "progress", "closed",
-        "plan", "watched", "status", "release", "error",
+        "taken",
+        "recovered",
+        "opened",
+        "started",
+        "retried",
+        "ended",
+        "progress",
+        "closed",
+        "plan",
+        "watched",
+        "status",
+        "release",
+        "error",
     ];
     for name in names {
         assert!(text.contains(&format!("| `{name}` |")), "`{name}` is missing");

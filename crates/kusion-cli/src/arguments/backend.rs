@@ -47,7 +47,8 @@ fn of_storage(kind: &str, config: &Map<String, Value>) -> Result<String, String>
                 .into_iter()
                 .filter_map(|key| Some(format!("{key}={}", text(key)?)))
                 .collect();
-            let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+            let query =
+                if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
             Ok(format!("s3://{bucket}{}{query}", prefix.unwrap_or_default()))
         }
         _ => Err(format!("the kind of storage `{kind}` is not known; write an address instead")),

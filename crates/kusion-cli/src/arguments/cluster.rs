@@ -54,10 +54,8 @@ impl ClusterArgs {
             Some(stack.folder.join(file))
         };
         let kubeconfig = self.kubeconfig.clone().or_else(of_stack);
-        let source = ClusterSource::Found {
-            kubeconfig: kubeconfig.clone(),
-            context: self.context.clone(),
-        };
+        let source =
+            ClusterSource::Found { kubeconfig: kubeconfig.clone(), context: self.context.clone() };
         Ok(Cluster { source, kubeconfig, sandbox: None })
     }
 

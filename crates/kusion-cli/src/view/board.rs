@@ -116,12 +116,8 @@ impl Board {
             format!("{} of {}", self.n_ended, count(self.n_steps, "step"))
         };
         let elapsed = frame.now.duration_since(self.since);
-        let text = format!(
-            "{} {}  {how_far}  {}",
-            spinner(elapsed),
-            self.title,
-            of_duration(elapsed)
-        );
+        let text =
+            format!("{} {}  {how_far}  {}", spinner(elapsed), self.title, of_duration(elapsed));
         style.paint(Role::Heading, &fit(&text, frame.columns.saturating_sub(1)))
     }
 }
@@ -214,7 +210,10 @@ mod tests {
         assert_eq!(lines, ["⠋ shop/dev  1 of 3 steps  2s", "  ⠋ bb  changing 2s"]);
         let ready = Event::Progress { id: a, health: Health::ready(""), related: Vec::new() };
         board.take(&ready, start);
-        board.take(&Event::Progress { id: b, health: Health::ready("ok"), related: Vec::new() }, start);
+        board.take(
+            &Event::Progress { id: b, health: Health::ready("ok"), related: Vec::new() },
+            start,
+        );
         let health = Health::failed("ImagePullBackOff", "no such image");
         let related = vec![pod("c-1", health.clone())];
         board.take(&Event::Progress { id: c, health, related }, start);
@@ -237,7 +236,8 @@ mod tests {
         let mut board = Board::new("shop/dev", start);
         for number in 0..50 {
             let id = ResourceId::new(format!("apps/v1:Deployment:日本語:name-{number:0>60}"));
-            let related = vec![pod("x", Health::progressing("waiting for a very long time to come"))];
+            let related =
+                vec![pod("x", Health::progressing("waiting for a very long time to come"))];
             let health = Health::progressing("1 of 3 new pods are available, and so on and on");
             board.take(&Event::Progress { id, health, related }, start);
         }

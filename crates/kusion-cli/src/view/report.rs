@@ -1,9 +1,9 @@
 //! How operations and watches ended.
 
+use super::View;
 use super::board::related_line;
 use super::style::{Role, Style, one_line};
 use super::words::{self, count, of_action};
-use super::View;
 use crate::arguments::quoted;
 use crate::desk::Place;
 use kusion_engine::{Finding, Outcome, RelatedObject, Report, WatchEnd};

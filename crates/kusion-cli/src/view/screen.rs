@@ -1,10 +1,10 @@
 //! Where events and results go: lines, JSON, or a board that is drawn again and again.
 
+use super::Output;
 use super::board::{Board, Frame};
 use super::plan;
 use super::style::{Color, Role, Style, one_line};
 use super::words::{self, count, of_action};
-use super::Output;
 use crate::failure::Failure;
 use jiff::Timestamp;
 use kusion_engine::{EVENT_VERSION, Event, EventSink, Outcome, RelatedObject, Stop};
@@ -252,7 +252,9 @@ impl View {
                     Outcome::Failed => {
                         format!("{} to {} {id}: {message}", paint(Role::Bad, "failed"), words.verb)
                     }
-                    Outcome::Skipped => format!("{} {id}: {message}", paint(Role::Muted, "skipped")),
+                    Outcome::Skipped => {
+                        format!("{} {id}: {message}", paint(Role::Muted, "skipped"))
+                    }
                     Outcome::Unknown => format!(
                         "{} whether to {} {id} had an effect: {message}",
                         paint(Role::Bad, "unknown"),

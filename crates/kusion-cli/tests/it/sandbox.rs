@@ -33,7 +33,8 @@ fn several_sandboxes_run_side_by_side() {
     let home = Home::new("several");
     let (one, two) = (up(&home, &["--name", "one"]), up(&home, &["--name", "two"]));
     assert_ne!(one["url"], two["url"]);
-    let list: Value = serde_json::from_str(&home.ok(&["sandbox", "status", "-o", "json"])).expect("JSON");
+    let list: Value =
+        serde_json::from_str(&home.ok(&["sandbox", "status", "-o", "json"])).expect("JSON");
     assert_eq!(list.as_array().map(Vec::len), Some(2));
     home.ok(&["sandbox", "down", "--name", "one"]);
     assert!(home.fails(&["sandbox", "status", "--name", "one"]).contains("no sandbox `one`"));

@@ -23,8 +23,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     view.tell(work::read(async {
         let place = args.stack.open(&view).await?;
         let state = place.engine.store().read(&place.key).await?;
-        let missing =
-            || Failure::NoRelease { stack: place.key.clone(), revision: args.revision };
+        let missing = || Failure::NoRelease { stack: place.key.clone(), revision: args.revision };
         let release = state.release(args.revision).ok_or_else(missing)?;
         let spec = wanted(&place, args.revision, &|_| Value::from("(secret)")).await?;
         let mut value = json!(release);
