@@ -1,5 +1,6 @@
 //! Why a command stopped.
 
+use kusion_generate::GenerateError;
 use std::path::PathBuf;
 
 /// A failure that the user can do something about.
@@ -49,6 +50,23 @@ pub(crate) enum Failure {
     /// Output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(std::io::Error),
+    /// The stacks do not compile.
+    #[error(transparent)]
+    Generate(#[from] GenerateError),
+    /// Resources make no graph.
+    #[error("{0}")]
+    Graph(String),
+    /// There is no such template.
+    #[error("there is no template `{name}`; there are: {known}")]
+    Template {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A file would be overwritten.
+    #[error("{} is there already; nothing was written", .0.display())]
+    Exists(PathBuf),
 }
 
 impl Failure {
