@@ -3,91 +3,113 @@
 //! The order of keys is part of the text: fixed for resources, and for maps sorted, with what
 //! names a Kubernetes object first. Nothing depends on the order in which maps are kept.
 
+mod yaml;
+
 use kusion_model::{Resource, Spec};
-use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 /// The keys that stand before others.
 const FIRST: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Writes a Spec as YAML. Equal Specs give equal text.
+/// Writes a Spec as YAML. Equal Specs give equal text, and every reader, also of YAML 1.1, takes
+/// texts for texts.
 pub fn spec_yaml(spec: &Spec) -> String {
-    yaml_serde::to_string(&Ordered(spec)).unwrap_or_default()
+    let mut out = String::new();
+    yaml::write_fields(&mut out, &spec_fields(spec), 0);
+    out
 }
 
 /// Writes a Spec as JSON, without a line end. Equal Specs give equal text.
 pub fn spec_json(spec: &Spec) -> String {
-    serde_json::to_string_pretty(&Ordered(spec)).unwrap_or_default()
+    let mut out = String::new();
+    write_json(&mut out, &Ordered::Fields(spec_fields(spec)), 0);
+    out
 }
 
-/// Something to be written with its keys in order.
-struct Ordered<'a, T: ?Sized>(&'a T);
+/// A value whose keys have an order.
+enum Ordered<'a> {
+    Fields(Vec<(&'a str, Ordered<'a>)>),
+    Items(Vec<Ordered<'a>>),
+    Text(&'a str),
+    Other(&'a Value),
+}
 
-impl Serialize for Ordered<'_, Spec> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Spec { resources, secret_store, context } = self.0;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("resources", &Ordered(resources.as_slice()))?;
-        if let Some(value) = secret_store {
-            map.serialize_entry("secretStore", &Ordered(value))?;
-        }
-        if let Some(value) = context {
-            map.serialize_entry("context", &Ordered(value))?;
-        }
-        map.end()
+fn spec_fields(spec: &Spec) -> Vec<(&str, Ordered<'_>)> {
+    let Spec { resources, secret_store, context } = spec;
+    let items = resources.iter().map(|it| Ordered::Fields(resource_fields(it))).collect();
+    let mut fields = vec![("resources", Ordered::Items(items))];
+    for (key, value) in [("secretStore", secret_store), ("context", context)] {
+        fields.extend(value.as_ref().map(|value| (key, ordered(value))));
+    }
+    fields
+}
+
+fn resource_fields(resource: &Resource) -> Vec<(&str, Ordered<'_>)> {
+    let Resource { id, resource_type, attributes, depends_on, extensions } = resource;
+    let mut fields = vec![
+        ("id", Ordered::Text(id.as_str())),
+        ("type", Ordered::Text(resource_type.as_str())),
+        ("attributes", ordered(attributes)),
+    ];
+    if !depends_on.is_empty() {
+        let items = depends_on.iter().map(|id| Ordered::Text(id.as_str())).collect();
+        fields.push(("dependsOn", Ordered::Items(items)));
+    }
+    if !extensions.is_empty() {
+        fields.push(("extensions", map(extensions)));
+    }
+    fields
+}
+
+fn ordered(value: &Value) -> Ordered<'_> {
+    match value {
+        Value::Object(fields) => map(fields),
+        Value::Array(items) => Ordered::Items(items.iter().map(ordered).collect()),
+        Value::String(text) => Ordered::Text(text),
+        other => Ordered::Other(other),
     }
 }
 
-impl<'a, T> Serialize for Ordered<'a, [T]>
-where
-    Ordered<'a, T>: Serialize,
-{
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.0.len()))?;
-        for item in self.0 {
-            list.serialize_element(&Ordered(item))?;
-        }
-        list.end()
-    }
+fn map(fields: &Map<String, Value>) -> Ordered<'_> {
+    let place = |key: &str| FIRST.iter().position(|it| *it == key).unwrap_or(FIRST.len());
+    let mut fields: Vec<(&str, &Value)> =
+        fields.iter().map(|(key, value)| (key.as_str(), value)).collect();
+    fields.sort_unstable_by_key(|(key, _)| (place(key), *key));
+    Ordered::Fields(fields.into_iter().map(|(key, value)| (key, ordered(value))).collect())
 }
 
-impl Serialize for Ordered<'_, Resource> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Resource { id, resource_type, attributes, depends_on, extensions } = self.0;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", id)?;
-        map.serialize_entry("type", resource_type)?;
-        map.serialize_entry("attributes", &Ordered(attributes))?;
-        if !depends_on.is_empty() {
-            map.serialize_entry("dependsOn", depends_on)?;
+fn write_json(out: &mut String, value: &Ordered<'_>, depth: usize) {
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", depth));
+    };
+    match value {
+        Ordered::Text(text) => out.push_str(&json!(text).to_string()),
+        Ordered::Other(value) => out.push_str(&value.to_string()),
+        Ordered::Fields(fields) if fields.is_empty() => out.push_str("{}"),
+        Ordered::Items(items) if items.is_empty() => out.push_str("[]"),
+        Ordered::Fields(fields) => {
+            out.push('{');
+            for (position, (key, value)) in fields.iter().enumerate() {
+                out.push_str(if position > 0 { "," } else { "" });
+                line(out, depth + 1);
+                out.push_str(&json!(key).to_string());
+                out.push_str(": ");
+                write_json(out, value, depth + 1);
+            }
+            line(out, depth);
+            out.push('}');
         }
-        if !extensions.is_empty() {
-            map.serialize_entry("extensions", &Ordered(extensions))?;
+        Ordered::Items(items) => {
+            out.push('[');
+            for (position, value) in items.iter().enumerate() {
+                out.push_str(if position > 0 { "," } else { "" });
+                line(out, depth + 1);
+                write_json(out, value, depth + 1);
+            }
+            line(out, depth);
+            out.push(']');
         }
-        map.end()
-    }
-}
-
-impl Serialize for Ordered<'_, Value> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Value::Object(fields) => Ordered(fields).serialize(serializer),
-            Value::Array(items) => Ordered(items.as_slice()).serialize(serializer),
-            scalar => scalar.serialize(serializer),
-        }
-    }
-}
-
-impl Serialize for Ordered<'_, serde_json::Map<String, Value>> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let place = |key: &str| FIRST.iter().position(|it| *it == key).unwrap_or(FIRST.len());
-        let mut entries: Vec<(&String, &Value)> = self.0.iter().collect();
-        entries.sort_unstable_by(|(a, _), (b, _)| (place(a), a).cmp(&(place(b), b)));
-        let mut map = serializer.serialize_map(Some(entries.len()))?;
-        for (key, value) in entries {
-            map.serialize_entry(key, &Ordered(value))?;
-        }
-        map.end()
     }
 }
 
@@ -99,6 +121,46 @@ mod tests {
     fn spec() -> Spec {
         let odd =
             ["yes", "no", "on", "~", "null", "1", "1e3", "0x1f", "1_000", "08", "", " a", "a\nb\n"];
+        let odd: Vec<&str> = odd
+            .into_iter()
+            .chain([
+                "a\nb",
+                "a\n\n",
+                " x\ny",
+                "\ta",
+                "it's",
+                "a: b",
+                "a #b",
+                "#a",
+                "a:",
+                "- a",
+                "\u{1}",
+                "ü",
+                "a\n  b\n\nc\n",
+                "True",
+                "y",
+                "1.2.3.4",
+                ".5",
+                "=",
+                "<<",
+                "a\r\nb",
+                "x\u{85}y",
+                "a\n ",
+                "\n",
+                "{a",
+                "[a",
+                "*a",
+                "&a",
+                "!a",
+                "%a",
+                "@a",
+                "`a",
+                "null ",
+                "?",
+                "2020-01-01",
+                "a\u{feff}",
+            ])
+            .collect();
         serde_json::from_value(json!({"resources": [{
             "id": "v1:ConfigMap:demo:a", "type": "Kubernetes", "dependsOn": ["v1:Namespace:demo"],
             "attributes": {

@@ -16,23 +16,22 @@ fn needs(first: &str, others: &[(&str, &str, &str)]) -> String {
         };
         all.push(object(version, kind, namespace, name, more));
     }
-    let compiled = stack(&format!("all = [{}]\n", all.join(", "))).expect("it compiles");
+    let compiled = stack(&format!("objects = [{}]\n", all.join(", "))).expect("it compiles");
     let needs = &compiled.spec.resources[0].depends_on;
     needs.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-const POD: &str = "serviceAccountName = \"sa\", priorityClassName = \"pc\"
-    imagePullSecrets = [{name = \"pull\"}]
-    initContainers = [{name = \"i\", env = [{name = \"A\", valueFrom = {secretKeyRef = {name = \"s1\", key = \"k\"}}}]}]
-    containers = [{name = \"c\", env = [{name = \"A\", valueFrom = {configMapKeyRef = {name = \"m1\", key = \"k\"}}}]
-        envFrom = [{configMapRef = {name = \"m2\"}}, {secretRef = {name = \"s2\"}}]}]
-    volumes = [
-        {name = \"a\", configMap = {name = \"m3\"}}
-        {name = \"b\", secret = {secretName = \"s3\"}}
-        {name = \"c\", persistentVolumeClaim = {claimName = \"claim\"}}
-        {name = \"d\", projected = {sources = [{configMap = {name = \"m4\"}}, {secret = {name = \"s4\"}}]}}
-        {name = \"e\", configMap = {name = \"not-in-the-spec\"}}
-    ]";
+const POD: &str = "serviceAccountName = \"sa\", priorityClassName = \"pc\", \
+    imagePullSecrets = [{name = \"pull\"}], \
+    initContainers = [{name = \"i\", env = [{name = \"A\", valueFrom = {secretKeyRef = {name = \"s1\", key = \"k\"}}}]}], \
+    containers = [{name = \"c\", env = [{name = \"A\", valueFrom = {configMapKeyRef = {name = \"m1\", key = \"k\"}}}], \
+        envFrom = [{configMapRef = {name = \"m2\"}}, {secretRef = {name = \"s2\"}}]}], \
+    volumes = [ \
+        {name = \"a\", configMap = {name = \"m3\"}}, \
+        {name = \"b\", secret = {secretName = \"s3\"}}, \
+        {name = \"c\", persistentVolumeClaim = {claimName = \"claim\"}}, \
+        {name = \"d\", projected = {sources = [{configMap = {name = \"m4\"}}, {secret = {name = \"s4\"}}]}}, \
+        {name = \"e\", configMap = {name = \"not-in-the-spec\"}}]";
 
 const POD_NEEDS: [(&str, &str, &str); 13] = [
     ("v1", "Namespace", "demo"),
@@ -57,7 +56,7 @@ const POD_FOUND: &str = "scheduling.k8s.io/v1:PriorityClass:pc v1:ConfigMap:demo
 
 #[test]
 fn pods_wherever_they_stand() {
-    let pod = object("v1", "Pod", "demo", "p", &format!("spec = {{{POD}\n}}"));
+    let pod = object("v1", "Pod", "demo", "p", &format!("spec = {{{POD}}}"));
     assert_eq!(needs(&pod, &POD_NEEDS), POD_FOUND);
     for (version, kind) in [
         ("apps/v1", "Deployment"),
@@ -67,16 +66,16 @@ fn pods_wherever_they_stand() {
         ("batch/v1", "Job"),
         ("v1", "ReplicationController"),
     ] {
-        let more = format!("spec = {{template = {{spec = {{{POD}\n}}}}}}");
+        let more = format!("spec = {{template = {{spec = {{{POD}}}}}}}");
         assert_eq!(needs(&object(version, kind, "demo", "w", &more), &POD_NEEDS), POD_FOUND);
     }
-    let more = format!("spec = {{jobTemplate = {{spec = {{template = {{spec = {{{POD}\n}}}}}}}}}}");
+    let more = format!("spec = {{jobTemplate = {{spec = {{template = {{spec = {{{POD}}}}}}}}}}}");
     assert_eq!(needs(&object("batch/v1", "CronJob", "demo", "w", &more), &POD_NEEDS), POD_FOUND);
 }
 
 #[test]
 fn objects_of_another_namespace_are_others() {
-    let pod = object("v1", "Pod", "other", "p", &format!("spec = {{{POD}\n}}"));
+    let pod = object("v1", "Pod", "other", "p", &format!("spec = {{{POD}}}"));
     assert_eq!(needs(&pod, &POD_NEEDS), "scheduling.k8s.io/v1:PriorityClass:pc");
 }
 

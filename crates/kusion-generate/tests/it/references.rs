@@ -6,7 +6,7 @@ use crate::support::{lines, object, shown, stack};
 fn with_reference(others: &[String], text: &str) -> String {
     let text = text.replace('"', "\\\"");
     let user = object("v1", "ConfigMap", "demo", "user", &format!("data = {{x = \"{text}\"}}"));
-    shown(&format!("all = [{user}, {}]\n", others.join(", "))).replacen(
+    shown(&format!("objects = [{user}, {}]\n", others.join(", "))).replacen(
         "error: stack .: resource `v1:ConfigMap:demo:user`, ",
         "",
         1,
@@ -101,7 +101,7 @@ fn references_that_lead_nowhere_are_refused() {
 #[test]
 fn the_short_form_of_an_id_is_known() {
     let program = format!(
-        "all = [{}, {}]\n",
+        "objects = [{}, {}]\n",
         object("v1", "ConfigMap", "", "a", ""),
         object(
             "v1",
@@ -145,10 +145,10 @@ fn circles_of_references_are_refused() {
             &format!("data = {{x = \"$kusion_path.v1:ConfigMap:demo:{other}.metadata.name\"}}"),
         )
     };
-    let found = shown(&format!("all = [{}, {}]\n", map("a", "b"), map("b", "a")));
+    let found = shown(&format!("objects = [{}, {}]\n", map("a", "b"), map("b", "a")));
     assert!(found.contains("v1:ConfigMap:demo:a -> v1:ConfigMap:demo:b"), "{found}");
     // A reference to oneself needs nothing.
-    let own = shown(&format!("all = [{}]\n", map("a", "a")));
+    let own = shown(&format!("objects = [{}]\n", map("a", "a")));
     assert_eq!(own, "v1:ConfigMap:demo:a");
 }
 

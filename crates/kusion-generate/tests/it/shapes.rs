@@ -30,8 +30,7 @@ context = {{region = \"x\"}}
 fn a_spec_in_a_stream() {
     let program = format!(
         "import manifests
-manifests.yaml_stream([{{resources = [{{id = \"v1:Namespace:demo\", type = \"Kubernetes\", attributes = {NAMESPACE}}}
-    {{id = \"v1:ConfigMap:demo:a\", type = \"Kubernetes\", attributes = {MAP}}}]}}])
+manifests.yaml_stream([{{resources = [{{id = \"v1:Namespace:demo\", type = \"Kubernetes\", attributes = {NAMESPACE}}}, {{id = \"v1:ConfigMap:demo:a\", type = \"Kubernetes\", attributes = {MAP}}}]}}])
 "
     );
     assert_eq!(shown(&program), BOTH);
@@ -40,8 +39,7 @@ manifests.yaml_stream([{{resources = [{{id = \"v1:Namespace:demo\", type = \"Kub
 #[test]
 fn a_list_of_records() {
     let program = format!(
-        "items = [{{id = \"v1:Namespace:demo\", type = \"Kubernetes\", attributes = {NAMESPACE}}},
-    {{id = \"v1:ConfigMap:demo:a\", type = \"Kubernetes\", attributes = {MAP}, dependsOn = [\"v1:Namespace:demo\"]}}]
+        "items = [{{id = \"v1:Namespace:demo\", type = \"Kubernetes\", attributes = {NAMESPACE}}}, {{id = \"v1:ConfigMap:demo:a\", type = \"Kubernetes\", attributes = {MAP}, dependsOn = [\"v1:Namespace:demo\"]}}]
 "
     );
     assert_eq!(shown(&program), BOTH);
@@ -51,8 +49,7 @@ fn a_list_of_records() {
 fn a_stream_of_records() {
     let program = format!(
         "import manifests
-manifests.yaml_stream([{{id = \"v1:Namespace:demo\", type = \"Kubernetes\", attributes = {NAMESPACE}}},
-    {{id = \"v1:ConfigMap:demo:a\", type = \"Kubernetes\", attributes = {MAP}, dependsOn = []}}])
+manifests.yaml_stream([{{id = \"v1:Namespace:demo\", type = \"Kubernetes\", attributes = {NAMESPACE}}}, {{id = \"v1:ConfigMap:demo:a\", type = \"Kubernetes\", attributes = {MAP}, dependsOn = []}}])
 "
     );
     assert_eq!(shown(&program), BOTH);
@@ -83,8 +80,9 @@ fn a_stream_of_objects() {
 
 #[test]
 fn a_list_object() {
-    let program =
-        format!("all = {{apiVersion = \"v1\", kind = \"List\", items = [{NAMESPACE}, {MAP}]}}\n");
+    let program = format!(
+        "objects = {{apiVersion = \"v1\", kind = \"List\", items = [{NAMESPACE}, {MAP}]}}\n"
+    );
     assert_eq!(shown(&program), BOTH);
 }
 
