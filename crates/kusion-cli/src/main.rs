@@ -21,6 +21,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
+    use_small_pages();
     match commands::run(Args::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -28,4 +29,11 @@ fn main() -> ExitCode {
             ExitCode::from(1)
         }
     }
+}
+
+/// Keeps the kernel from giving 2 MB for the first byte that is used of them; what this process
+/// starts inherits it. Without it, all works the same but takes more memory.
+fn use_small_pages() {
+    #[cfg(target_os = "linux")]
+    let _ = nix::sys::prctl::set_thp_disable(true);
 }

@@ -53,12 +53,15 @@ impl Sandbox {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let token: Arc<str> = options.token.unwrap_or_else(random_token).into();
-        // Pods expect a root certificate in every namespace, with or without TLS.
-        let made = tls::make()?;
-        let root_ca: Arc<str> = made.authority.as_str().into();
-        let (authority, tls) =
-            if options.tls { (Some(made.authority), Some(made.acceptor)) } else { (None, None) };
+        // Keys take longer than all the rest: they are made beside it, and only when needed.
+        let keys = options.tls.then(|| std::thread::spawn(tls::make));
         let api = Api::new();
+        let made = keys.map(std::thread::JoinHandle::join).transpose();
+        let made = made.map_err(|_| io::Error::other("no certificates"))?.transpose()?;
+        let (authority, tls) =
+            made.map_or((None, None), |made| (Some(made.authority), Some(made.acceptor)));
+        // Pods expect a root certificate in every namespace, with or without TLS.
+        let root_ca: Arc<str> = authority.as_deref().unwrap_or(tls::PLACEHOLDER).into();
         let controllers = if options.reconcile {
             let options = ControllerOptions {
                 server: ServerAddress { ip: address.ip().to_string(), port: address.port() },

@@ -135,7 +135,7 @@ fn wait(name: &str, child: &mut Child, log: &Path) -> Result<State, Failure> {
             let _ = child.wait();
             return Err(Failure::Background("it did not answer within 20 seconds".to_owned()));
         }
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
