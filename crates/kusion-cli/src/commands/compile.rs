@@ -1,17 +1,20 @@
 //! `kusion compile`.
 
-use super::source::{SourceArgs, tell};
+use crate::arguments::{FolderArgs, ProgramArgs};
 use crate::failure::Failure;
 use crate::view;
 use kusion_generate::{Compiled, spec_json, spec_yaml};
 use std::fs;
+use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
 /// What is compiled, and where it goes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    source: SourceArgs,
+    folders: FolderArgs,
+    #[command(flatten)]
+    program: ProgramArgs,
     /// File for the Spec, or folder for those of several stacks
     #[arg(long, short, value_name = "FILE|DIR")]
     output: Option<PathBuf>,
@@ -32,20 +35,22 @@ enum Form {
 
 /// Compiles stacks to Specs.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let compiled = args.source.compile()?;
+    let compiled = args.folders.compile(&args.program)?;
     for stack in &compiled {
         tell(stack);
     }
     let Some(output) = &args.output else {
         return view::result(&together(&compiled, args.format));
     };
-    let output = args.source.base().join(output);
+    let base = args.folders.workdir.clone().unwrap_or_default();
+    let output = base.join(output);
     let is_folder = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
     if let ([stack], false) = (compiled.as_slice(), is_folder) {
         return write(&output, &alone(stack, args.format));
     }
-    let base = fs::canonicalize(args.source.base()).unwrap_or_else(|_| args.source.base());
     let current = std::env::current_dir().unwrap_or_default();
+    let base = current.join(base);
+    let base = fs::canonicalize(&base).unwrap_or(base);
     for stack in &compiled {
         let folder = &stack.stack.folder;
         let inner = folder.strip_prefix(&base).or_else(|_| folder.strip_prefix(&current));
@@ -99,4 +104,15 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
         fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;
     }
     fs::write(path, text).map_err(Failure::file("write", path))
+}
+
+/// Writes what the program printed and what there is to say about a stack to standard error.
+fn tell(stack: &Compiled) {
+    let mut out = std::io::stderr().lock();
+    // Nobody is left to tell when this fails.
+    let _ = out.write_all(stack.printed.as_bytes());
+    for note in &stack.notes {
+        let (project, name) = (&stack.stack.project.name, &stack.stack.name);
+        let _ = writeln!(out, "note: {project}/{name}: {}", note.trim_end());
+    }
 }

@@ -1,6 +1,6 @@
 //! `kusion graph`.
 
-use super::source::SourceArgs;
+use crate::arguments::{FolderArgs, ProgramArgs};
 use crate::failure::Failure;
 use crate::view;
 use kusion_generate::Compiled;
@@ -12,7 +12,9 @@ use std::fmt::Write as _;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    source: SourceArgs,
+    folders: FolderArgs,
+    #[command(flatten)]
+    program: ProgramArgs,
     /// Form of the graph
     #[arg(long, short, value_enum, default_value_t)]
     output: Form,
@@ -32,7 +34,7 @@ enum Form {
 
 /// Shows which resources need which, without what follows from the rest.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let compiled = args.source.compile()?;
+    let compiled = args.folders.compile(&args.program)?;
     let mut text = String::new();
     let mut stacks = Vec::new();
     for stack in &compiled {
