@@ -1,19 +1,34 @@
 //! The commands.
 
 mod apply;
+mod compile;
+mod completion;
 mod destroy;
+mod graph;
+mod init;
+mod ls;
 mod preview;
 mod release;
 pub(crate) mod sandbox;
 mod status;
+mod version;
 mod watch;
 
 use crate::failure::{Exit, Failure};
-use clap::Subcommand;
+use clap::{CommandFactory as _, Subcommand};
 
 /// A command of `kusion`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Begin a project from a template
+    Init(init::Args),
+    /// Show which projects and stacks there are
+    Ls(ls::Args),
+    /// Show the Spec that stacks compile to
+    #[command(visible_alias = "generate")]
+    Compile(compile::Args),
+    /// Show which resources need which
+    Graph(graph::Args),
     /// Show what applying stacks would do
     Preview(Box<preview::Args>),
     /// Bring stacks to what they compile to
@@ -30,11 +45,19 @@ pub(crate) enum Command {
     /// A Kubernetes API on this machine, without a cluster
     #[command(subcommand)]
     Sandbox(sandbox::Command),
+    /// Print a script that completes commands in a shell
+    Completion(completion::Args),
+    /// Print the version
+    Version(version::Args),
 }
 
 /// Runs a command.
 pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
     match command {
+        Command::Init(args) => init::run(&args).map(|()| Exit::Success),
+        Command::Ls(args) => ls::run(&args).map(|()| Exit::Success),
+        Command::Compile(args) => compile::run(&args).map(|()| Exit::Success),
+        Command::Graph(args) => graph::run(&args).map(|()| Exit::Success),
         Command::Preview(args) => preview::run(&args),
         Command::Apply(args) => apply::run(&args),
         Command::Destroy(args) => destroy::run(&args),
@@ -42,5 +65,9 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Watch(args) => watch::run(&args),
         Command::Release(command) => release::run(&command),
         Command::Sandbox(command) => sandbox::run(command).map(|()| Exit::Success),
+        Command::Completion(args) => {
+            completion::run(&args, crate::Args::command()).map(|()| Exit::Success)
+        }
+        Command::Version(args) => version::run(&args).map(|()| Exit::Success),
     }
 }

@@ -98,6 +98,20 @@ pub(crate) enum Failure {
     /// The system gives us no threads.
     #[error("cannot start threads: {0}")]
     Threads(std::io::Error),
+    /// Resources make no graph.
+    #[error("{0}")]
+    Graph(String),
+    /// There is no such template.
+    #[error("there is no template `{name}`; there are: {known}")]
+    Template {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A file would be overwritten.
+    #[error("{} is there already; nothing was written", .0.display())]
+    Exists(PathBuf),
     /// The user or the system ended it.
     #[error("interrupted; nothing was changed")]
     Interrupted,

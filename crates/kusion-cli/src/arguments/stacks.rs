@@ -21,7 +21,7 @@ pub(crate) struct FolderArgs {
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ProgramArgs {
     /// Top-level argument, `key=value`
-    #[arg(long = "argument", short = 'D', value_name = "KEY=VALUE")]
+    #[arg(long = "argument", short = 'D', value_name = "KEY=VALUE", value_parser = pair)]
     pub(crate) arguments: Vec<String>,
     /// Settings file, relative to the folder of each stack
     #[arg(long = "settings", short = 'Y', value_name = "FILE")]
@@ -83,6 +83,14 @@ impl FolderArgs {
             text.push_str(&format!(" -w {}", quoted(&folder.display().to_string())));
         }
         text
+    }
+}
+
+/// Checks that a word is `key=value`.
+fn pair(word: &str) -> Result<String, String> {
+    match word.split_once('=') {
+        Some((key, _)) if !key.trim().is_empty() => Ok(word.to_owned()),
+        _ => Err("write `key=value`".to_owned()),
     }
 }
 

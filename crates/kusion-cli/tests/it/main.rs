@@ -4,4 +4,5 @@ mod operations;
 mod releases;
 mod sandbox;
 mod secrets;
+mod stacks;
 mod support;
