@@ -53,11 +53,8 @@ impl Sandbox {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let token: Arc<str> = options.token.unwrap_or_else(random_token).into();
-        // Keys take longer than all the rest: they are made beside it, and only when needed.
-        let keys = options.tls.then(|| std::thread::spawn(tls::make));
+        let made = if options.tls { Some(tls::make()?) } else { None };
         let api = Api::new();
-        let made = keys.map(std::thread::JoinHandle::join).transpose();
-        let made = made.map_err(|_| io::Error::other("no certificates"))?.transpose()?;
         let (authority, tls) =
             made.map_or((None, None), |made| (Some(made.authority), Some(made.acceptor)));
         // Pods expect a root certificate in every namespace, with or without TLS.
