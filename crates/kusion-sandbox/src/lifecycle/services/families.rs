@@ -133,8 +133,8 @@ fn check_configured(spec: &Value) -> Result<(), Vec<Cause>> {
 mod tests {
     use super::*;
 
-    fn made(mut spec: Value, old: Option<Value>) -> Result<Value, String> {
-        match init(&mut spec, old.as_ref()) {
+    fn made(mut spec: Value, old: Option<&Value>) -> Result<Value, String> {
+        match init(&mut spec, old) {
             Ok(()) => Ok(spec["ipFamilies"].clone()),
             Err(causes) => Err(causes[0].to_string()),
         }
@@ -149,7 +149,7 @@ mod tests {
         let mut single = headless.clone();
         single["ipFamilyPolicy"] = SINGLE.into();
         single["ipFamilies"] = json!(["IPv4", "IPv6"]);
-        assert_eq!(made(single, Some(both)).unwrap(), json!(["IPv4"]));
+        assert_eq!(made(single, Some(&both)).unwrap(), json!(["IPv4"]));
         let mut selecting = headless;
         selecting["selector"] = json!({"a": "b"});
         assert_eq!(made(selecting, None).unwrap(), json!(["IPv4"]));
