@@ -14,6 +14,7 @@ use kusion_plan::Refusal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -39,6 +40,8 @@ pub(crate) struct View {
     output: Output,
     style: Style,
     is_live: bool,
+    /// Whether an answer is awaited.
+    is_asking: AtomicBool,
     inner: Mutex<Inner>,
 }
 
@@ -63,6 +66,7 @@ impl View {
             output,
             style: Style::new(color),
             is_live: is_terminal && output == Output::Text,
+            is_asking: AtomicBool::new(false),
             inner: Mutex::default(),
         });
         if view.is_live {
@@ -158,13 +162,37 @@ impl View {
         inner.flush();
     }
 
+    /// Ends that, and leaves the last picture of the resources on the terminal.
+    pub(crate) fn end_with_picture(&self) {
+        let mut inner = self.lock();
+        if let Some(board) = &inner.board {
+            let lines = board.lines(terminal_frame(Instant::now()), self.style);
+            let picture: String = lines.iter().skip(1).map(|it| format!("{it}\n")).collect();
+            inner.waiting.push_str(&picture);
+        }
+        drop(inner);
+        self.end();
+    }
+
     /// Returns how a watched resource fared last, with what belongs to it.
     pub(crate) fn last_seen(&self, id: &ResourceId) -> Option<(Health, Vec<RelatedObject>)> {
         self.lock().progress.get(id).cloned()
     }
 
+    /// Whether an answer is awaited.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.is_asking.load(Ordering::Relaxed)
+    }
+
     /// Asks a question; an interruption means no.
     pub(crate) fn ask(&self, question: &str, stop: &Stop) -> Answer {
+        self.is_asking.store(true, Ordering::Relaxed);
+        let answer = Self::answer(question, stop);
+        self.is_asking.store(false, Ordering::Relaxed);
+        answer
+    }
+
+    fn answer(question: &str, stop: &Stop) -> Answer {
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
             return Answer::NoTerminal;
         }
@@ -186,7 +214,10 @@ impl View {
                     let word = line.trim().to_lowercase();
                     return if word == "y" || word == "yes" { Answer::Yes } else { Answer::No };
                 }
-                Err(RecvTimeoutError::Timeout) if stop.is_asked() => return Answer::No,
+                Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
+                    let _ = writeln!(std::io::stderr());
+                    return Answer::No;
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Answer::No,
             }
@@ -210,12 +241,7 @@ impl View {
         if !is_due {
             return;
         }
-        let (columns, lines) = match terminal_size::terminal_size_of(std::io::stderr()) {
-            Some((width, height)) => (usize::from(width.0), usize::from(height.0)),
-            None => (80, 24),
-        };
-        let frame = Frame { columns, lines, now, clock: Timestamp::now() };
-        let picture = board.lines(frame, self.style);
+        let picture = board.lines(terminal_frame(now), self.style);
         inner.erase();
         inner.flush();
         let mut text = picture.join("\n");
@@ -326,6 +352,15 @@ impl Inner {
         let mut out = std::io::stdout().lock();
         self.is_gone = out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err();
     }
+}
+
+/// Returns the frame of the terminal.
+fn terminal_frame(now: Instant) -> Frame {
+    let (columns, lines) = match terminal_size::terminal_size_of(std::io::stderr()) {
+        Some((width, height)) => (usize::from(width.0), usize::from(height.0)),
+        None => (80, 24),
+    };
+    Frame { columns, lines, now, clock: Timestamp::now() }
 }
 
 /// Draws the board until the view is gone.
