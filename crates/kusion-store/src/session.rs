@@ -48,7 +48,7 @@ impl Shared {
             return Err(self.fenced(holder));
         }
         let age = holder::uptime() - self.tenure.renewed();
-        if age < (LEASE_TIME - MARGIN).as_secs_f64() {
+        if age < LEASE_TIME.saturating_sub(MARGIN).as_secs_f64() {
             return Ok(());
         }
         Err(StoreError::Stale {

@@ -1,4 +1,4 @@
-//! A store in a table of PostgreSQL.
+//! A store in a table of `PostgreSQL`.
 
 use super::{Backend, BackendError, Expected, PutError, Version, end_of};
 use crate::error::StoreError;

@@ -350,7 +350,7 @@ fn failure(place: &str, error: &sqlx::Error) -> StoreError {
     }
 }
 
-/// Returns the code of SQLite without its details.
+/// Returns the code of a failure without its details.
 fn primary_code(error: &sqlx::Error) -> Option<u32> {
     let code = error.as_database_error()?.code()?;
     code.parse::<u32>().ok().map(|it| it & 0xff)

@@ -145,7 +145,7 @@ async fn play(key: &StackKey) {
         match order {
             "append" => say(&append(&session, rest, 10).await),
             "check" => {
-                say(&session.check().map_or_else(|error| error.to_string(), |()| "ok".into()))
+                say(&session.check().map_or_else(|error| error.to_string(), |()| "ok".into()));
             }
             "fill" => say(&fill(&session).await),
             _ => break,
