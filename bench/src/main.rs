@@ -11,9 +11,11 @@ mod generate;
 mod import;
 mod measure;
 mod monorepo;
+mod probes;
 mod report;
 mod suite;
 mod tool;
+mod verdict;
 mod workload;
 
 use anyhow::{Context as _, bail};
@@ -28,7 +30,7 @@ const USAGE: &str = "\
 usage: kcl-bench [options]                  measure, and write bench/RESULTS.md
        kcl-bench generate KIND N FOLDER     make one workload
 
-  --only PREFIX,…    only workloads whose names start so (repo: the monorepo)
+  --only PREFIX,…    only workloads whose names start so (repo: the monorepo; probes)
   --rounds N         at least so many rounds (3)
   --budget SECONDS   more rounds until so much time has passed (2)
   --no-counts        do not count instructions with callgrind
@@ -67,7 +69,7 @@ fn read_options(words: Vec<String>) -> anyhow::Result<Options> {
             rounds: 3,
             budget: Duration::from_secs(2),
             limit: Duration::from_mins(5),
-            count_limit: Duration::from_mins(2),
+            count_limit: Duration::from_mins(1),
         },
         founding: false,
         n_projects: 1000,
@@ -94,6 +96,11 @@ fn read_options(words: Vec<String>) -> anyhow::Result<Options> {
     Ok(options)
 }
 
+/// What was measured, if it could be; if not, the report says why.
+fn or_note<T>(result: anyhow::Result<T>, what: &str, notes: &mut Vec<String>) -> Option<T> {
+    result.map_err(|error| notes.push(format!("Not measured: {what}: {error:#}"))).ok()
+}
+
 fn run(options: &Options) -> anyhow::Result<()> {
     fs::create_dir_all(&options.work)?;
     let work = options.work.canonicalize()?;
@@ -103,30 +110,52 @@ fn run(options: &Options) -> anyhow::Result<()> {
     };
     let mut report = Report::default();
     let mut workloads = Vec::new();
-    if let Some(made) = env::var_os("KCL_BENCH_WORK") {
-        workloads = workload::shared(&Path::new(&made).join("wl"), wanted);
+    let shared = env::var_os("KCL_BENCH_WORK").map(|made| Path::new(&made).join("wl"));
+    if let Some(made) = &shared {
+        workloads = workload::shared(made, wanted);
     }
     report.n_shared = workloads.len();
     workloads.extend(workload::own(&work.join("own"), wanted)?);
     for workload in &workloads {
-        let row = suite::run(workload, &tools, options.effort, &work)?;
+        // What stands in both sets is measured at length once.
+        let is_own = report.rows.len() >= report.n_shared && report.n_shared > 0;
+        let effort = Effort { budget: options.effort.budget / 4, ..options.effort };
+        let effort = if is_own { effort } else { options.effort };
+        let row = suite::run(workload, &tools, effort, &work)?;
         println!("{}", report::line(&row));
         report.rows.push(row);
     }
-    for workload in &workloads {
-        if workload.kind.ends_with("import") && workload.n >= 1000 {
-            report.imports.extend(import::run(workload, &tools, options.effort, &work)?);
+    for row in &report.rows {
+        if row.workload.kind.ends_with("import") && row.workload.n >= 1000 {
+            let reference = row.cost(tool::Tool::Reference);
+            let import = import::run(&row.workload, &tools, options.effort, &work, reference);
+            report.imports.extend(or_note(import, "imports", &mut report.notes).flatten());
         }
     }
     if wanted("repo") {
+        println!("many stacks in one process …");
         let repo = work.join(format!("repo_{}", options.n_projects));
-        report.monorepo = Some(monorepo::run(&repo, options.n_projects, &tools, options.effort)?);
+        let monorepo = monorepo::run(&repo, options.n_projects, &tools, options.effort);
+        report.monorepo = or_note(monorepo, "the monorepo", &mut report.notes);
+        if let (Some(monorepo), Some(made)) = (&mut report.monorepo, &shared) {
+            let folder = made.join("c_mono_1000");
+            let rows = monorepo::run_shared(&folder, &tools, options.effort);
+            monorepo.shared = or_note(rows, "c_mono", &mut report.notes).unwrap_or_default();
+        }
     }
     if options.founding {
+        println!("the large repository …");
         let folder = work.join("founding");
         let founding = monorepo::run_founding(&folder, &tools);
+        report.founding = or_note(founding, "the large repository", &mut report.notes);
         fs::remove_dir_all(&folder)?;
-        report.founding = Some(founding?);
+    }
+    if !options.effort.count_limit.is_zero() {
+        println!("counting instructions …");
+        suite::count_instructions(&mut report.rows, &tools, options.effort.count_limit);
+    }
+    if wanted("probes") {
+        report.probes = probes::run(&tools);
     }
     let text = report.to_markdown(&tool::describe_machine());
     println!("\n{text}");

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_hours(1);
@@ -20,6 +21,8 @@ pub(crate) struct Monorepo {
     pub(crate) written: Written,
     /// The rows of the table: what was measured, and what it took.
     pub(crate) rows: Vec<(String, Cost)>,
+    /// The same of the repository of `../shared/bench`.
+    pub(crate) shared: Vec<(String, Cost)>,
     /// How many results were compared with those of single runs.
     pub(crate) n_compared: usize,
     /// How many of them were the same.
@@ -69,7 +72,8 @@ pub(crate) fn run(
             (format!("kcl, {threads} threads, written to disk"), full),
             (format!("kcl, {threads} threads, not written"), check),
         ];
-        if let Some(reference) = &tools.reference {
+        // The reference is so slow that one count of threads must do.
+        if let (Some(reference), "2") = (&tools.reference, threads) {
             let run = command(&[&show(reference), "batch", &list, threads], folder);
             runs.push((format!("reference, {threads} threads, not written"), run));
         }
@@ -85,7 +89,33 @@ pub(crate) fn run(
     rows.push(("kcl, 2 threads, nothing changed".to_owned(), none));
     let (n_compared, n_same) = compare(folder, &out, tools, &list)?;
     fs::remove_dir_all(&out)?;
-    Ok(Monorepo { written, rows, n_compared, n_same })
+    Ok(Monorepo { written, rows, shared: Vec::new(), n_compared, n_same })
+}
+
+/// Compares the compile of the repository of `../shared/bench`, if it is there.
+///
+/// # Errors
+///
+/// If a tool fails.
+pub(crate) fn run_shared(
+    folder: &Path,
+    tools: &Tools,
+    effort: Effort,
+) -> anyhow::Result<Vec<(String, Cost)>> {
+    let list = show(&folder.join("stacks.list"));
+    let (Some(reference), true) = (&tools.reference, Path::new(&list).is_file()) else {
+        return Ok(Vec::new());
+    };
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let runs = [
+        (format!("kcl, 2 threads, {name}"), show(&tools.ours)),
+        (format!("reference, 2 threads, {name}"), show(reference)),
+    ];
+    let runs = runs.map(|(name, tool)| (name, command(&[&tool, "batch", &list, "2"], folder)));
+    let effort = Effort { limit: LIMIT, rounds: 3, ..effort };
+    let costs = interleave(&runs.each_ref().map(|(_, run)| (run, None)), effort);
+    let rows = runs.into_iter().zip(costs);
+    rows.map(|((name, _), cost)| Ok((name, cost.map_err(anyhow::Error::msg)?))).collect()
 }
 
 /// Compiles a repository of 5,700 projects.
@@ -124,7 +154,7 @@ fn after_changes(
     let again = command(&[&ours, "batch", &list, "2", "--out", &show(out)], repo);
     again.measure(LIMIT, None)?;
     // Files that were written only just now are read again; those of a real repository are not.
-    std::thread::sleep(Duration::from_secs(3));
+    thread::sleep(Duration::from_secs(3));
     let full = command(&[&ours, "batch", &list, "2", "--full", "--out", &show(out)], repo);
     full.measure(LIMIT, None)?;
     let main = repo.join("projects/p00003/dev/main.k");
@@ -144,8 +174,28 @@ fn after_changes(
 
 /// Compares results with those of `kcl run`; gives how many there are and how many are the same.
 fn compare(repo: &Path, out: &Path, tools: &Tools, list: &str) -> anyhow::Result<(usize, usize)> {
+    let text = fs::read_to_string(list)?;
+    let lines: Vec<&str> = text.lines().collect();
+    let halves = lines.split_at(lines.len() / 2);
+    let work = |lines: &[&str]| compare_lines(lines, repo, out, tools);
+    let counts = thread::scope(|scope| {
+        let first = scope.spawn(|| work(halves.0));
+        let second = work(halves.1);
+        [first.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), second]
+    });
+    let [first, second] = counts;
+    let (first, second) = (first?, second?);
+    Ok((first.0 + second.0, first.1 + second.1))
+}
+
+fn compare_lines(
+    lines: &[&str],
+    repo: &Path,
+    out: &Path,
+    tools: &Tools,
+) -> anyhow::Result<(usize, usize)> {
     let (mut n_compared, mut n_same) = (0, 0);
-    for line in fs::read_to_string(list)?.lines() {
+    for line in lines {
         let mut words = line.split('\t');
         let folder = words.next().unwrap_or_default();
         let alone = Command::new(&tools.ours)

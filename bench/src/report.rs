@@ -3,8 +3,10 @@
 use crate::import::ImportRow;
 use crate::measure::Cost;
 use crate::monorepo::{Founding, Monorepo};
+use crate::probes::Probe;
 use crate::suite::Row;
 use crate::tool::Tool;
+use crate::verdict;
 use std::fmt::Write as _;
 
 /// Everything that was measured.
@@ -20,6 +22,10 @@ pub(crate) struct Report {
     pub(crate) monorepo: Option<Monorepo>,
     /// The repository of the founding documents' size.
     pub(crate) founding: Option<Founding>,
+    /// How single constructs grow.
+    pub(crate) probes: Option<Vec<Probe>>,
+    /// What could not be measured, and why.
+    pub(crate) notes: Vec<String>,
 }
 
 /// A row as one line, for the impatient.
@@ -48,8 +54,13 @@ impl Report {
              the least of several\nrounds counts (memory: the most). CPU time is that of all \
              cores, in milliseconds. Ratios say\nhow many times less we need. Figures are without \
              the cache on disk (`KCL_CACHE=off`), but for\nthose called warm. The reference is \
-             PyPI `kcl-lib` 0.13.2 without Python.\n"
+             PyPI `kcl-lib` 0.13.2 without Python.\nA run of over 10 s counts the first time, one \
+             of over 2 s the second time.\n"
         );
+        for note in &self.notes {
+            let _ = writeln!(text, "\n{note}");
+        }
+        text.push_str(&verdict::table(self));
         let (shared, own) = self.rows.split_at(self.n_shared.min(self.rows.len()));
         for (title, rows) in [("Workloads of `../shared/bench`", shared), ("Own workloads", own)] {
             if !rows.is_empty() {
@@ -64,6 +75,9 @@ impl Report {
         }
         if let Some(founding) = &self.founding {
             show_founding(&mut text, founding);
+        }
+        if let Some(probes) = &self.probes {
+            show_probes(&mut text, probes);
         }
         text
     }
@@ -124,7 +138,7 @@ fn workloads(text: &mut String, title: &str, rows: &[Row]) {
 }
 
 /// The largest size of each kind.
-fn largest(rows: &[Row]) -> impl Iterator<Item = &Row> {
+pub(crate) fn largest(rows: &[Row]) -> impl Iterator<Item = &Row> {
     rows.iter().enumerate().filter_map(|(at, row)| {
         let is_last = rows.get(at + 1).is_none_or(|next| next.workload.kind != row.workload.kind);
         is_last.then_some(row)
@@ -141,18 +155,7 @@ fn growth(text: &mut String, rows: &[Row]) {
     for row in largest(rows).filter(|row| row.workload.n > 0) {
         let of_kind: Vec<&Row> =
             rows.iter().filter(|other| other.workload.kind == row.workload.kind).collect();
-        let exponent = |value: &dyn Fn(&Row) -> Option<f64>| {
-            let known: Vec<(f64, f64)> = of_kind
-                .iter()
-                .filter_map(|row| Some((row.workload.n as f64, value(row)?)))
-                .collect();
-            match known[..] {
-                [.., (n, small), (m, large)] => {
-                    Some((large / small).ln() / (m / n).ln()).filter(|e| e.is_finite())
-                }
-                _ => None,
-            }
-        };
+        let exponent = |value: &dyn Fn(&Row) -> Option<f64>| exponent(&of_kind, value);
         let cpu = |tool: Tool| move |row: &Row| row.cost(tool).map(|cost| cost.cpu);
         let sizes: Vec<String> = of_kind.iter().map(|row| row.workload.n.to_string()).collect();
         let show = |value: Option<f64>| value.map_or("–".to_owned(), |e| format!("{e:.2}"));
@@ -169,8 +172,22 @@ fn growth(text: &mut String, rows: &[Row]) {
     }
 }
 
+/// How a value grows between the two largest sizes for which it is known.
+pub(crate) fn exponent(of_kind: &[&Row], value: &dyn Fn(&Row) -> Option<f64>) -> Option<f64> {
+    let known: Vec<(f64, f64)> =
+        of_kind.iter().filter_map(|row| Some((row.workload.n as f64, value(row)?))).collect();
+    match known[..] {
+        [.., (n, small), (m, large)] => {
+            Some((large / small).ln() / (m / n).ln()).filter(|e| e.is_finite())
+        }
+        _ => None,
+    }
+}
+
 fn start(text: &mut String, rows: &[Row]) {
-    let rows: Vec<&Row> = rows.iter().filter(|row| row.of(Tool::Reader).is_some()).collect();
+    let is_small = |row: &&Row| row.cost(Tool::Reference).is_none_or(|cost| cost.cpu <= 20.0);
+    let rows = rows.iter().filter(|row| row.of(Tool::Reader).is_some()).filter(is_small);
+    let rows: Vec<&Row> = rows.collect();
     if rows.is_empty() {
         return;
     }
@@ -230,12 +247,15 @@ fn show_monorepo(text: &mut String, repo: &Monorepo) {
         n_stacks / 3,
         repo.written.n_lines
     );
-    for (name, cost) in &repo.rows {
+    let all: Vec<&(String, Cost)> = repo.rows.iter().chain(&repo.shared).collect();
+    for (name, cost) in &all {
         let threads = name.split(", ").nth(1).unwrap_or_default();
-        let is_reference = |other: &str| other.starts_with("reference") && other.contains(threads);
-        let is_full = name.ends_with("disk") || name.ends_with("not written");
-        let reference = repo
-            .rows
+        let set = if name.contains("c_mono") { "c_mono" } else { "not written" };
+        let is_reference = |other: &str| {
+            other.starts_with("reference") && other.contains(threads) && other.contains(set)
+        };
+        let is_full = ["disk", "not written", "c_mono_1000"].iter().any(|end| name.ends_with(end));
+        let reference = all
             .iter()
             .find(|(other, _)| is_full && is_reference(other) && !is_reference(name))
             .map(|(_, cost)| *cost);
@@ -287,7 +307,17 @@ fn show_founding(text: &mut String, founding: &Founding) {
     );
 }
 
-fn number(value: Option<f64>) -> String {
+fn show_probes(text: &mut String, probes: &[Probe]) {
+    text.push_str(
+        "\n## Single constructs\n\nHow CPU time grows with the number of uses of one construct \
+         (1 is linear), by `probe_run.py`:\n\n",
+    );
+    let shown: Vec<String> =
+        probes.iter().map(|probe| format!("{} {:.2}", probe.name, probe.exponent)).collect();
+    let _ = writeln!(text, "{}.", shown.join(", "));
+}
+
+pub(crate) fn number(value: Option<f64>) -> String {
     match value {
         None => "–".to_owned(),
         Some(value) if value.abs() >= 100.0 => format!("{value:.0}"),

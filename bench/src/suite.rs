@@ -5,6 +5,8 @@ use crate::measure::{Cost, Run};
 use crate::tool::{Tool, Tools};
 use crate::workload::Workload;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long to measure.
@@ -67,12 +69,8 @@ pub(crate) fn run(
     effort: Effort,
     scratch: &Path,
 ) -> anyhow::Result<Row> {
-    let wants = |tool: &Tool| *tool != Tool::Reader || workload.n == 0;
-    let runs: Vec<(Tool, Run)> = TOOLS
-        .into_iter()
-        .filter(wants)
-        .filter_map(|tool| Some((tool, workload.run(tools, tool)?)))
-        .collect();
+    let runs: Vec<(Tool, Run)> =
+        TOOLS.into_iter().filter_map(|tool| Some((tool, workload.run(tools, tool)?))).collect();
     let outputs = [scratch.join("reference.yaml"), scratch.join("ours.yaml")];
     let output_of = |tool: &Tool| match tool {
         Tool::Reference => Some(outputs[0].as_path()),
@@ -82,14 +80,12 @@ pub(crate) fn run(
     let all: Vec<_> = runs.iter().map(|(tool, run)| (run, output_of(tool))).collect();
     let costs = interleave(&all, effort);
     let mut measured = Vec::new();
-    for ((tool, run), mut cost) in runs.iter().zip(costs) {
+    for ((tool, _), mut cost) in runs.iter().zip(costs) {
         if let (Tool::Reference, Ok(cost), Some(start)) = (tool, &mut cost, tools.reference_start) {
             cost.cpu = (cost.cpu - start.cpu).max(0.0);
             cost.wall = (cost.wall - start.wall).max(0.0);
         }
-        let counts = *tool == Tool::Ours && !effort.count_limit.is_zero();
-        let instructions = counts.then(|| run.count_instructions(effort.count_limit)).flatten();
-        measured.push(Measured { tool: *tool, cost, instructions, is_same: None });
+        measured.push(Measured { tool: *tool, cost, instructions: None, is_same: None });
     }
     let ran = |tool: Tool| measured.iter().any(|one| one.tool == tool && one.cost.is_ok());
     if ran(Tool::Reference) && ran(Tool::Ours) {
@@ -99,6 +95,34 @@ pub(crate) fn run(
         }
     }
     Ok(Row { workload: workload.clone(), measured })
+}
+
+/// Counts the instructions of our tool for all rows, two at a time: other work does not change
+/// the counts.
+pub(crate) fn count_instructions(rows: &mut [Row], tools: &Tools, limit: Duration) {
+    let next = AtomicUsize::new(0);
+    let jobs: Vec<Option<Run>> =
+        rows.iter().map(|row| row.workload.run(tools, Tool::Ours)).collect();
+    let work = || {
+        let mut counted = Vec::new();
+        while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            counted.push((job, job.as_ref().and_then(|run| run.count_instructions(limit))));
+        }
+        counted
+    };
+    let counted = thread::scope(|scope| {
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        threads.map(|thread| thread.join().unwrap_or_default())
+    });
+    for (job, n) in counted.into_iter().flatten() {
+        let at = jobs.iter().position(|other| std::ptr::eq(other, job));
+        let row = at.and_then(|at| rows.get_mut(at));
+        for one in row.into_iter().flat_map(|row| &mut row.measured) {
+            if one.tool == Tool::Ours {
+                one.instructions = n;
+            }
+        }
+    }
 }
 
 /// Runs commands in turn, round after round; gives the least of each. The output of the first

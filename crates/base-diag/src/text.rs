@@ -110,9 +110,10 @@ fn write_place(
     let gutter = " ".repeat(number.len());
     let (blue, on, off) = (paint.code(BLUE), paint.code(colour), paint.code(RESET));
     let path = sources.path(at.file);
-    line(out, format_args!("{gutter}{blue}-->{off} {path}:{number}:{}", place.col));
+    // An error at a line end is shown at the last character.
+    let col = (place.col as usize).min(source.chars().count().max(1));
+    line(out, format_args!("{gutter}{blue}-->{off} {path}:{number}:{col}"));
     line(out, format_args!("{gutter} {blue}|{off}"));
-    let col = place.col as usize;
     let (source, col) = match excerpt(source, col) {
         Some((excerpt, col)) => (Cow::Owned(excerpt), col),
         None => (Cow::Borrowed(source), col),
@@ -178,6 +179,13 @@ mod tests {
         let (source, caret) = (lines[3], lines[4]);
         assert!(source.len() < 420, "{source}");
         assert_eq!(caret.find('^'), source.find('x'));
+    }
+
+    #[test]
+    fn a_line_end_is_shown_at_the_last_character() {
+        let found = Diagnostic::error("E1001", "InvalidSyntax", at(7, 8), "got newline");
+        let text = render_text(&[found], &One("a = 1 +\n"), Colour::Never);
+        assert!(text.contains("main.k:1:7\n  |\n1 | a = 1 +\n  |       ^ got newline"), "{text}");
     }
 
     #[test]

@@ -5,10 +5,13 @@
 //! file system is recorded (`facts`) and kept beside the results (`manifest`), so that the next
 //! batch compiles only the stacks that a change can reach.
 
+mod check;
 mod facts;
 mod find;
+mod in_parallel;
 mod manifest;
 mod place;
+mod ranges;
 mod run;
 mod work;
 
@@ -131,41 +134,46 @@ pub fn run_batch(
     options: &BatchOptions,
 ) -> Result<BatchReport, BatchError> {
     let places = output_paths(system, stacks, options.root.as_deref())?;
-    let previous = previous_result(system, options);
+    let text = previous_result(system, options);
+    let previous = text.as_deref().and_then(Manifest::parse);
     let wanted = wanted_stacks(system, stacks, &places, options, previous.as_ref());
     let plan = work::Plan { system, stacks, places: &places, options, wanted: &wanted };
-    let done = work::compile_all(&plan)?;
     let mut report = BatchReport { outcomes: Vec::with_capacity(stacks.len()) };
     report.outcomes.extend(
         places
             .iter()
             .map(|place| StackOutcome { name: place.name.clone(), ..StackOutcome::default() }),
     );
-    let mut manifest = Manifest::default();
-    let previous_is_other = previous.is_none();
-    if let Some(previous) = previous {
-        manifest.keep(previous, &places, &wanted);
-    }
-    for worker in done {
-        manifest.add(&worker.recorded, &worker.finished);
+    let mut found_out = Vec::new();
+    for worker in work::compile_all(&plan)? {
         for (at, outcome) in worker.outcomes {
             report.outcomes[at] = outcome;
         }
+        found_out.push((worker.recorded, worker.finished));
     }
-    let is_new = previous_is_other || wanted.contains(&true);
+    let is_new = previous.is_none() || wanted.contains(&true);
     if let (Some(out), true) = (&options.out, is_new) {
         let path = out.join(MANIFEST_FILE);
-        system.write(&path, &manifest.to_text()).map_err(|error| unwritable(&path, error))?;
+        let again = places.iter().zip(&wanted).filter(|(_, wanted)| **wanted);
+        let again = again.map(|(place, _)| place.output.as_os_str()).collect();
+        let previous = previous.unwrap_or_default();
+        let mut text = previous.updated(&again, &found_out);
+        if previous.is_loose()
+            && let Some(short) = Manifest::parse(&text).and_then(|manifest| manifest.compacted())
+        {
+            text = short;
+        }
+        system.write(&path, &text).map_err(|error| unwritable(&path, error))?;
     }
     Ok(report)
 }
 
-fn previous_result(system: &dyn System, options: &BatchOptions) -> Option<Manifest> {
+fn previous_result(system: &dyn System, options: &BatchOptions) -> Option<String> {
     if options.scope == BatchScope::All {
         return None;
     }
     let path = options.out.as_ref()?.join(MANIFEST_FILE);
-    Manifest::parse(&system.read_to_string(&path).ok()?)
+    system.read_to_string(&path).ok()
 }
 
 /// Says of each stack whether it is to be compiled.
@@ -174,7 +182,7 @@ fn wanted_stacks(
     stacks: &[Stack],
     places: &[place::Place],
     options: &BatchOptions,
-    previous: Option<&Manifest>,
+    previous: Option<&Manifest<'_>>,
 ) -> Vec<bool> {
     match (&options.scope, previous) {
         (BatchScope::All, _) | (BatchScope::Changed, None) => vec![true; stacks.len()],

@@ -2,6 +2,7 @@
 
 use base_system::System;
 use kcl_value::{Dict, Entry, Value, json, yaml};
+use std::cell::RefCell;
 use std::path::Path;
 use thiserror::Error;
 
@@ -55,7 +56,22 @@ impl Settings {
     pub fn read(system: &dyn System, path: &Path, shown: &str) -> Result<Self, SettingsError> {
         let missing = |_| SettingsError::Missing(shown.to_owned());
         let text = system.read_to_string(path).map_err(missing)?;
-        Self::parse(&text).ok_or_else(|| SettingsError::Invalid(shown.to_owned()))
+        Self::parse_again(&text).ok_or_else(|| SettingsError::Invalid(shown.to_owned()))
+    }
+
+    /// Reads the text of a settings file, which most often is that of the file before.
+    fn parse_again(text: &str) -> Option<Self> {
+        thread_local! {
+            static LAST: RefCell<Option<(String, Settings)>> = const { RefCell::new(None) };
+        }
+        LAST.with_borrow_mut(|last| match last {
+            Some((known, settings)) if known == text => Some(settings.clone()),
+            _ => {
+                let settings = Self::parse(text)?;
+                *last = Some((text.to_owned(), settings.clone()));
+                Some(settings)
+            }
+        })
     }
 
     /// Reads the text of a settings file; `None` if it is not one.

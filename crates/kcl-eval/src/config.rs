@@ -108,6 +108,9 @@ impl<'p> Evaluator<'p> {
             return items.iter().try_for_each(|item| self.eval_entry(dict, item, false, Origin(0)));
         }
         let module = self.frame.module;
+        if has_distinct_keys(module, items) {
+            return items.iter().try_for_each(|item| self.eval_entry(dict, item, true, Origin(0)));
+        }
         let mut buckets = Buckets::default();
         for (at, item) in items.iter().enumerate() {
             let origin = self.origin(item.value);
@@ -285,8 +288,9 @@ impl<'p> Evaluator<'p> {
         for block in blocks {
             locals.push(vec![Value::Undefined; self.unit(block.file, block.stmt) as usize]);
         }
-        let mut dict = Value::dict(Dict::new());
-        for ((block_idx, item_idx), beaten) in buckets.into_order() {
+        let entries = buckets.into_order();
+        let mut dict = Value::dict(Dict::with_capacity(entries.len()));
+        for ((block_idx, item_idx), beaten) in entries {
             let block = &blocks[block_idx];
             let frame = self.file_frame(block.file);
             let slots = &mut locals[block_idx];
@@ -345,6 +349,23 @@ fn key_name(module: &Module, item: &ConfigEntry) -> Option<Name> {
         Expr::String(text) => Some(Name::new(&text.value)),
         _ => None,
     }
+}
+
+/// Whether all entries of a short config have keys of their own, so that none meets another.
+fn has_distinct_keys(module: &Module, items: &[ConfigEntry]) -> bool {
+    const SHORT: usize = 16;
+    if items.len() > SHORT {
+        return false;
+    }
+    let mut names = [None; SHORT];
+    for (at, item) in items.iter().enumerate() {
+        let name = key_name(module, item);
+        if names[..at].contains(&name) {
+            return false;
+        }
+        names[at] = name;
+    }
+    true
 }
 
 /// The entries of merged blocks by key, in the order of the first use of the keys. An entry

@@ -1,6 +1,7 @@
 //! The file `kcl.mod`.
 
 use base_system::System;
+use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::path::Path;
 use thiserror::Error;
@@ -89,9 +90,24 @@ pub fn read_mod_file(system: &dyn System, folder: &Path) -> Result<Option<ModFil
             return Err(ModFileError::Unreadable { path, reason });
         }
     };
-    ModFile::parse(&text)
+    parse_again(&text)
         .map(Some)
         .map_err(|reason| ModFileError::Syntax { path: path.display().to_string(), reason })
+}
+
+/// Reads the text of a `kcl.mod`, which most often is the one that was read last.
+fn parse_again(text: &str) -> Result<ModFile, String> {
+    thread_local! {
+        static LAST: RefCell<Option<(String, ModFile)>> = const { RefCell::new(None) };
+    }
+    LAST.with_borrow_mut(|last| match last {
+        Some((known, mod_file)) if known == text => Ok(mod_file.clone()),
+        _ => {
+            let mod_file = ModFile::parse(text)?;
+            *last = Some((text.to_owned(), mod_file.clone()));
+            Ok(mod_file)
+        }
+    })
 }
 
 impl ModFile {

@@ -63,20 +63,32 @@ impl<'p> Merges<'p> {
 
     /// Notes the entries of several configs as those of `config`, also in configs inside.
     fn unite(&mut self, config: PlacedExpr, program: &'p Program, configs: &[PlacedExpr]) {
-        let entries = unite(program, configs);
-        for (file, entry) in &entries {
-            let module = &program.file(*file).module;
-            let inner = match &module[entry.value].kind {
-                Expr::Schema(schema) => schema.config,
-                _ => entry.value,
-            };
-            if let Expr::Config(list) = &module[inner].kind
-                && !list.is_empty()
-            {
-                self.unite((*file, inner), program, &[(*file, inner)]);
+        let all = entries_of(program, configs);
+        if configs == [config] && has_distinct_keys(&all) {
+            // It stays as it is.
+            for (_, entry) in all {
+                self.unite_inside(entry, program);
             }
+            return;
+        }
+        let entries = by_key(all);
+        for entry in &entries {
+            self.unite_inside(*entry, program);
         }
         self.entries.insert(config, entries);
+    }
+
+    fn unite_inside(&mut self, (file, entry): PlacedEntry<'p>, program: &'p Program) {
+        let module = &program.file(file).module;
+        let inner = match &module[entry.value].kind {
+            Expr::Schema(schema) => schema.config,
+            _ => entry.value,
+        };
+        if let Expr::Config(list) = &module[inner].kind
+            && !list.is_empty()
+        {
+            self.unite((file, inner), program, &[(file, inner)]);
+        }
     }
 
     /// Whether a statement is checked elsewhere.
@@ -114,25 +126,44 @@ fn visit(module: &Module, stmt: StmtId, found: &mut impl FnMut(Name, ExprId, boo
     }
 }
 
-/// The entries of several configs: those of one key together, in the order of keys, without
-/// those that a later `=` replaces.
-fn unite<'p>(program: &'p Program, configs: &[PlacedExpr]) -> Vec<PlacedEntry<'p>> {
-    let mut buckets: IndexMap<&str, Vec<PlacedEntry<'p>>, FxBuildHasher> = IndexMap::default();
+/// A key as far as it is known, and an entry.
+type KeyedEntry<'p> = (&'p str, PlacedEntry<'p>);
+
+/// The entries of several configs.
+fn entries_of<'p>(program: &'p Program, configs: &[PlacedExpr]) -> Vec<KeyedEntry<'p>> {
+    let mut all = Vec::new();
     for &(file, config) in configs {
         let module = &*program.file(file).module;
         let Expr::Config(entries) = &module[config].kind else { continue };
-        for entry in entries {
-            let key = match entry.key.map(|key| &module[key].kind) {
-                Some(Expr::Ident(path)) => path.names.first().map_or("", |name| name.name.as_str()),
-                Some(Expr::String(text)) => &text.value,
-                _ => "",
-            };
-            let bucket = buckets.entry(key).or_default();
-            if entry.op == ConfigOp::Override && !bucket.is_empty() {
-                bucket.clear();
-            }
-            bucket.push((file, entry));
+        all.extend(entries.iter().map(|entry| (key_of(module, entry), (file, entry))));
+    }
+    all
+}
+
+/// Entries of one key together, in the order of keys, without those that a later `=` replaces.
+fn by_key(entries: Vec<KeyedEntry<'_>>) -> Vec<PlacedEntry<'_>> {
+    let mut buckets: IndexMap<&str, Vec<PlacedEntry<'_>>, FxBuildHasher> = IndexMap::default();
+    for (key, placed) in entries {
+        let bucket = buckets.entry(key).or_default();
+        if placed.1.op == ConfigOp::Override && !bucket.is_empty() {
+            bucket.clear();
         }
+        bucket.push(placed);
     }
     buckets.into_values().flatten().collect()
+}
+
+fn key_of<'p>(module: &'p Module, entry: &'p ConfigEntry) -> &'p str {
+    match entry.key.map(|key| &module[key].kind) {
+        Some(Expr::Ident(path)) => path.names.first().map_or("", |name| name.name.as_str()),
+        Some(Expr::String(text)) => &text.value,
+        _ => "",
+    }
+}
+
+/// Whether a few entries have keys of their own, so that none meets another.
+fn has_distinct_keys(entries: &[KeyedEntry<'_>]) -> bool {
+    const FEW: usize = 16;
+    let is_new = |at: usize| !entries[..at].iter().any(|(key, _)| *key == entries[at].0);
+    entries.len() <= FEW && (1..entries.len()).all(is_new)
 }

@@ -1,13 +1,15 @@
 //! Stacks to Specs, on several threads.
 
 use crate::find::{Stack, find};
-use crate::read::read_output;
-use crate::{CompileOptions, GenerateError};
+use crate::identity::{Additions, Settled, settle};
+use crate::link::link;
+use crate::{CompileOptions, GenerateError, crds, origins, shapes};
 use base_diag::Colour;
 use base_system::System;
 use kcl_driver::{Format, Input, RunOptions, Session, parse_argument};
 use kusion_model::{Origins, Spec};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
@@ -133,8 +135,32 @@ impl Job<'_> {
         if !output.warnings.is_empty() {
             notes.push(base_diag::render_text(&output.warnings, &output.program, Colour::Never));
         }
-        let (spec, origins) = read_output(&output.result)
-            .map_err(|message| GenerateError::Output { stack: shown, message })?;
+        let wrong = |message| GenerateError::Output { stack: shown.clone(), message };
+        let numbered = match &output.provenance {
+            Some(_) => origins::is_numbered(output.provenance.as_ref()),
+            None => output.result.contains('\n'),
+        };
+        let mut drafts = shapes::read(&output.result, numbered).map_err(wrong)?;
+        if !drafts.is_something {
+            notes.push("the output is empty: the stack wants no resources".to_owned());
+        }
+        let show = |file: &str| Arc::from(self.shown(Path::new(file)).to_string_lossy());
+        if let Some(provenance) = output.provenance {
+            origins::attach(&mut drafts.resources, provenance, show);
+        }
+        let folder = stack.project.folder.join("crd");
+        drafts.resources.extend(crds::read(self.system, &folder, show)?);
+        let mut settled = settle(&mut drafts.resources, &additions(stack)).map_err(wrong)?;
+        notes.extend(link(&mut settled, &drafts.resources).map_err(wrong)?);
+        let Settled { resources, .. } = settled;
+        let mut origins = Origins::default();
+        for (resource, draft) in resources.iter().zip(drafts.resources) {
+            for (path, origin) in draft.leaves {
+                origins.insert(resource.id.clone(), path, origin);
+            }
+        }
+        let (secret_store, context) = (drafts.secret_store, drafts.context);
+        let spec = Spec { resources, secret_store, context };
         Ok(Compiled { stack: stack.clone(), spec, origins, printed: output.printed, notes })
     }
 
@@ -146,4 +172,25 @@ impl Job<'_> {
             Err(_) => path.to_path_buf(),
         }
     }
+}
+
+/// What project and stack add to all objects; the stack wins.
+fn additions(stack: &Stack) -> Additions {
+    let mut additions = Additions::default();
+    let extensions = [&stack.project.file.extensions, &stack.file.extensions];
+    for extension in extensions.into_iter().flatten().flatten() {
+        match extension.kind.as_str() {
+            "kubernetesNamespace" => {
+                let namespace = extension.kubernetes_namespace.as_ref();
+                additions.namespace = namespace.map(|it| it.namespace.clone());
+            }
+            "kubernetesMetadata" => {
+                let metadata = extension.kubernetes_metadata.clone().unwrap_or_default();
+                additions.labels.extend(metadata.labels);
+                additions.annotations.extend(metadata.annotations);
+            }
+            _ => {}
+        }
+    }
+    additions
 }

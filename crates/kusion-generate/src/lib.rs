@@ -5,10 +5,17 @@
 //! references and dependencies of the result are checked.
 
 mod compile;
+mod crds;
 mod error;
 mod find;
+mod identity;
+mod infer;
+mod link;
 mod options;
-mod read;
+mod origins;
+mod scope;
+mod shapes;
+mod targets;
 mod write;
 
 pub use compile::{Compiled, compile};

@@ -28,7 +28,9 @@ fn parse_map(map: &Map<String, Value>) -> Result<Part<'_>, String> {
         let child = match below {
             Value::Object(below) => parse_map(below)?,
             Value::Null => Part { member: true, children: Set::new() },
-            _ => return Err(format!("expected an object below {}", go::quoted(key))),
+            _ => {
+                return Err(format!("expected an object below {}", kusion_k8s_schema::quoted(key)));
+            }
         };
         part.children.push(element, child);
     }

@@ -1,4 +1,4 @@
-//! How the real server prints values: quoted strings, numbers, and values inside its messages.
+//! How the real server prints values: strings, numbers, and values inside its messages.
 
 use std::fmt::Write as _;
 
@@ -24,36 +24,6 @@ pub(crate) fn push_json_string(out: &mut String, text: &str) {
 
 fn push_unicode_escape(out: &mut String, c: char) {
     let _ = write!(out, "\\u{:04x}", c as u32);
-}
-
-/// Appends a string in double quotes, as source code would write it.
-pub(crate) fn push_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{b}' => out.push_str("\\v"),
-            c if (c as u32) < 0x20 || c == '\u{7f}' => {
-                let _ = write!(out, "\\x{:02x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-/// Returns a string in double quotes, as source code would write it.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    push_quoted(&mut out, text);
-    out
 }
 
 /// Appends a floating-point number: plain digits, or an exponent outside of 1e-6 to 1e21.

@@ -124,7 +124,7 @@ impl Eq for Single<'_> {}
 impl fmt::Display for Single<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::String(text) => f.write_str(&go::quoted(text)),
+            Self::String(text) => f.write_str(&kusion_k8s_schema::quoted(text)),
             other => {
                 let mut out = String::new();
                 other.push_json(&mut out);

@@ -1,7 +1,8 @@
 //! What is wrong with a field, in the words of a server.
 
+use crate::quote::quoted;
 use serde_json::{Value, json};
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// One thing that is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +16,11 @@ pub struct Cause {
 }
 
 impl Cause {
+    /// Makes a cause of its parts.
+    pub fn new(reason: &'static str, field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { field: field.into(), reason, message: message.into() }
+    }
+
     /// A value is not allowed; `detail` says why.
     pub fn invalid(field: impl Into<String>, value: &Value, detail: impl fmt::Display) -> Self {
         let message = format!("Invalid value: {}: {detail}", shown(value));
@@ -102,28 +108,7 @@ pub fn join_causes(causes: &[Cause]) -> String {
 /// Shows a value in a message.
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => go_quote(text),
+        Value::String(text) => quoted(text),
         other => other.to_string(),
     }
-}
-
-/// Quotes a text the way Go does.
-pub(crate) fn go_quote(text: &str) -> String {
-    let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            '\u{0}'..='\u{1f}' | '\u{7f}' => {
-                let _ = write!(quoted, "\\x{:02x}", character as u32);
-            }
-            other => quoted.push(other),
-        }
-    }
-    quoted.push('"');
-    quoted
 }

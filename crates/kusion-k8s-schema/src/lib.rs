@@ -15,6 +15,7 @@ pub mod names;
 pub mod openapi;
 mod protobuf;
 mod quantity;
+mod quote;
 mod structural;
 pub mod table;
 mod time;
@@ -33,6 +34,7 @@ pub use model::{
 };
 pub use protobuf::{PROTOBUF_TYPE, decode_protobuf};
 pub use quantity::{QUANTITY_MESSAGE, Quantity, canonical_quantity};
+pub use quote::{push_quoted, quoted};
 pub use structural::{Structural, structural};
 pub use time::{
     Instant, canonical_micro_time, canonical_time, format_micro_time, format_time, parse_time,

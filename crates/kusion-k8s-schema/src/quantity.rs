@@ -1,5 +1,6 @@
 //! Amounts such as `500m`, `1.5Gi` or `1e3`, kept exactly and written in the one usual form.
 
+use serde_json::Value;
 use std::fmt;
 
 /// The message for a text that is no quantity.
@@ -7,7 +8,7 @@ pub const QUANTITY_MESSAGE: &str =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
 /// An exact amount, in billionths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Quantity {
     nano: i128,
     form: Form,
@@ -40,6 +41,18 @@ const DECIMAL: [(&str, i32); 10] = [
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 impl Quantity {
+    /// Nothing.
+    pub const ZERO: Self = Self { nano: 0, form: Form::Decimal };
+
+    /// Reads the amount of a field; numbers are taken as they are.
+    pub fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Self::parse(text),
+            Value::Number(number) => Self::parse(&number.to_string()),
+            _ => None,
+        }
+    }
+
     /// Reads an amount; none when the text is no quantity.
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, rest) = match text.as_bytes().first()? {
@@ -85,8 +98,13 @@ impl Quantity {
         self.nano == 0
     }
 
+    /// Returns whether the amount is less than nothing.
+    pub fn is_negative(self) -> bool {
+        self.nano < 0
+    }
+
     /// Returns an amount of whole units in decimal form.
-    pub fn from_whole(units: i64) -> Self {
+    pub fn count(units: i64) -> Self {
         Self { nano: i128::from(units) * NANO, form: Form::Decimal }
     }
 
@@ -105,6 +123,14 @@ impl Quantity {
     }
 }
 
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Self) -> bool {
+        self.nano == other.nano
+    }
+}
+
+impl Eq for Quantity {}
+
 impl PartialOrd for Quantity {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
@@ -113,7 +139,7 @@ impl PartialOrd for Quantity {
 
 impl Ord for Quantity {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.nano, self.form as u8).cmp(&(other.nano, other.form as u8))
+        self.nano.cmp(&other.nano)
     }
 }
 
@@ -218,6 +244,8 @@ mod tests {
             ("+5", "5"),
             (".5", "500m"),
             ("1000k", "1M"),
+            ("0.1Mi", "104857600m"),
+            ("129e6", "129e6"),
         ] {
             assert_eq!(canonical_quantity(given).as_deref(), Some(expected), "{given}");
         }
@@ -236,6 +264,7 @@ mod tests {
         let sum = Quantity::parse("1Gi").and_then(|one| Some(one.plus(Quantity::parse("512Mi")?)));
         assert_eq!(sum.map(|sum| sum.to_string()).as_deref(), Some("1536Mi"));
         assert!(Quantity::parse("500m") < Quantity::parse("1"));
+        assert_eq!(Quantity::parse("1Ki"), Quantity::parse("1024"));
         assert_eq!(Quantity::parse("1500m").map(Quantity::whole), Some(2));
     }
 }

@@ -10,6 +10,7 @@ mod path;
 mod plan;
 mod project;
 mod record;
+pub mod references;
 mod resource;
 mod stack_key;
 

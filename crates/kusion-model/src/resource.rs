@@ -78,7 +78,7 @@ pub struct Spec {
 pub struct Origin {
     /// The file, as messages show it.
     pub file: Arc<str>,
-    /// The line, from 1.
+    /// The line, from 1; 0 for what is no place in a file, such as an override.
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
@@ -86,7 +86,10 @@ pub struct Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
+        match self.line {
+            0 => f.write_str(&self.file),
+            line => write!(f, "{}:{line}", self.file),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::object::{self, Named, RawList};
 use crate::runtime::KubernetesRuntime;
 use futures::stream::{self, StreamExt as _};
 use kusion_runtime::{Live, RuntimeError, Target};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// How many objects a page of a list holds.
@@ -40,7 +40,7 @@ pub(crate) async fn read(
     let mut found: Vec<Found> = Vec::with_capacity(targets.len());
     let mut kinds: BTreeMap<(String, String), (Arc<Served>, BTreeMap<String, Wanted>)> =
         BTreeMap::new();
-    let mut unknown: BTreeMap<(String, String), bool> = BTreeMap::new();
+    let mut unknown: BTreeSet<(String, String)> = BTreeSet::new();
     for (place, target) in targets.iter().enumerate() {
         found.push(Ok(None));
         let Some(key) = key_of(target) else {
@@ -51,7 +51,7 @@ pub(crate) async fn read(
             continue;
         };
         let kind = (key.api_version.clone(), key.kind.clone());
-        if unknown.contains_key(&kind) {
+        if unknown.contains(&kind) {
             continue;
         }
         let slot = if let Some(slot) = kinds.get_mut(&kind) {
@@ -67,7 +67,7 @@ pub(crate) async fn read(
                 None => None,
             };
             let Some(served) = served else {
-                unknown.insert(kind, true);
+                unknown.insert(kind);
                 continue;
             };
             kinds.entry(kind).or_insert_with(|| (served, BTreeMap::new()))

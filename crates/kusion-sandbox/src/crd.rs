@@ -115,9 +115,7 @@ pub(crate) fn validate(definition: &Value) -> Vec<Cause> {
                 // A schema that all versions share is looked at in its old place.
                 let path = if single { "spec.validation.openAPIV3Schema".to_owned() } else { path };
                 if let Err(found) = structural(schema, &path) {
-                    causes.extend(
-                        found.into_iter().map(|it| Cause::new(it.reason, it.field, it.message)),
-                    );
+                    causes.extend(found);
                 }
             }
         }

@@ -17,7 +17,6 @@ mod http;
 mod lifecycle;
 pub mod object;
 mod pods;
-mod quantity;
 mod registry;
 mod reviews;
 mod sandbox;
@@ -35,7 +34,8 @@ pub use api::{
     Selection, Subscription, Validation, Write,
 };
 pub use controllers::{Clock, ControllerOptions, Controllers, SystemClock};
+pub use kusion_k8s_schema::Cause;
 pub use lifecycle::bootstrap::ServerAddress;
 pub use sandbox::{Options, Sandbox};
 pub use selector::{FieldSelector, LabelSelector};
-pub use status::{Cause, Status};
+pub use status::Status;

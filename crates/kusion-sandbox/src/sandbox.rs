@@ -53,12 +53,12 @@ impl Sandbox {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let token: Arc<str> = options.token.unwrap_or_else(random_token).into();
-        // Pods expect a root certificate in every namespace, with or without TLS.
-        let made = tls::make()?;
-        let root_ca: Arc<str> = made.authority.as_str().into();
-        let (authority, tls) =
-            if options.tls { (Some(made.authority), Some(made.acceptor)) } else { (None, None) };
+        let made = if options.tls { Some(tls::make()?) } else { None };
         let api = Api::new();
+        let (authority, tls) =
+            made.map_or((None, None), |made| (Some(made.authority), Some(made.acceptor)));
+        // Pods expect a root certificate in every namespace, with or without TLS.
+        let root_ca: Arc<str> = authority.as_deref().unwrap_or(tls::PLACEHOLDER).into();
         let controllers = if options.reconcile {
             let options = ControllerOptions {
                 server: ServerAddress { ip: address.ip().to_string(), port: address.port() },

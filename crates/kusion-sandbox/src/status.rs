@@ -1,5 +1,6 @@
 //! The answer when a request cannot be served.
 
+use kusion_k8s_schema::Cause;
 use serde_json::{Map, Value, json};
 
 /// A failure as Kubernetes reports it; becomes a `Status` object on the wire.
@@ -14,24 +15,6 @@ pub struct Status {
     pub message: String,
     /// The `details` object (name, group, kind, uid, causes, retryAfterSeconds); null when none.
     pub details: Value,
-}
-
-/// One thing that is wrong with an object: an entry of `details.causes`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cause {
-    /// One word for programs (`FieldValueRequired`, `FieldValueInvalid` …).
-    pub reason: &'static str,
-    /// The field, as a path (`spec.containers[0].name`).
-    pub field: String,
-    /// A sentence for people, without the field.
-    pub message: String,
-}
-
-impl Cause {
-    /// Makes a cause.
-    pub fn new(reason: &'static str, field: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { reason, field: field.into(), message: message.into() }
-    }
 }
 
 /// The name under which a resource appears in messages: `pods`, `deployments.apps`.
@@ -117,12 +100,7 @@ impl Status {
         };
         let message = format!("{qualified_kind} \"{name}\" is invalid: {text}");
         let mut map = details(group, kind, name);
-        let causes: Vec<Value> = causes
-            .iter()
-            .map(|cause| {
-                json!({"reason": cause.reason, "message": cause.message, "field": cause.field})
-            })
-            .collect();
+        let causes: Vec<Value> = causes.iter().map(Cause::to_json).collect();
         map.insert("causes".to_owned(), Value::Array(causes));
         Self::new(422, "Invalid", message, Value::Object(map))
     }

@@ -9,6 +9,9 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
+/// The authority that pods are told of when the server speaks no TLS. Nobody has its key.
+pub(crate) const PLACEHOLDER: &str = include_str!("../data/placeholder-ca.pem");
+
 /// What a server needs to speak TLS, and what its clients need to trust it.
 pub(crate) struct Tls {
     /// The certificate of the authority, in PEM.

@@ -4,14 +4,18 @@
 //! then, for an update, what may not change. Rules of several kinds share a [`Report`], which
 //! gathers what is wrong.
 
+mod addresses;
 mod config;
 mod containers;
 mod network;
 mod pod;
 mod report;
+mod service;
 mod update;
 mod volumes;
 mod workloads;
+
+pub(crate) use service::addresses as service_addresses;
 
 use crate::Cause;
 use crate::registry::Served;
@@ -34,7 +38,7 @@ pub(crate) fn check(
             update::check(&served.storage.group, &served.kind, old, new, &mut report);
         }
     }
-    report.causes.into_iter().map(|it| Cause::new(it.reason, it.field, it.message)).collect()
+    report.causes
 }
 
 fn metadata(served: &Served, old: Option<&Value>, new: &Value, report: &mut Report) {
@@ -98,7 +102,7 @@ fn kind(group: &str, kind: &str, old: Option<&Value>, new: &Value, report: &mut 
         ("", "Pod") => pod::pod(new, old.is_none(), report),
         ("", "PodTemplate") => pod::template(at(new, "template"), "template", report),
         ("", "ReplicationController") => workloads::replication_controller(spec, report),
-        ("", "Service") => network::service(spec, report),
+        ("", "Service") => service::service(old, new, report),
         ("", "Endpoints") => network::endpoints(new, report),
         ("", "ConfigMap") => config::config_map(new, report),
         ("", "Secret") => config::secret(new, report),

@@ -43,6 +43,9 @@ pub struct ReleaseEntry {
 pub struct StackState {
     /// The number of the last record; 0 if there is none.
     pub seq: u64,
+    /// The number of the last record that says more than who holds the stack.
+    #[serde(default)]
+    pub changed: u64,
     /// The resources that exist.
     pub resources: BTreeMap<ResourceId, ResourceState>,
     /// The attempts that began and have not ended, oldest first.
@@ -64,6 +67,9 @@ impl StackState {
     /// Adds the next record.
     pub fn add(&mut self, record: Record) {
         self.seq += 1;
+        if !matches!(record, Record::Taken { .. }) {
+            self.changed = self.seq;
+        }
         match record {
             Record::Taken { .. } => {}
             Record::Opened(head) => self.releases.push(ReleaseEntry {

@@ -28,11 +28,19 @@ pub struct Server {
 impl Server {
     /// Connects, and makes the namespace and the custom kind.
     pub fn connect(kubeconfig: &Path) -> Result<Self> {
+        Self::of(Kubeconfig::read_from(kubeconfig)?)
+    }
+
+    /// Connects as a kubeconfig in text says, and makes the namespace and the custom kind.
+    pub fn of_text(kubeconfig: &str) -> Result<Self> {
+        Self::of(Kubeconfig::from_yaml(kubeconfig)?)
+    }
+
+    fn of(kubeconfig: Kubeconfig) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let read = Kubeconfig::read_from(kubeconfig)?;
         let client = runtime.block_on(async {
             let options = KubeConfigOptions::default();
-            let config = Config::from_custom_kubeconfig(read, &options).await?;
+            let config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
             anyhow::Ok(Client::try_from(config)?)
         })?;
         let mut server = Self { runtime, client, last: Value::Null };

@@ -1,7 +1,10 @@
 //! `kcl batch` on a repository of real files.
 
 use crate::sandbox::Sandbox;
+use std::fs;
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 const SETTINGS: &str = "kcl_cli_configs:\n  file: [../base/base.k, main.k]\n";
 
@@ -45,6 +48,39 @@ fn each_result_is_what_a_run_prints() {
     assert_eq!(failed.stdout, "24 stacks: 0 compiled (0 lines), 23 unchanged, 1 failed\n");
     assert_eq!(failed.code, 1);
     assert!(failed.stderr.starts_with("p03/dev:\n"), "{}", failed.stderr);
+}
+
+/// Makes a folder, and all in it, look as if it had been there for long.
+fn age(path: &Path) {
+    let Ok(file) = fs::File::open(path) else { return };
+    for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+        age(&entry.path());
+    }
+    let _ = file.set_modified(SystemTime::now() - Duration::from_secs(60));
+}
+
+#[test]
+fn what_is_new_in_a_folder_counts() {
+    let sandbox = repo();
+    age(&sandbox.path("r"));
+    let said = |n: usize| {
+        format!("24 stacks: {n} compiled ({} lines), {} unchanged, 0 failed\n", n * 3, 24 - n)
+    };
+    let batch = || sandbox.kcl("batch r --out out --threads 2").stdout;
+    assert_eq!(batch(), said(24));
+    assert_eq!(batch(), said(0));
+    sandbox.write("r/p02/prod/notes.txt", "nobody reads it\n");
+    assert_eq!(batch(), said(0));
+    sandbox.write("r/model/more.k", "more = 1\n");
+    assert_eq!(batch(), said(24));
+    assert_eq!(batch(), said(0));
+    let settings = "kcl_cli_configs:\n  file: [../base/base.k, main.k]\n# longer\n";
+    sandbox.write("r/p04/dev/kcl.yaml", settings);
+    assert_eq!(batch(), said(1));
+    fs::create_dir_all(sandbox.path("r/vendor/model")).expect("a folder can be made");
+    sandbox.write("r/vendor/model/other.k", "other = 1\n");
+    let ended = sandbox.kcl("batch r --out out");
+    assert!(!ended.stdout.contains("24 unchanged"), "{}", ended.stdout);
 }
 
 #[test]

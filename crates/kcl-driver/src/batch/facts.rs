@@ -46,10 +46,10 @@ impl Question {
 }
 
 /// A question and the fingerprint of its answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fact {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fact<P> {
     pub(super) question: Question,
-    pub(super) path: PathBuf,
+    pub(super) path: P,
     pub(super) answer: Answer,
 }
 
@@ -58,7 +58,8 @@ pub(super) struct Fact {
 pub(super) struct Answer {
     /// What was said; for a file, what it holds.
     pub(super) hash: u64,
-    /// How long a file is and when it was changed: while both stay, it need not be read.
+    /// How long a file is and when it was changed: while both stay, it need not be read. Of
+    /// something that is not there, the folder's: while it stays, nothing is new.
     pub(super) stamp: Option<Stamp>,
 }
 
@@ -77,56 +78,45 @@ impl Stamp {
     fn of(recorder: &Recorder<'_>, path: &Path, now: Duration) -> Option<Self> {
         let known = recorder.plain.borrow().get(path.as_os_str()).copied();
         let facts = known.map_or_else(|| recorder.system.metadata(path), Ok).ok()?;
-        let stamp = Self { len: facts.len, modified: facts.modified };
-        (stamp.modified + SAFE_AGE < now).then_some(stamp)
+        (facts.modified + SAFE_AGE < now).then_some(facts.into())
+    }
+
+    /// That of the folder of a path, if it is known and tells of changes.
+    fn of_folder(recorder: &Recorder<'_>, path: &Path, now: Duration) -> Option<Self> {
+        let facts = *recorder.plain.borrow().get(path.parent()?.as_os_str())?;
+        let tells = facts.kind == FileKind::Directory && facts.modified > Duration::ZERO;
+        (tells && facts.modified + SAFE_AGE < now).then_some(facts.into())
     }
 }
 
-impl Fact {
-    /// Whether the answer is still the same.
-    pub(super) fn holds(&self, system: &Recorder<'_>) -> bool {
-        match self.question {
-            Question::Text => {
-                if let (Some(stamp), Ok(now)) = (self.answer.stamp, system.metadata(&self.path))
-                    && (Stamp { len: now.len, modified: now.modified }) == stamp
-                {
-                    return true;
-                }
-                system.read(&self.path).is_ok_and(|bytes| hash_bytes(&bytes) == self.answer.hash)
-            }
-            Question::Kind => kind_hash(&system.metadata(&self.path)) == self.answer.hash,
-            Question::Listing => listing_hash(&system.read_dir(&self.path)) == self.answer.hash,
-            Question::Real => real_hash(&system.canonicalize(&self.path)) == self.answer.hash,
-            Question::Variable => {
-                let name = self.path.to_str().unwrap_or_default();
-                variable_hash(system.env(name).as_deref()) == self.answer.hash
-            }
-        }
+impl From<Metadata> for Stamp {
+    fn from(facts: Metadata) -> Self {
+        Self { len: facts.len, modified: facts.modified }
     }
 }
 
 /// Answers to errors: everything that could not be answered is alike.
-const NO_ANSWER: u64 = 0;
+pub(super) const NO_ANSWER: u64 = 0;
 
-fn hash_bytes(bytes: &[u8]) -> u64 {
+pub(super) fn hash_bytes(bytes: &[u8]) -> u64 {
     let hash = blake3::hash(bytes);
     let first = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");
     u64::from_le_bytes(*first) | 1
 }
 
-fn variable_hash(value: Option<&str>) -> u64 {
+pub(super) fn variable_hash(value: Option<&str>) -> u64 {
     value.map_or(NO_ANSWER, |value| hash_bytes(value.as_bytes()))
 }
 
-fn kind_hash<E>(answer: &Result<Metadata, E>) -> u64 {
+pub(super) fn kind_hash(answer: Option<&Metadata>) -> u64 {
     match answer {
-        Ok(Metadata { kind: FileKind::File, len, .. }) => len + 2,
-        Ok(Metadata { kind: FileKind::Directory, .. }) => 1,
-        Err(_) => NO_ANSWER,
+        Some(Metadata { kind: FileKind::File, len, .. }) => len + 2,
+        Some(Metadata { kind: FileKind::Directory, .. }) => 1,
+        None => NO_ANSWER,
     }
 }
 
-fn listing_hash<E>(answer: &Result<Vec<PathBuf>, E>) -> u64 {
+pub(super) fn listing_hash<E>(answer: &Result<Vec<PathBuf>, E>) -> u64 {
     let Ok(paths) = answer else { return NO_ANSWER };
     let mut hasher = FxHasher::default();
     for path in paths {
@@ -136,7 +126,7 @@ fn listing_hash<E>(answer: &Result<Vec<PathBuf>, E>) -> u64 {
     hasher.finish() | 1
 }
 
-fn real_hash<E>(answer: &Result<PathBuf, E>) -> u64 {
+pub(super) fn real_hash<E>(answer: &Result<PathBuf, E>) -> u64 {
     match answer {
         Ok(path) => hash_bytes(path.as_os_str().as_encoded_bytes()),
         Err(_) => NO_ANSWER,
@@ -165,7 +155,7 @@ pub(super) struct Recorder<'s> {
     plain: RefCell<FxHashMap<OsString, Metadata>>,
     variables: RefCell<FxHashMap<String, (Option<String>, u32)>>,
     /// All facts, by number.
-    facts: RefCell<Vec<Fact>>,
+    facts: RefCell<Vec<Fact<PathBuf>>>,
     /// The facts that the current stack relies on.
     asked: RefCell<FxHashSet<u32>>,
     /// The facts that were asked for before the group that was begun last.
@@ -248,23 +238,25 @@ impl<'s> Recorder<'s> {
     }
 
     /// Whether any fact that a stack relies on is so.
-    pub(super) fn any_asked(&self, asked: &Asked, test: impl Fn(&Fact) -> bool) -> bool {
+    pub(super) fn any_asked(&self, asked: &Asked, test: impl Fn(&Fact<PathBuf>) -> bool) -> bool {
         let facts = self.facts.borrow();
         asked.facts.iter().any(|fact| test(&facts[*fact as usize]))
     }
 
     /// All facts.
-    pub(super) fn into_facts(self) -> Vec<Fact> {
+    pub(super) fn into_facts(self) -> Vec<Fact<PathBuf>> {
         self.facts.into_inner()
     }
 
     fn record(&self, question: Question, path: &Path, answer: impl FnOnce() -> u64) -> u32 {
         let Some(start) = self.start else { return 0 };
+        let hash = answer();
         let stamp = match question {
             Question::Text => Stamp::of(self, path, start),
+            Question::Kind if hash == NO_ANSWER => Stamp::of_folder(self, path, start),
             _ => None,
         };
-        let answer = Answer { hash: answer(), stamp };
+        let answer = Answer { hash, stamp };
         let mut facts = self.facts.borrow_mut();
         let number = facts.len() as u32;
         facts.push(Fact { question, path: path.to_path_buf(), answer });
@@ -361,7 +353,7 @@ impl System for Recorder<'_> {
         }
         let plain = self.plain.borrow().get(path.as_os_str()).copied();
         let answer = plain.map_or_else(|| to_known(self.system.metadata(path)), Ok);
-        let number = self.record(Question::Kind, path, || kind_hash(&answer));
+        let number = self.record(Question::Kind, path, || kind_hash(answer.as_ref().ok()));
         let given = again(&answer);
         self.kinds.borrow_mut().insert(path.into(), (answer, number));
         given

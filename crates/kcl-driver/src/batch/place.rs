@@ -3,6 +3,7 @@
 use super::{BatchError, Stack};
 use base_system::System;
 use rustc_hash::FxHashMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// What a stack is called and where its result goes.
@@ -27,24 +28,43 @@ pub(super) fn output_paths(
         Some(root) => system.canonicalize(root).map_err(|_| missing(root))?,
         None => common_folder(&folders),
     };
-    let mut n_named: FxHashMap<PathBuf, usize> = FxHashMap::default();
+    let mut n_named: FxHashMap<OsString, usize> = FxHashMap::default();
+    n_named.reserve(folders.len());
     let mut places = Vec::with_capacity(stacks.len());
     for folder in folders {
-        let below = folder.strip_prefix(&root).unwrap_or(folder);
-        let mut name = below.strip_prefix("/").unwrap_or(below).to_path_buf();
-        if name.as_os_str().is_empty() {
-            name = folder.file_name().map_or_else(|| "stack".into(), PathBuf::from);
-        }
-        let n = n_named.entry(name.clone()).or_default();
+        let name = name_below(folder, &root);
+        let mut file = OsString::with_capacity(name.len() + 8);
+        file.push(&name);
+        let shown = name.to_string_lossy().into_owned();
+        let n = n_named.entry(name).or_default();
         *n += 1;
-        let mut file = name.clone().into_os_string();
         if *n > 1 {
             file.push(format!(".{n}"));
         }
         file.push(".yaml");
-        places.push(Place { name: name.display().to_string(), output: file.into() });
+        places.push(Place { name: shown, output: file.into() });
     }
     Ok(places)
+}
+
+/// What a stack is called: its folder below the root.
+fn name_below(folder: &Path, root: &Path) -> OsString {
+    if let Some(below) = plainly_below(folder, root) {
+        return below.to_owned();
+    }
+    let below = folder.strip_prefix(root).unwrap_or(folder);
+    let name: PathBuf = below.strip_prefix("/").unwrap_or(below).components().collect();
+    if name.as_os_str().is_empty() {
+        return folder.file_name().map_or_else(|| "stack".into(), OsString::from);
+    }
+    name.into()
+}
+
+/// The part of a path below a folder, if their texts show it.
+fn plainly_below<'a>(path: &'a Path, folder: &Path) -> Option<&'a OsStr> {
+    let below = path.to_str()?.strip_prefix(folder.to_str()?)?.strip_prefix('/')?;
+    let is_plain = !below.starts_with(['/', '.']) && !below.contains("//") && !below.contains("/.");
+    (is_plain && !below.is_empty() && !below.ends_with('/')).then_some(OsStr::new(below))
 }
 
 /// The deepest folder that all folders lie in; that above it if it is one of them.
@@ -52,12 +72,12 @@ fn common_folder(folders: &[&Path]) -> PathBuf {
     let Some((first, rest)) = folders.split_first() else { return PathBuf::new() };
     let mut common = *first;
     for folder in rest {
-        while !folder.starts_with(common) {
+        while plainly_below(folder, common).is_none() && !folder.starts_with(common) {
             let Some(parent) = common.parent() else { return PathBuf::new() };
             common = parent;
         }
     }
-    if folders.contains(&common) {
+    if folders.iter().any(|folder| plainly_below(folder, common).is_none() && *folder == common) {
         common = common.parent().unwrap_or(common);
     }
     common.to_path_buf()
@@ -84,6 +104,10 @@ mod tests {
         assert_eq!(outputs(&["/r/a/dev", "/r/b/dev"], None), ["a/dev.yaml", "b/dev.yaml"]);
         assert_eq!(outputs(&["/r/a/dev", "/r/b/dev"], Some("/r/a")), ["dev.yaml", "r/b/dev.yaml"]);
         assert_eq!(outputs(&["/r/a"], None), ["a.yaml"]);
+        assert_eq!(
+            outputs(&["/r/a/./dev", "/r/b//dev/"], Some("/r/a")),
+            ["dev.yaml", "r/b/dev.yaml"]
+        );
     }
 
     #[test]

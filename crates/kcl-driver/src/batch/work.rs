@@ -38,7 +38,7 @@ pub(super) struct Done {
     pub(super) outcomes: Vec<(usize, StackOutcome)>,
     pub(super) finished: Vec<Finished>,
     /// The facts that `finished` counts.
-    pub(super) recorded: Vec<Fact>,
+    pub(super) recorded: Vec<Fact<PathBuf>>,
 }
 
 /// How many threads work.
@@ -97,16 +97,20 @@ pub(super) fn reached(
     stacks: &[Stack],
     places: &[Place],
     change: &Change,
-    previous: Option<&Manifest>,
+    previous: Option<&Manifest<'_>>,
 ) -> Vec<bool> {
+    let known = match previous {
+        Some(previous) => previous.touched_by(change, stacks, places),
+        None => vec![None; stacks.len()],
+    };
     let session = Session::new();
     let recorder = Recorder::new(system, true);
     stacks
         .iter()
-        .zip(places)
-        .map(|(stack, place)| {
-            if let Some(facts) = previous.and_then(|previous| previous.facts_of(stack, place)) {
-                return facts.iter().any(|fact| change.touches(fact.question, &fact.path));
+        .zip(known)
+        .map(|(stack, known)| {
+            if let Some(is_touched) = known {
+                return is_touched;
             }
             let Ok(program) = load(&session, &recorder, stack) else { return true };
             let asked = recorder.take_asked();

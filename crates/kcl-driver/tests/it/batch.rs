@@ -172,7 +172,7 @@ fn a_damaged_record_counts_as_none() {
     batch(&system, &stacks, &into("/out"));
     let path = Path::new("/out/.kcl-batch");
     let text = system.read_to_string(path).unwrap();
-    for damaged in [&text[..text.len() / 2], &text.replace("kcl-batch 1", "kcl-batch 0"), "", "\n"]
+    for damaged in [&text[..text.len() / 2], &text.replace("kcl-batch 2", "kcl-batch 0"), "", "\n"]
     {
         system.write(path, damaged).unwrap();
         assert_eq!(compiled(&batch(&system, &stacks, &into("/out"))).len(), 16);

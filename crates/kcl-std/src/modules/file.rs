@@ -103,7 +103,7 @@ pub(super) const MODULE: Module = Module {
             "str",
             "Returns the bytes of a file in base 64.",
             |host, args| {
-                let path = path(host, only(args, "filepath", "readbase64")?)?;
+                let path = readable(host, only(args, "filepath", "readbase64")?)?;
                 let bytes = host.system().read(&path).map_err(|error| no_access(&path, &error))?;
                 Ok(Value::str(BASE64.encode(&bytes)))
             },
@@ -144,9 +144,23 @@ fn escapes(given: &str, root: &Path) -> Box<Fault> {
     Fault::new(format!("path '{given}' escapes module root '{}'", root.display()))
 }
 
-/// The path that an argument means; links must not lead out of the root, either.
+/// Whether paths must stay below the root: unless the environment says otherwise.
+fn is_scoped(host: &dyn Host) -> bool {
+    let is_off =
+        |word: &str| ["off", "0", "false", "no"].iter().any(|off| off.eq_ignore_ascii_case(word));
+    !host.system().env("KCL_FILE_SCOPE").is_some_and(|word| is_off(&word))
+}
+
+/// The path that an argument means.
 fn path(host: &dyn Host, value: &Value) -> Result<PathBuf> {
-    let given = text(value);
+    located(host, text(value))
+}
+
+/// The path that a text means; links must not lead out of the root, either.
+fn located(host: &dyn Host, given: &str) -> Result<PathBuf> {
+    if !is_scoped(host) {
+        return Ok(given.into());
+    }
     let root = root(host)?;
     let path = below(&root, given)?;
     let real_root = host.system().canonicalize(&root).unwrap_or_else(|_| root.clone());
@@ -165,15 +179,42 @@ fn no_access(path: &Path, error: &io::Error) -> Box<Fault> {
     Fault::new(format!("failed to access the file '{}': {error}", path.display()))
 }
 
+/// The path and the git revision of `path:revision`.
+fn split_revision(given: &str) -> Option<(&str, &str)> {
+    let is_drive = matches!(given.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    let (path, revision) = given.rsplit_once(':')?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/');
+    let is_revision = !revision.is_empty()
+        && !revision.starts_with(['.', '/'])
+        && !revision.contains("..")
+        && revision.chars().all(is_name);
+    (is_revision && !(is_drive && path.len() == 1)).then_some((path, revision))
+}
+
+/// The path of a file to read, which must not be one of a git revision.
+fn readable(host: &dyn Host, value: &Value) -> Result<PathBuf> {
+    let given = text(value);
+    let Some((file, _)) = split_revision(given) else { return located(host, given) };
+    let path = located(host, file)?;
+    let is_git = |folder: &Path| host.system().exists(&folder.join(".git"));
+    let reason = if path.ancestors().skip(1).any(is_git) {
+        "revisions of git repositories are not supported".to_owned()
+    } else {
+        format!("file '{given}' uses ':ref' but no git repository was found")
+    };
+    Err(Fault::new(format!("failed to access the file '{given}': {reason}")))
+}
+
 fn read(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
-    let path = path(host, only(args, "filepath", "read")?)?;
+    let path = readable(host, only(args, "filepath", "read")?)?;
     let content = host.system().read_to_string(&path);
     content.map(Value::str).map_err(|error| no_access(&path, &error))
 }
 
 fn find(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let pattern = get(args, 0, "pattern").ok_or_else(|| too_few("glob"))?;
-    let pattern = below(&root(host)?, text(pattern))?;
+    let pattern = text(pattern);
+    let pattern = if is_scoped(host) { below(&root(host)?, pattern)? } else { pattern.into() };
     let found = glob::find(host.system(), &pattern.display().to_string());
     found.map(strings).map_err(|error| Fault::new(format!("Failed to read glob pattern: {error}")))
 }

@@ -251,9 +251,15 @@ fn long_quote(text: &str, first: char) -> char {
     if n_quotes > 0 { other(first) } else { first }
 }
 
-/// Writes a text of an interpolated string so that `${` in it stays text.
+/// Writes a text of an interpolated string so that `${` in it, and only that, stays text.
 fn escape_part(text: &str, quote: char, keeps_lines: bool) -> String {
-    escape(text, Some(quote), keeps_lines).replace("${", "\\x24{")
+    let mut escaped = escape(text, Some(quote), keeps_lines).replace("${", "\\x24{");
+    if escaped.ends_with('\\') {
+        // It would belong to the `${` behind.
+        escaped.truncate(escaped.len() - 2);
+        escaped.push_str("\\x5c");
+    }
+    escaped
 }
 
 /// Writes a text that another text follows: it ends with the `}` of `\${…}`. The parser drops

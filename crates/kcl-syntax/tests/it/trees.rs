@@ -104,6 +104,7 @@ fn escapes_neither_begin_nor_end_an_interpolation() {
     check_expr(r#""\\${a} ${b}""#, r#"(join "${a}" " " ${b})"#);
     check_expr(r#""\${\x7d ${b}""#, r#"(join "${} ${b}")"#);
     check_expr(r#""\$x \x24{a}${b}""#, r#"(join "\\$x ${a}" ${b})"#);
+    check_expr(r#""x\x5c${b}""#, r#"(join "x\\" ${b})"#);
     check_expr(r#""\\\$x \\\${a} t""#, r#"(join "\\$x \\${a}" " t")"#);
     check_expr(r#""\x24{b} \${a\x7d} t""#, r#"(join "${b} ${a}}" " t")"#);
     check_expr(r#""${'\x24{'}z""#, r#"(join ${(join "${")} "z")"#);

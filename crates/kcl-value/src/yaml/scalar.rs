@@ -47,31 +47,38 @@ pub(super) fn analyze(text: &str) -> Scalar {
     Scalar { style, is_simple_key: !traits.multiline && text.len() <= SIMPLE_KEY_LIMIT }
 }
 
-/// What a byte means inside a plain string.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    /// Always plain.
-    Plain,
-    /// Plain if no blank follows.
-    Colon,
-    /// Plain if a plain byte follows.
-    Space,
-    /// Needs a closer look.
-    Other,
-}
+/// Always plain.
+const PLAIN: u8 = 0;
+/// Plain if no blank follows.
+const COLON: u8 = 1;
+/// Plain if a plain byte follows.
+const SPACE: u8 = 2;
+/// Needs a closer look.
+const OTHER: u8 = 4;
 
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Other; 256];
+/// What each byte means inside a plain string.
+const CLASSES: [u8; 256] = {
+    let mut classes = [OTHER; 256];
     let mut byte = 0;
     while byte < 128 {
         classes[byte] = match byte as u8 {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => Class::Plain,
-            b'-' | b'_' | b'.' | b'/' | b'=' | b'+' | b'@' | b'$' | b'(' | b')' | b';' => {
-                Class::Plain
-            }
-            b':' => Class::Colon,
-            b' ' => Class::Space,
-            _ => Class::Other,
+            b'a'..=b'z'
+            | b'A'..=b'Z'
+            | b'0'..=b'9'
+            | b'-'
+            | b'_'
+            | b'.'
+            | b'/'
+            | b'='
+            | b'+'
+            | b'@'
+            | b'$'
+            | b'('
+            | b')'
+            | b';' => PLAIN,
+            b':' => COLON,
+            b' ' => SPACE,
+            _ => OTHER,
         };
         byte += 1;
     }
@@ -82,29 +89,31 @@ const CLASSES: [Class; 256] = {
 fn plain_style(text: &str) -> Option<Style> {
     let bytes = text.as_bytes();
     let first = *bytes.first()?;
-    // A number to some readers; quotes hide all that the characters below can mean.
-    let is_quoted = first.is_ascii_digit();
-    if !(is_quoted || first.is_ascii_alphabetic() || first == b'/' || first == b'_') {
+    let all = bytes.iter().fold(0, |all, byte| all | CLASSES[*byte as usize]);
+    if all & OTHER != 0 {
         return None;
     }
-    let mut previous = Class::Plain;
-    for byte in bytes {
-        let class = CLASSES[*byte as usize];
-        let is_plain = match class {
-            Class::Plain => true,
-            Class::Colon => previous != Class::Space,
-            Class::Space => previous == Class::Plain,
-            Class::Other => return None,
-        };
-        if !is_plain && !is_quoted {
-            return None;
-        }
-        previous = class;
-    }
-    if is_quoted {
+    // A number to some readers; quotes hide all that the characters above can mean.
+    if first.is_ascii_digit() {
         return Some(Style::Single);
     }
-    (previous == Class::Plain && !(bytes.len() <= 5 && is_ambiguous(text))).then_some(Style::Plain)
+    if !(first.is_ascii_alphabetic() || first == b'/' || first == b'_') {
+        return None;
+    }
+    if all != PLAIN {
+        let mut previous = PLAIN;
+        for byte in bytes {
+            let class = CLASSES[*byte as usize];
+            if class == COLON && previous == SPACE || class == SPACE && previous != PLAIN {
+                return None;
+            }
+            previous = class;
+        }
+        if previous != PLAIN {
+            return None;
+        }
+    }
+    (bytes.len() > 5 || !is_ambiguous(text)).then_some(Style::Plain)
 }
 
 /// Whether some reader could take the plain text for something else than a string.

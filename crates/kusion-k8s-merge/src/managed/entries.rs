@@ -85,10 +85,10 @@ impl<'a> Entry<'a> {
 
     /// Returns the manager as conflicts name it.
     pub(crate) fn shown(&self) -> String {
-        let mut out = go::quoted(&self.manager);
+        let mut out = kusion_k8s_schema::quoted(&self.manager);
         if !self.subresource.is_empty() {
             out.push_str(" with subresource ");
-            go::push_quoted(&mut out, &self.subresource);
+            kusion_k8s_schema::push_quoted(&mut out, &self.subresource);
         }
         if self.operation == Operation::Update {
             out.push_str(" using ");
@@ -150,7 +150,7 @@ fn decode_entry(idx: usize, raw: &Value) -> Result<Entry<'_>, String> {
         "FieldsV1" => {}
         "" => return Err(format!("missing fieldsType in managed fields entry {idx}")),
         other => {
-            let other = go::quoted(other);
+            let other = kusion_k8s_schema::quoted(other);
             return Err(format!("invalid fieldsType {other} in managed fields entry {idx}"));
         }
     }

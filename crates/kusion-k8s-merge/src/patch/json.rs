@@ -6,7 +6,6 @@
 use serde_json::{Map, Value};
 
 use super::PatchError;
-use crate::go;
 
 /// How many operations a patch may have.
 const MAX_OPERATIONS: usize = 10_000;
@@ -236,9 +235,9 @@ fn take(place: &mut Value, key: &str) -> Result<Value, String> {
 
 /// Reads an index; negative ones count from the end.
 fn index(key: &str, len: usize) -> Result<usize, String> {
-    let number: i64 = key
-        .parse()
-        .map_err(|_| format!("strconv.Atoi: parsing {}: invalid syntax", go::quoted(key)))?;
+    let number: i64 = key.parse().map_err(|_| {
+        format!("strconv.Atoi: parsing {}: invalid syntax", kusion_k8s_schema::quoted(key))
+    })?;
     if number >= 0 {
         return usize::try_from(number).map_err(|_| bad_index(key));
     }

@@ -79,7 +79,7 @@ impl<'t> Level<'t> {
                         let kind = named.name.rsplit('.').next().unwrap_or_default();
                         return Err(PatchError::Internal(format!(
                             "unable to find api field in struct {kind} for the json field {}",
-                            go::quoted(name)
+                            kusion_k8s_schema::quoted(name)
                         )));
                     }
                 },

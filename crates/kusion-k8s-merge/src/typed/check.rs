@@ -150,13 +150,14 @@ pub(super) fn scalar_problem(kind: Option<Scalar>, value: &Value) -> Option<Stri
 fn source(value: &Value) -> String {
     let list = |items: Vec<String>| items.join(", ");
     match value {
-        Value::String(text) => go::quoted(text),
+        Value::String(text) => kusion_k8s_schema::quoted(text),
         Value::Array(items) => {
             format!("[]interface {{}}{{{}}}", list(items.iter().map(source).collect()))
         }
         Value::Object(map) => {
-            let parts =
-                map.iter().map(|(key, item)| format!("{}:{}", go::quoted(key), source(item)));
+            let parts = map
+                .iter()
+                .map(|(key, item)| format!("{}:{}", kusion_k8s_schema::quoted(key), source(item)));
             format!("map[string]interface {{}}{{{}}}", list(parts.collect()))
         }
         Value::Null => "interface {}(nil)".to_owned(),

@@ -53,7 +53,8 @@ impl<'t> Typed<'t> {
             parts.extend(value.map(|value| (Cow::Borrowed(&**key), Single::of(value))));
         }
         if parts.is_empty() && !keys.is_empty() {
-            let quoted: Vec<String> = keys.iter().map(|key| crate::go::quoted(key)).collect();
+            let quoted: Vec<String> =
+                keys.iter().map(|key| kusion_k8s_schema::quoted(key)).collect();
             return Err(format!(
                 "associative list with keys has an element that omits all key fields [{}] (and \
                  doesn't have default values for any key fields)",

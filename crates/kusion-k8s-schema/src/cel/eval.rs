@@ -1,6 +1,7 @@
 //! From expressions to values.
 
 use super::functions::call;
+use super::special::Special;
 use super::{Expr, Macro, Node, Op};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -24,6 +25,8 @@ pub(crate) enum Cel<'a> {
     Array(&'a [Value]),
     /// A JSON object.
     Object(&'a serde_json::Map<String, Value>),
+    /// A time, an amount, an address …
+    Special(Special),
 }
 
 /// Why an expression has no value.
@@ -265,24 +268,12 @@ fn arithmetic<'a>(op: Op, left: &Cel<'a>, right: &Cel<'a>) -> Result<Cel<'a>, Fa
             Err(Failure::Error(format!("{what} by zero")))
         }
         (_, Cel::Int(left), Cel::Int(right)) => {
-            let result = match op {
-                Op::Add => left.checked_add(*right),
-                Op::Subtract => left.checked_sub(*right),
-                Op::Multiply => left.checked_mul(*right),
-                Op::Divide => left.checked_div(*right),
-                _ => left.checked_rem(*right),
-            };
-            result.map(Cel::Int).ok_or_else(overflow)
+            let result = whole(op, i128::from(*left), i128::from(*right));
+            result.and_then(|it| it.try_into().ok()).map(Cel::Int).ok_or_else(overflow)
         }
         (_, Cel::Uint(left), Cel::Uint(right)) => {
-            let result = match op {
-                Op::Add => left.checked_add(*right),
-                Op::Subtract => left.checked_sub(*right),
-                Op::Multiply => left.checked_mul(*right),
-                Op::Divide => left.checked_div(*right),
-                _ => left.checked_rem(*right),
-            };
-            result.map(Cel::Uint).ok_or_else(overflow)
+            let result = whole(op, i128::from(*left), i128::from(*right));
+            result.and_then(|it| it.try_into().ok()).map(Cel::Uint).ok_or_else(overflow)
         }
         (_, Cel::Double(left), Cel::Double(right)) => Ok(Cel::Double(match op {
             Op::Add => left + right,
@@ -291,6 +282,10 @@ fn arithmetic<'a>(op: Op, left: &Cel<'a>, right: &Cel<'a>) -> Result<Cel<'a>, Fa
             Op::Divide => left / right,
             _ => return Err(Failure::overload()),
         })),
+        (Op::Add | Op::Subtract, Cel::Special(left), Cel::Special(right)) => {
+            let result = left.plus(right, op == Op::Subtract);
+            result.map(Cel::Special).ok_or_else(Failure::overload)
+        }
         (Op::Add, Cel::String(left), Cel::String(right)) => {
             Ok(Cel::String(Cow::Owned(format!("{left}{right}"))))
         }
@@ -302,6 +297,17 @@ fn arithmetic<'a>(op: Op, left: &Cel<'a>, right: &Cel<'a>) -> Result<Cel<'a>, Fa
             _ => Err(Failure::overload()),
         },
         _ => Err(Failure::overload()),
+    }
+}
+
+/// Arithmetic on whole numbers; two of 64 bits need no more than 128.
+fn whole(op: Op, left: i128, right: i128) -> Option<i128> {
+    match op {
+        Op::Add => left.checked_add(right),
+        Op::Subtract => left.checked_sub(right),
+        Op::Multiply => left.checked_mul(right),
+        Op::Divide => left.checked_div(right),
+        _ => left.checked_rem(right),
     }
 }
 
@@ -341,6 +347,8 @@ pub(super) fn compare(left: &Cel, right: &Cel) -> Option<Ordering> {
         (Cel::Uint(left), Cel::Uint(right)) => Some(left.cmp(right)),
         (Cel::String(left), Cel::String(right)) => Some(left.cmp(right)),
         (Cel::Bool(left), Cel::Bool(right)) => Some(left.cmp(right)),
+        (Cel::Special(left), right) => left.order(right),
+        (left, Cel::Special(right)) => right.order(left).map(Ordering::reverse),
         _ => float(left)?.partial_cmp(&float(right)?),
     }
 }

@@ -1,6 +1,7 @@
 //! The functions that rules can call.
 
 use super::eval::{Cel, Failure, compare, equal};
+use super::special::Special;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -105,6 +106,7 @@ pub(super) fn call<'a>(
     match (target, arguments) {
         (None, [only]) => global(name, only),
         (Some(Cel::String(text)), _) => on_text(&text, name, arguments),
+        (Some(Cel::Special(target)), _) => target.call(name, arguments),
         (Some(target), _) => on_list(&target, name, arguments),
         _ => Err(Failure::Unknown),
     }
@@ -117,6 +119,7 @@ fn text_of(value: &Cel) -> Option<String> {
         Cel::Uint(number) => number.to_string(),
         Cel::Double(number) => number.to_string(),
         Cel::Bool(flag) => flag.to_string(),
+        Cel::Special(value) => value.text(),
         _ => return None,
     })
 }
@@ -159,12 +162,32 @@ fn global<'a>(name: &str, value: &Cel<'a>) -> Result<Cel<'a>, Failure> {
             Some("false") => Ok(Cel::Bool(false)),
             _ => Err(error("bool")),
         },
-        "isQuantity" => match value {
-            Cel::String(text) => Ok(Cel::Bool(crate::Quantity::parse(text).is_some())),
+        "isQuantity" => is_of("quantity", value),
+        "isIP" => is_of("ip", value),
+        "isCIDR" => is_of("cidr", value),
+        "isURL" => is_of("url", value),
+        "duration" | "timestamp" | "quantity" | "ip" | "cidr" | "url" => match value {
+            Cel::Special(_) => Ok(value.clone()),
+            Cel::String(text) => {
+                Special::parse(name, text).map(Cel::Special).ok_or_else(|| error(name))
+            }
             _ => Err(Failure::overload()),
         },
         _ => Err(Failure::Unknown),
     }
+}
+
+fn is_of<'a>(maker: &str, value: &Cel) -> Result<Cel<'a>, Failure> {
+    match value {
+        Cel::String(text) => Ok(Cel::Bool(Special::parse(maker, text).is_some())),
+        _ => Err(Failure::overload()),
+    }
+}
+
+/// Functions of times and spans on the text of a field with such a format.
+fn on_time_text<'a>(text: &str, name: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>, Failure> {
+    let time = ["timestamp", "duration"].iter().find_map(|maker| Special::parse(maker, text));
+    time.ok_or(Failure::Unknown)?.call(name, arguments)
 }
 
 fn on_text<'a>(text: &str, name: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>, Failure> {
@@ -207,6 +230,7 @@ fn on_text<'a>(text: &str, name: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>,
         ("split", [Cel::String(mark)]) => Ok(Cel::List(
             text.split(&**mark).map(|part| Cel::String(Cow::Owned(part.to_owned()))).collect(),
         )),
+        _ if name.starts_with("get") => on_time_text(text, name, arguments),
         _ => Err(Failure::Unknown),
     }
 }

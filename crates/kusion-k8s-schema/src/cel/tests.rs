@@ -47,13 +47,47 @@ fn rules_are_evaluated() {
 }
 
 #[test]
+fn texts_become_times_amounts_and_addresses() {
+    let object =
+        json!({"d": "90s", "t": "2026-03-01T10:20:30Z", "u": "https://a.b:8080/p/q?x=1&x=2"});
+    for text in [
+        "duration('1h30m').getMinutes() == 90 && duration('1.5s').getMilliseconds() == 1500",
+        "duration('-1h') < duration('0') && duration('1m') + duration('30s') == duration('90s')",
+        "self.d == duration('90s') && self.d > duration('1m') && duration('2m') > self.d",
+        "self.d.getSeconds() == 90 && self.t.getFullYear() == 2026",
+        "timestamp(self.t).getMonth() == 2 && timestamp(self.t).getDate() == 1",
+        "timestamp(self.t).getDayOfWeek() == 0 && timestamp(self.t).getDayOfYear() == 59",
+        "timestamp(self.t).getHours() == 10 && timestamp(self.t).getMinutes() == 20",
+        "timestamp(self.t) - duration('30s') == timestamp('2026-03-01T10:20:00Z')",
+        "timestamp(self.t) - timestamp('2026-03-01T10:20:00Z') == duration('30s')",
+        "string(duration('1m')) == '60s' && string(timestamp(self.t)) == self.t",
+        "quantity('1Gi').isGreaterThan(quantity('1G')) && quantity('1k') == quantity('1000')",
+        "quantity('50').isInteger() && quantity('50').asInteger() == 50 && !isQuantity('x')",
+        "quantity('1').add(quantity('500m')).compareTo(quantity('1.5')) == 0",
+        "quantity('2').sub(1).sign() == 1 && quantity('1500m').asApproximateFloat() == 1.5",
+        "ip('10.0.0.1').family() == 4 && ip('::1').isLoopback() && isIP('1.2.3.4') && !isIP('1.2')",
+        "cidr('10.0.0.0/8').containsIP('10.1.2.3') && !cidr('10.0.0.0/8').containsIP(ip('11.0.0.1'))",
+        "cidr('10.0.0.0/8').containsCIDR('10.1.0.0/16') && cidr('10.0.0.0/8').prefixLength() == 8",
+        "isCIDR('::/0') && !isCIDR('10.0.0.0/33') && cidr('10.1.2.3/8').masked() == cidr('10.0.0.0/8')",
+        "url(self.u).getScheme() == 'https' && url(self.u).getHost() == 'a.b:8080'",
+        "url(self.u).getHostname() == 'a.b' && url(self.u).getPort() == '8080'",
+        "url(self.u).getEscapedPath() == '/p/q' && url(self.u).getQuery()['x'] == ['1', '2']",
+        "isURL('/a') && !isURL('a') && isURL(self.u)",
+    ] {
+        assert_eq!(run(text, &object), Ok(true), "{text}");
+    }
+}
+
+#[test]
 fn failures_are_told_apart() {
     let object = json!({"x": 1, "l": vec![20; 725]});
     assert_eq!(run("self.y > 0", &object), Err(Failure::Error("no such key: y".to_owned())));
     assert_eq!(run("self.x / 0 > 0", &object), Err(Failure::Error("division by zero".to_owned())));
     assert_eq!(run("self.x > 'a'", &object), Err(Failure::Error("no such overload".to_owned())));
     assert_eq!(run("self.l.all(x, self.l.all(y, y == x))", &object), Err(Failure::Cost));
-    assert_eq!(run("url(self.x).getHost() == 'a'", &object), Err(Failure::Unknown));
+    let why = "type conversion error to url".to_owned();
+    assert_eq!(run("url('a b').getHost() == 'a'", &object), Err(Failure::Error(why)));
+    assert_eq!(run("semver('1.0.0').major() == 1", &object), Err(Failure::Unknown));
 }
 
 #[test]

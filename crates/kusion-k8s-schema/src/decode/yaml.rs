@@ -6,10 +6,17 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::{self, Write as _};
 
+/// How many words with an old meaning are looked at in one document.
+const MAX_WORDS: usize = 200;
+
 /// Reads the first document; returns it with keys sorted, and a message about double keys.
 pub(crate) fn read(bytes: &[u8]) -> Result<(Tree<'static>, Option<String>), String> {
     let counter = Counter::default();
-    let tree = pass(bytes, &counter).map_err(|error| syntax(&error))?;
+    let mut tree = pass(bytes, &counter).map_err(|error| syntax(&error))?;
+    if counter.words.get() > 0 {
+        let plain = plain_words(bytes, counter.words.get());
+        tree = pass(bytes, &Counter { plain, ..Counter::default() }).map_err(|it| syntax(&it))?;
+    }
     let doubles = counter.met.get();
     if doubles == 0 {
         return Ok((tree, None));
@@ -17,7 +24,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Tree<'static>, Option<String>), Stri
     let mut message = "yaml: unmarshal errors:".to_owned();
     for stop_at in 1..=doubles.min(100) {
         // Reading again and failing at the double key tells its line.
-        let counter = Counter { met: Cell::new(0), stop_at };
+        let counter = Counter { stop_at, ..Counter::default() };
         if let Err(error) = pass(bytes, &counter) {
             let line = error.location().map_or(0, |location| location.line());
             let text = error.to_string();
@@ -44,11 +51,53 @@ fn syntax(error: &yaml_serde::Error) -> String {
     }
 }
 
-/// Counts double keys; at the number `stop_at` reading ends.
+/// Returns the numbers of those words with an old meaning that stand there without quotes.
+fn plain_words(bytes: &[u8], words: usize) -> Vec<usize> {
+    let text = String::from_utf8_lossy(bytes);
+    let is_plain = |stop_at_word: &usize| {
+        // Reading again and failing at the word tells its place.
+        let counter = Counter { stop_at_word: *stop_at_word, ..Counter::default() };
+        let place = pass(bytes, &counter).err().and_then(|error| error.location());
+        let start = place.and_then(|place| {
+            let line = text.lines().nth(place.line().checked_sub(1)?)?;
+            line.chars().nth(place.column().checked_sub(1)?)
+        });
+        start.is_some_and(|it| it.is_ascii_alphanumeric() || "+-".contains(it))
+    };
+    (1..=words.min(MAX_WORDS)).filter(is_plain).collect()
+}
+
+/// Returns what a plain text means in YAML 1.1 and no longer in 1.2, which servers still follow.
+fn old_meaning(text: &str) -> Option<Tree<'static>> {
+    match text {
+        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Some(Tree::Bool(true)),
+        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Some(Tree::Bool(false)),
+        _ => {}
+    }
+    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if !digits.starts_with(|it: char| it.is_ascii_digit()) || text.len() > 25 {
+        return None;
+    }
+    let digits = digits.replace('_', "");
+    let number = match digits.strip_prefix('0') {
+        Some(octal) if octal.bytes().all(|it| it.is_ascii_digit()) && !octal.is_empty() => {
+            i64::from_str_radix(octal, 8).ok()?
+        }
+        _ => digits.parse().ok()?,
+    };
+    let sign = if text.starts_with('-') { "-" } else { "" };
+    Some(Tree::Number(Cow::Owned(format!("{sign}{number}"))))
+}
+
+/// Counts double keys and words with an old meaning; reading ends at the ones with these numbers.
 #[derive(Default)]
 struct Counter {
     met: Cell<usize>,
     stop_at: usize,
+    words: Cell<usize>,
+    stop_at_word: usize,
+    /// The words that mean what they meant of old.
+    plain: Vec<usize>,
 }
 
 #[derive(Clone, Copy)]
@@ -126,6 +175,16 @@ impl<'de> Visitor<'de> for Seed<'_> {
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
         self.arrive()?;
+        if let Some(meaning) = old_meaning(text) {
+            let number = self.counter.words.get() + 1;
+            self.counter.words.set(number);
+            if number == self.counter.stop_at_word {
+                return Err(E::custom("a word"));
+            }
+            if self.counter.plain.binary_search(&number).is_ok() {
+                return Ok(meaning);
+            }
+        }
         Ok(Tree::String(text.to_owned()))
     }
 
@@ -176,6 +235,21 @@ mod tests {
             )
         );
         assert_eq!(tree.into_value()["data"]["a"], "1");
+    }
+
+    #[test]
+    fn plain_words_have_their_old_meaning() {
+        let text = "a: yes\nb: 'yes'\nc: [on, \"off\", No]\nd: |\n  yes\ne: !!str no\nf: 017\n\
+                    g: 1_000\nh: '017'\ni: y\nj: yesterday\nk: 08\n";
+        let (tree, message) = read(text.as_bytes()).expect("YAML");
+        assert_eq!(message, None);
+        assert_eq!(
+            tree.into_value(),
+            serde_json::json!({
+                "a": true, "b": "yes", "c": [true, "off", false], "d": "yes\n", "e": "no", "f": 15,
+                "g": 1000, "h": "017", "i": true, "j": "yesterday", "k": "08",
+            })
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Validation rules in schemas: read and checked with the CRD, run on objects.
 
 use super::{Additional, Schema};
-use crate::cause::{Cause, go_quote};
 use crate::cel::{self, Cel, Expr, Failure, Scope};
+use crate::{Cause, quoted};
 use serde_json::{Map, Value};
 
 /// One rule of a schema.
@@ -200,7 +200,7 @@ fn broken(rule: &Rule, value: &Value, path: &str, message: &str) -> Cause {
         _ => {
             let message = match value {
                 Value::Object(_) | Value::Array(_) => format!("Invalid value: {message}"),
-                Value::String(text) => format!("Invalid value: {}: {message}", go_quote(text)),
+                Value::String(text) => format!("Invalid value: {}: {message}", quoted(text)),
                 other => format!("Invalid value: {other}: {message}"),
             };
             Cause { field, reason: "FieldValueInvalid", message }

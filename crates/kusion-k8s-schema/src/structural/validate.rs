@@ -44,7 +44,7 @@ fn check(schema: &Schema, value: &Value, path: &str, outcome: &mut Outcome) {
                 let detail = format!(
                     "{path} in body must be of type {}: {}",
                     schema.format,
-                    crate::cause::go_quote(text)
+                    crate::quoted(text)
                 );
                 outcome.causes.push(Cause::type_invalid(path, value, detail));
             }

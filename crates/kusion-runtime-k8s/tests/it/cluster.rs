@@ -88,6 +88,13 @@ impl Cluster {
         self.other().await.request(request).await.expect("an answer")
     }
 
+    /// Whether pods can run here.
+    pub(crate) async fn has_nodes(&self) -> bool {
+        let request = http::Request::get("/api/v1/nodes").body(Vec::new()).expect("a request");
+        let nodes: Value = self.other().await.request(request).await.expect("an answer");
+        nodes["items"].as_array().is_some_and(|nodes| !nodes.is_empty())
+    }
+
     pub(crate) async fn read_one(&self, desired: &Resource) -> Option<Live> {
         let target = Target { id: &desired.id, desired: Some(desired), prior: None };
         let mut found = self.runtime.read(&[target]).await.expect("a reading");

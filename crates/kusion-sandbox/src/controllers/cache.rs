@@ -53,6 +53,15 @@ impl Kept {
             }
         }
     }
+
+    /// Forgets a version that was replaced.
+    fn forget(&mut self, stored: &Stored) {
+        if let Some(slot) = self.slots.get_mut(stored.revision as usize % KEPT)
+            && slot.as_ref().is_some_and(|(revision, _)| *revision == stored.revision)
+        {
+            *slot = None;
+        }
+    }
 }
 
 /// Objects by resource, namespace and name; dependents by owner.
@@ -131,7 +140,11 @@ impl Cache {
                 .or_default()
                 .insert(Arc::clone(&place.name), Arc::clone(stored)),
         };
-        let previous = previous.map(|stored| stored.value());
+        let previous = previous.map(|stored| {
+            let value = stored.value();
+            self.kept.get_mut().forget(&stored);
+            value
+        });
         self.index(&place, previous.as_deref(), &event.object(), event.kind);
         place
     }

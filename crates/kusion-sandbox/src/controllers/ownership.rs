@@ -45,7 +45,7 @@ pub(crate) fn claim(
 }
 
 /// Makes `owner` the controller of an orphan; none when the orphan is gone.
-fn adopt(
+pub(crate) fn adopt(
     world: &World,
     owner_kind: Kind,
     owner: &Value,

@@ -2,6 +2,8 @@
 
 use super::kind::Kind;
 use super::meta::{self, int, text};
+use super::ownership::adopt;
+use super::selector;
 use super::template::hash;
 use super::world::World;
 use crate::Status;
@@ -43,6 +45,9 @@ pub(crate) fn ensure(
     collisions: &mut i64,
 ) -> Result<Revisions, Status> {
     let mut all = world.cache.children(meta::uid(set), Kind::ControllerRevision);
+    if all.is_empty() {
+        all = adopted(world, kind, set)?;
+    }
     all.sort_by_key(|it| (number(it), meta::name(it).to_owned()));
     let mut template = set["spec"]["template"].clone();
     template["$patch"] = "replace".into();
@@ -62,6 +67,24 @@ pub(crate) fn ensure(
     let update = create(world, kind, set, &data, next, collisions)?;
     all.push(update.clone());
     Ok(Revisions { update, all })
+}
+
+/// Takes over the revisions that a set of the same labels has left behind.
+fn adopted(world: &World, kind: Kind, set: &Value) -> Result<Vec<Arc<Value>>, Status> {
+    let orphans: Vec<Arc<Value>> = world
+        .cache
+        .in_namespace(Kind::ControllerRevision, meta::namespace(set))
+        .filter(|it| {
+            meta::controller(it).is_none()
+                && !meta::is_deleting(it)
+                && selector::matches(&set["spec"]["selector"], &it["metadata"]["labels"])
+        })
+        .collect();
+    let mut all = Vec::new();
+    for orphan in orphans {
+        all.extend(adopt(world, kind, set, Kind::ControllerRevision, &orphan)?);
+    }
+    Ok(all)
 }
 
 fn number(revision: &Value) -> i64 {

@@ -146,10 +146,6 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
             world.add(Task::Balancer, kind, object);
             let (namespace, name) = (meta::namespace(object), meta::name(object));
             world.queue.add(Key::new(Task::Mirror, Kind::Endpoints, namespace, name));
-            if new.is_none() {
-                let (namespace, name) = (meta::namespace(object), meta::name(object));
-                world.api.cluster().services.release(namespace, name);
-            }
         }
         Kind::Endpoints => {
             world.add(Task::Mirror, kind, object);

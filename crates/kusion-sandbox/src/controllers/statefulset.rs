@@ -200,12 +200,32 @@ impl Round<'_> {
             if self.ordered() && !self.is_available(&pod) && !is_first {
                 return Ok(true);
             }
+            self.leave_claims(&pod)?;
             self.delete(&pod)?;
             if self.ordered() {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Makes the claims of a pod that the set no longer wants go with the pod, if it says so.
+    fn leave_claims(&mut self, pod: &Value) -> Result<(), Status> {
+        let policy = &self.set["spec"]["persistentVolumeClaimRetentionPolicy"];
+        let Some(ordinal) = identity::ordinal(&self.set, pod) else { return Ok(()) };
+        if policy["whenScaled"] != "Delete" {
+            return Ok(());
+        }
+        let namespace = meta::namespace(&self.set).to_owned();
+        for claim in identity::claims(&self.set, ordinal) {
+            let known = self.world.get(Kind::PersistentVolumeClaim, &namespace, meta::name(&claim));
+            let Some(known) = known else { continue };
+            let mut claim = (*known).clone();
+            claim["metadata"]["ownerReferences"] =
+                json!([meta::controller_reference(Kind::Pod, pod)]);
+            self.world.update(Kind::PersistentVolumeClaim, claim)?;
+        }
+        Ok(())
     }
 
     fn first_unavailable(&self) -> Option<String> {

@@ -268,6 +268,34 @@ fn a_stateful_set_counts_up_and_down() {
 }
 
 #[test]
+fn claims_go_with_the_pods_that_a_set_no_longer_wants() {
+    let mut cluster = Cluster::new();
+    let set = json!({"metadata": {"name": "db"}, "spec": {"replicas": 2, "serviceName": "db",
+        "podManagementPolicy": "OrderedReady", "selector": {"matchLabels": {"app": "web"}},
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
+        "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Delete"},
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {
+            "accessModes": ["ReadWriteOnce"], "volumeMode": "Filesystem",
+            "resources": {"requests": {"storage": "1Gi"}}}}],
+        "template": template("a")}});
+    cluster.create(Kind::StatefulSet, set.clone());
+    cluster.change(Kind::StatefulSet, "db", |it| it["spec"]["replicas"] = 1.into());
+    cluster.pass(2_000);
+    let claims = cluster.all(Kind::PersistentVolumeClaim);
+    let names: Vec<&str> = claims.iter().map(|it| meta::name(it)).collect();
+    assert_eq!(names, ["data-db-0"]);
+    // Revisions that one set leaves behind belong to the next of its kind.
+    let before = meta::name(&cluster.all(Kind::ControllerRevision)[0]).to_owned();
+    cluster.delete(Kind::StatefulSet, "db", Propagation::Orphan);
+    cluster.pass(2_000);
+    cluster.create(Kind::StatefulSet, set);
+    let revisions = cluster.all(Kind::ControllerRevision);
+    let names: Vec<&str> = revisions.iter().map(|it| meta::name(it)).collect();
+    assert_eq!(names, [before]);
+    assert!(meta::controller(&revisions[0]).is_some());
+}
+
+#[test]
 fn a_daemon_set_covers_all_nodes() {
     let mut cluster = Cluster::new();
     let set = json!({"metadata": {"name": "agent"}, "spec": {

@@ -7,7 +7,7 @@ use super::selector;
 use super::task::Key;
 use super::world::World;
 use crate::Status;
-use crate::quantity::Quantity;
+use kusion_k8s_schema::Quantity;
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -46,18 +46,20 @@ impl Review<'_> {
     }
 }
 
-/// Fills in what depends on other objects (service account, limits, priority, classes).
+/// Fills in what depends on other objects (service account, limits, priority, classes), and
+/// gives out addresses and ports of services.
 pub(crate) fn mutate(api: &Api, review: &Review<'_>, object: &mut Value) -> Result<(), Status> {
     if !review.subresource.is_empty() {
         return Ok(());
     }
     if review.operation == Operation::Update {
-        if Kind::of(review.resource) == Some(Kind::Service) {
-            services::carry_over(review.old, object);
-        }
-        return Ok(());
+        return match Kind::of(review.resource) {
+            Some(Kind::Service) => services::allocate(api, review, object),
+            _ => Ok(()),
+        };
     }
     match Kind::of(review.resource) {
+        Some(Kind::Service) => services::allocate(api, review, object),
         Some(Kind::Pod) => {
             pod_admission::mutate(api, review, object)?;
             limits::set_defaults(api, review, object);
@@ -95,22 +97,12 @@ pub(crate) fn mutate(api: &Api, review: &Review<'_>, object: &mut Value) -> Resu
     }
 }
 
-/// Refuses what exceeds a limit or quota, and gives out addresses and ports of services.
+/// Refuses what exceeds a limit or quota.
 pub(crate) fn check(api: &Api, review: &Review<'_>, object: &mut Value) -> Result<(), Status> {
     if review.subresource.is_empty() {
         limits::check(api, review, object)?;
     }
-    if review.subresource.is_empty() && Kind::of(review.resource) == Some(Kind::Service) {
-        services::allocate(api, review, object)?;
-    }
-    if let Err(status) = quota::check(api, review, object) {
-        if review.operation == Operation::Create && Kind::of(review.resource) == Some(Kind::Service)
-        {
-            api.cluster().services.release(review.namespace, review.name);
-        }
-        return Err(status);
-    }
-    Ok(())
+    quota::check(api, review, object)
 }
 
 /// All objects of a kind in a namespace (everywhere when it is empty); none on failure.

@@ -4,8 +4,8 @@ use super::admit::{Operation, Review, list};
 use crate::controllers::kind::Kind;
 use crate::controllers::meta::{items, list_mut, set_annotation, text};
 use crate::pods::resources::pod_amounts;
-use crate::quantity::Quantity;
 use crate::{Api, Status};
+use kusion_k8s_schema::Quantity;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 

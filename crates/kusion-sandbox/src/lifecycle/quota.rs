@@ -8,8 +8,8 @@ use crate::controllers::meta::{self, items, text};
 use crate::controllers::task::Key;
 use crate::controllers::world::{MANAGER, World};
 use crate::pods::resources::Amounts;
-use crate::quantity::Quantity;
 use crate::{Api, Status, Write};
+use kusion_k8s_schema::Quantity;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 

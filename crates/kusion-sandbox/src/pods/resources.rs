@@ -1,7 +1,7 @@
 //! How much a pod asks for, and its class of service.
 
 use crate::controllers::meta::items;
-use crate::quantity::Quantity;
+use kusion_k8s_schema::Quantity;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ fn add(total: &mut Amounts, amounts: &Value) {
 fn raise(total: &mut Amounts, other: &Amounts) {
     for (name, amount) in other {
         let slot = total.entry(name.clone()).or_insert(*amount);
-        *slot = slot.max(*amount);
+        *slot = (*slot).max(*amount);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::controllers::meta::{self, items, text};
 use crate::controllers::selector::{expression_matches, map_matches};
 use crate::controllers::task::{Key, Task};
 use crate::controllers::world::{SCHEDULER, World};
-use crate::quantity::Quantity;
+use kusion_k8s_schema::Quantity;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -36,7 +36,7 @@ pub(super) fn container<'a>(
             "must not have leading or trailing whitespace",
         );
     }
-    report.one_of_if_set(it, "terminationMessagePolicy", path, &["FallbackToLogsOnError", "File"]);
+    report.one_of_if_set(it, "terminationMessagePolicy", path, &["File", "FallbackToLogsOnError"]);
     for key in ["livenessProbe", "readinessProbe", "startupProbe"] {
         if !at(it, key).is_null() {
             probe(at(it, key), &join(path, key), key == "readinessProbe", report);

@@ -1,97 +1,12 @@
-//! Services, ingresses and network policies.
+//! Endpoints, ingresses and network policies.
 
+use super::addresses;
 use super::report::{Report, at, is_empty, items, join, text};
 use kusion_k8s_schema::names;
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::net::IpAddr;
 
-const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
-const BAD_ADDRESS: &str = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-
-/// A service.
-pub(super) fn service(spec: &Value, report: &mut Report) {
-    let kind = text(spec, "type");
-    let headless = text(spec, "clusterIP") == "None";
-    if is_empty(at(spec, "ports")) && !headless && kind != "ExternalName" {
-        report.required("spec.ports", "");
-    }
-    ports(spec, report);
-    report.causes.extend(names::labels(spec.get("selector"), "spec.selector"));
-    report.one_of(spec, "sessionAffinity", "spec", &["ClientIP", "None"]);
-    if kind != "ExternalName" {
-        cluster_ip(spec, report);
-    }
-    report.one_of(spec, "type", "spec", &["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"]);
-    if kind == "ExternalName" {
-        let name = text(spec, "externalName");
-        if name.is_empty() {
-            report.required("spec.externalName", "");
-        } else {
-            let messages = names::dns1123_subdomain(name.trim_end_matches('.'));
-            report.messages("spec.externalName", at(spec, "externalName"), messages);
-        }
-    }
-    if matches!(kind, "NodePort" | "LoadBalancer") && headless {
-        let detail = format!("may not be set to 'None' for {kind} services");
-        report.invalid("spec.clusterIPs[0]", at(spec, "clusterIP"), &detail);
-    }
-    for (path, address) in items(spec, "externalIPs", "spec") {
-        if address.as_str().is_some_and(|it| it.parse::<IpAddr>().is_err()) {
-            report.invalid(path, address, BAD_ADDRESS);
-        }
-    }
-}
-
-fn cluster_ip(spec: &Value, report: &mut Report) {
-    for (path, family) in items(spec, "ipFamilies", "spec") {
-        if !matches!(family.as_str(), Some("IPv4" | "IPv6")) {
-            report.not_supported(path, family, &["IPv4", "IPv6"]);
-        }
-    }
-    let policies = ["PreferDualStack", "RequireDualStack", "SingleStack"];
-    report.one_of_if_set(spec, "ipFamilyPolicy", "spec", &policies);
-    let address = at(spec, "clusterIP");
-    let bad = |it: &str| !it.is_empty() && it != "None" && it.parse::<IpAddr>().is_err();
-    if address.as_str().is_some_and(bad) {
-        report.invalid("spec.clusterIPs[0]", address, BAD_ADDRESS);
-    }
-}
-
-fn ports(spec: &Value, report: &mut Report) {
-    let several = at(spec, "ports").as_array().is_some_and(|ports| ports.len() > 1);
-    let mut seen_names = BTreeSet::new();
-    let mut seen = BTreeSet::new();
-    for (path, port) in items(spec, "ports", "spec") {
-        let name = text(port, "name");
-        if name.is_empty() {
-            if several {
-                report.required(join(&path, "name"), "");
-            }
-        } else {
-            let messages = names::dns1123_label(name);
-            report.messages(&join(&path, "name"), at(port, "name"), messages);
-            if !seen_names.insert(name) {
-                report.duplicate(join(&path, "name"), at(port, "name"));
-            }
-        }
-        let number = at(port, "port");
-        let messages = names::port_number(number.as_i64().unwrap_or(0));
-        report.messages(&join(&path, "port"), number, messages);
-        report.one_of(port, "protocol", &path, PROTOCOLS);
-        let target = at(port, "targetPort");
-        let messages = match target {
-            Value::String(name) => names::port_name(name),
-            other => names::port_number(other.as_i64().unwrap_or(0)),
-        };
-        report.messages(&join(&path, "targetPort"), target, messages);
-        if !seen.insert((number.as_i64(), text(port, "protocol"))) {
-            let mut key = port.as_object().cloned().unwrap_or_default();
-            key.retain(|name, _| name == "port" || name == "protocol");
-            report.duplicate(path, &Value::Object(key));
-        }
-    }
-}
+pub(super) const PROTOCOLS: &[&str] = &["SCTP", "TCP", "UDP"];
 
 /// The old form of endpoints.
 pub(super) fn endpoints(object: &Value, report: &mut Report) {
@@ -101,9 +16,8 @@ pub(super) fn endpoints(object: &Value, report: &mut Report) {
         }
         for key in ["addresses", "notReadyAddresses"] {
             for (path, address) in items(subset, key, &path) {
-                if text(address, "ip").parse::<IpAddr>().is_err() {
-                    report.invalid(join(&path, "ip"), at(address, "ip"), BAD_ADDRESS);
-                }
+                // Loopback addresses stay allowed: the sandbox itself has one.
+                addresses::valid(&join(&path, "ip"), at(address, "ip"), report);
             }
         }
         for (path, port) in items(subset, "ports", &path) {

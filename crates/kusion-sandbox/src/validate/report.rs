@@ -1,7 +1,7 @@
 //! Gathers what is wrong with an object.
 
-use crate::quantity::Quantity;
 use kusion_k8s_schema::Cause;
+use kusion_k8s_schema::Quantity;
 use serde_json::{Map, Value};
 
 /// What was found so far.
@@ -48,6 +48,12 @@ impl Report {
     /// A value is there twice.
     pub(super) fn duplicate(&mut self, path: impl Into<String>, value: &Value) {
         self.causes.push(Cause::duplicate(path, value));
+    }
+
+    /// A value is there twice; `shown` is its text.
+    pub(super) fn duplicate_text(&mut self, path: impl Into<String>, shown: &str) {
+        let message = format!("Duplicate value: {shown}");
+        self.causes.push(Cause::new("FieldValueDuplicate", path, message));
     }
 
     /// A value names something that is not there.

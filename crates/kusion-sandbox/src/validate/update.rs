@@ -11,7 +11,6 @@ pub(super) fn check(group: &str, kind: &str, old: &Value, new: &Value, report: &
         }
         ("apps", "StatefulSet") => stateful_set(old, new, report),
         ("batch", "Job") => job(old, new, report),
-        ("", "Service") => service(old, new, report),
         ("", "Secret") => {
             same(old, new, "/type", "type", report);
             immutable(old, new, &["data"], report);
@@ -105,22 +104,6 @@ fn job(old: &Value, new: &Value, report: &mut Report) {
         report.invalid("spec.template.spec", &spec(new), "field is immutable");
     }
     same(old, new, "/spec/completionMode", "spec.completionMode", report);
-}
-
-fn service(old: &Value, new: &Value, report: &mut Report) {
-    let (old, new) = (at(old, "spec"), at(new, "spec"));
-    let external = |it: &Value| text(it, "type") == "ExternalName";
-    let (before, after) = (at(old, "clusterIP"), at(new, "clusterIP"));
-    let set = before.as_str().is_some_and(|it| !it.is_empty());
-    let is_address = |it: &str| it == "None" || it.parse::<std::net::IpAddr>().is_ok();
-    // What is no address at all is said once.
-    if !after.as_str().is_none_or(is_address) {
-        return;
-    }
-    if set && !external(old) && !external(new) && before != after {
-        let shown = Value::from(vec![after.clone()]);
-        report.invalid("spec.clusterIPs[0]", &shown, "may not change once set");
-    }
 }
 
 fn claim(old: &Value, new: &Value, report: &mut Report) {

@@ -83,12 +83,23 @@ impl Cluster {
         Err(status)
     }
 
+    /// Takes back what a write was given and did not keep; called when it has ended.
+    pub(crate) fn settle(&self, served: &Served, namespace: &str, name: &str) {
+        if served.is("", "services") {
+            let stored = self.get(served, namespace, name).ok().map(|it| it.value());
+            self.services.settle(namespace, name, stored.as_deref());
+        }
+    }
+
     /// Lets the server react to an object that was stored or removed.
     pub(crate) fn after(&self, served: &Served, stored: &Arc<Stored>, removed: bool) {
         if crd::is_definition(served) {
             self.definition_changed(stored, removed);
         } else if removed && let Some(custom) = &served.custom {
             self.instance_removed(custom);
+        } else if removed {
+            let value = stored.value();
+            self.settle(served, object::namespace(&value), object::name(&value));
         }
     }
 }
@@ -103,8 +114,7 @@ pub(crate) fn validate(
 ) -> Result<(), Status> {
     let mut causes = crate::validate::check(served, subresource, old, new);
     if let Some(custom) = &served.custom {
-        let found = custom.structural.validate_change(new, old);
-        causes.extend(found.into_iter().map(|it| Cause::new(it.reason, it.field, it.message)));
+        causes.extend(custom.structural.validate_change(new, old));
     } else if crd::is_definition(served) {
         causes.extend(crd::validate(new));
     }

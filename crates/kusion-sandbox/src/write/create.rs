@@ -56,6 +56,20 @@ impl Cluster {
         &self,
         served: &Served,
         namespace: &str,
+        object: Value,
+        write: &Write<'_>,
+        origin: Origin,
+    ) -> Result<Outcome, Status> {
+        let name = object::name(&object).to_owned();
+        let result = self.create_new(served, namespace, object, write, origin);
+        self.settle(served, namespace, &name);
+        result
+    }
+
+    fn create_new(
+        &self,
+        served: &Served,
+        namespace: &str,
         mut object: Value,
         write: &Write<'_>,
         origin: Origin,

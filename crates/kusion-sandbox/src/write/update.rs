@@ -60,6 +60,20 @@ impl Cluster {
         &self,
         served: &Served,
         old: &Arc<Stored>,
+        new: Value,
+        write: &Write<'_>,
+        origin: Origin,
+    ) -> Result<Outcome, Failed> {
+        let result = self.replace_settled(served, old, new, write, origin);
+        let value = old.value();
+        self.settle(served, object::namespace(&value), object::name(&value));
+        result
+    }
+
+    fn replace_settled(
+        &self,
+        served: &Served,
+        old: &Arc<Stored>,
         mut new: Value,
         write: &Write<'_>,
         origin: Origin,

@@ -6,8 +6,8 @@ use crate::controllers::meta::{self, annotation, items, text};
 use crate::controllers::selector::expression_matches;
 use crate::lifecycle::admit::{Operation, Review};
 use crate::pods::resources::{Amounts, pod_amounts, qos_class};
-use crate::quantity::Quantity;
 use crate::{Resource, Status};
+use kusion_k8s_schema::Quantity;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,0 +1,194 @@
+//! One change of one object, with patience.
+
+use crate::engine::Engine;
+use crate::event::Event;
+use crate::points::Point;
+use kusion_model::{Action, Identity, OperationId, Resource, ResourceId, ResourceState};
+use kusion_runtime::{Applied, Change, Comparison, Deletion, Live, Pending, Runtime, RuntimeError};
+use std::future::Future;
+use std::time::Duration;
+
+/// How long and how often a call is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// The time for one step with all its attempts.
+    pub(crate) timeout: Duration,
+    /// The number of attempts.
+    pub(crate) attempts: u32,
+}
+
+/// What a change is made with.
+pub(crate) struct Call<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) runtime: &'a dyn Runtime,
+    pub(crate) id: &'a ResourceId,
+    pub(crate) action: Action,
+    pub(crate) desired: Option<&'a Resource>,
+    pub(crate) prior: Option<&'a ResourceState>,
+    pub(crate) operation: OperationId,
+    pub(crate) force: bool,
+    pub(crate) patience: Patience,
+}
+
+/// How a change ended.
+pub(crate) enum CallEnd {
+    /// The object exists.
+    Present(Applied),
+    /// The object does not exist; an error if it should.
+    Absent(Option<RuntimeError>),
+    /// Nothing changed.
+    Failed(RuntimeError),
+    /// Nobody knows.
+    Unknown(RuntimeError),
+}
+
+impl Call<'_> {
+    /// Makes the change.
+    pub(crate) async fn make(&self) -> CallEnd {
+        let deadline = tokio::time::Instant::now() + self.patience.timeout;
+        match tokio::time::timeout_at(deadline, self.attempt()).await {
+            Ok(end) => end,
+            Err(_) => {
+                let message = format!("no answer within {} s", self.patience.timeout.as_secs());
+                self.look(RuntimeError::Transient { message, retry_after_ms: None }).await
+            }
+        }
+    }
+
+    async fn attempt(&self) -> CallEnd {
+        match (self.action, self.desired) {
+            (Action::Delete, _) | (_, None) => match self.delete().await {
+                Ok(()) => CallEnd::Absent(None),
+                Err(fault) => self.judge(fault).await,
+            },
+            (Action::Replace, Some(desired)) => {
+                if let Err(fault) = self.delete().await {
+                    return self.judge(fault).await;
+                }
+                self.engine.points.pass(Point::Removed, Some(self.id));
+                match self.apply(desired, None).await {
+                    Ok(applied) => CallEnd::Present(applied),
+                    Err(fault) if fault.is_transient() => self.look(fault).await,
+                    Err(fault) => CallEnd::Absent(Some(fault)),
+                }
+            }
+            (_, Some(desired)) => match self.apply(desired, self.prior).await {
+                Ok(applied) => CallEnd::Present(applied),
+                Err(fault) => self.judge(fault).await,
+            },
+        }
+    }
+
+    async fn delete(&self) -> Result<(), RuntimeError> {
+        let Some(prior) = self.prior else { return Ok(()) };
+        let deletion = Deletion { prior, operation: self.operation };
+        self.patiently(|_| self.runtime.delete(deletion)).await
+    }
+
+    /// Applies, and looks first whether an earlier attempt already had its effect: an object
+    /// whose id the infrastructure assigns must not be made twice.
+    async fn apply(
+        &self,
+        desired: &Resource,
+        prior: Option<&ResourceState>,
+    ) -> Result<Applied, RuntimeError> {
+        self.patiently(async |attempt| {
+            let change =
+                Change { desired, prior, operation: Some(self.operation), force: self.force };
+            if attempt == 0 {
+                return self.runtime.apply(change).await;
+            }
+            match self.runtime.recover(self.pending()).await? {
+                Some(live) if self.runtime.compare(desired, &live) == Comparison::Same => {
+                    Ok(Applied { live, warnings: Vec::new() })
+                }
+                Some(live) => {
+                    let known = ResourceState {
+                        resource: desired.clone(),
+                        identity: live.identity,
+                        revision: self.operation.revision,
+                    };
+                    self.runtime.apply(Change { prior: Some(&known), ..change }).await
+                }
+                None => self.runtime.apply(change).await,
+            }
+        })
+        .await
+    }
+
+    /// Makes a call again while it fails for reasons that pass.
+    async fn patiently<T, F: Future<Output = Result<T, RuntimeError>>>(
+        &self,
+        call: impl Fn(u32) -> F,
+    ) -> Result<T, RuntimeError> {
+        let mut attempt = 0;
+        loop {
+            let fault = match call(attempt).await {
+                Ok(value) => return Ok(value),
+                Err(fault) => fault,
+            };
+            attempt += 1;
+            let RuntimeError::Transient { message, retry_after_ms } = &fault else {
+                return Err(fault);
+            };
+            if attempt >= self.patience.attempts {
+                return Err(fault);
+            }
+            let pause_ms = retry_after_ms.unwrap_or_else(|| pause_ms(attempt));
+            self.engine.emit(&Event::Retried {
+                id: self.id.clone(),
+                message: message.clone(),
+                pause_ms,
+            });
+            tokio::time::sleep(Duration::from_millis(pause_ms)).await;
+        }
+    }
+
+    /// Says what a failed call means: nothing happened, or somebody must look.
+    async fn judge(&self, fault: RuntimeError) -> CallEnd {
+        if fault.is_transient() { self.look(fault).await } else { CallEnd::Failed(fault) }
+    }
+
+    /// Looks what is there after a call without an answer.
+    async fn look(&self, fault: RuntimeError) -> CallEnd {
+        let looked = tokio::time::timeout(LOOK_TIME, self.runtime.recover(self.pending())).await;
+        match (looked, self.desired) {
+            (Ok(Ok(None)), _) => CallEnd::Absent(self.desired.map(|_| fault)),
+            (Ok(Ok(Some(live))), Some(desired))
+                if self.runtime.compare(desired, &live) == Comparison::Same =>
+            {
+                CallEnd::Present(Applied { live, warnings: Vec::new() })
+            }
+            (Ok(Ok(Some(live))), _) if self.is_known(&live) => CallEnd::Failed(fault),
+            _ => CallEnd::Unknown(fault),
+        }
+    }
+
+    /// Whether a live object is the one that the state knows, so that nothing new was made.
+    fn is_known(&self, live: &Live) -> bool {
+        self.prior.is_some_and(|prior| same_object(&prior.identity, &live.identity))
+    }
+
+    fn pending(&self) -> Pending<'_> {
+        Pending {
+            operation: self.operation,
+            id: self.id,
+            action: self.action,
+            desired: self.desired,
+            prior: self.prior,
+        }
+    }
+}
+
+/// Whether two identities mean one object.
+pub(crate) fn same_object(a: &Identity, b: &Identity) -> bool {
+    a.key == b.key && (a.uid.is_none() || b.uid.is_none() || a.uid == b.uid)
+}
+
+const LOOK_TIME: Duration = Duration::from_secs(10);
+
+/// Doubles the pause with each attempt, up to ten seconds, and spreads it.
+fn pause_ms(attempt: u32) -> u64 {
+    let full = 200_u64.saturating_mul(1 << attempt.min(6)).min(10_000);
+    full / 2 + fastrand::u64(0..=full / 2)
+}

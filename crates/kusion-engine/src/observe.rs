@@ -1,0 +1,252 @@
+//! What is there, and what the infrastructure says about what is wanted.
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Finding};
+use crate::ignore::{IgnoreRule, take_live_values};
+use crate::wanted::Wanted;
+use futures::stream::{self, StreamExt as _};
+use kusion_model::{FieldPath, Resource, ResourceId, ResourceState, ResourceType};
+use kusion_plan::{Observed, Outlook};
+use kusion_runtime::{Change, Comparison, Live, Runtime, RuntimeError, Target};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The live objects by resource.
+pub(crate) type LiveObjects = BTreeMap<ResourceId, Live>;
+
+/// What was found out about one wanted resource.
+pub(crate) struct Sight {
+    /// What is wanted, ignored fields as they are.
+    pub(crate) desired: Resource,
+    pub(crate) outlook: Outlook,
+    pub(crate) notes: Vec<String>,
+}
+
+/// What an observation is made with.
+pub(crate) struct Watcher<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) prior: &'a BTreeMap<ResourceId, ResourceState>,
+    pub(crate) live: &'a LiveObjects,
+    pub(crate) ignore: &'a [IgnoreRule],
+    pub(crate) force: bool,
+    pub(crate) made: Made,
+}
+
+/// What a stack makes that its other resources need before they can be rehearsed.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    namespaces: BTreeSet<String>,
+    kinds: BTreeSet<(String, String)>,
+}
+
+impl Made {
+    /// Finds the namespaces and kinds that resources make.
+    pub(crate) fn by(wanted: &Wanted) -> Self {
+        let mut made = Self::default();
+        for resource in wanted.values() {
+            let text = |path: &str| resource.attributes.pointer(path).and_then(Value::as_str);
+            match text("/kind") {
+                Some("Namespace") => {
+                    made.namespaces.extend(text("/metadata/name").map(str::to_owned));
+                }
+                Some("CustomResourceDefinition") => {
+                    let group = text("/spec/group").unwrap_or_default();
+                    let kind = text("/spec/names/kind").unwrap_or_default();
+                    made.kinds.insert((group.to_owned(), kind.to_owned()));
+                }
+                _ => {}
+            }
+        }
+        made
+    }
+
+    /// Whether what a resource lacks is made by the stack itself.
+    fn answers(&self, fault: &RuntimeError) -> bool {
+        match fault {
+            RuntimeError::UnknownNamespace(name) => self.namespaces.contains(name),
+            RuntimeError::UnknownKind { api_version, kind } => {
+                let group = api_version.split_once('/').map_or("", |(group, _)| group);
+                self.kinds.contains(&(group.to_owned(), kind.clone()))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Engine {
+    /// Reads the live objects of all wanted and known resources.
+    pub(crate) async fn read_live(
+        &self,
+        wanted: &Wanted,
+        prior: &BTreeMap<ResourceId, ResourceState>,
+    ) -> Result<LiveObjects, EngineError> {
+        let mut groups: BTreeMap<&ResourceType, Vec<Target<'_>>> = BTreeMap::new();
+        for (id, desired) in wanted {
+            let target = Target { id, desired: Some(desired), prior: prior.get(id) };
+            groups.entry(&desired.resource_type).or_default().push(target);
+        }
+        for (id, state) in prior.iter().filter(|(id, _)| !wanted.contains_key(*id)) {
+            let target = Target { id, desired: None, prior: Some(state) };
+            groups.entry(&state.resource.resource_type).or_default().push(target);
+        }
+        let mut live = LiveObjects::new();
+        let mut findings = Vec::new();
+        for (resource_type, targets) in groups {
+            let Some(first) = targets.first() else { continue };
+            let runtime = self.runtimes.find(first.id, resource_type)?;
+            for (target, answer) in targets.iter().zip(runtime.read(&targets).await?) {
+                match answer {
+                    Ok(Some(object)) => {
+                        live.insert(target.id.clone(), object);
+                    }
+                    Ok(None) => {}
+                    Err(fault) => {
+                        findings.push(Finding { id: target.id.clone(), message: fault.to_string() })
+                    }
+                }
+            }
+        }
+        if findings.is_empty() { Ok(live) } else { Err(EngineError::Refused(findings)) }
+    }
+
+    /// Reduces a live object to what can be compared.
+    pub(crate) fn observed(&self, runtime: &dyn Runtime, live: &Live) -> Observed {
+        let attributes = runtime.comparable(&live.attributes);
+        let digest = self.sealer.hash(&attributes);
+        Observed { identity: live.identity.clone(), attributes, digest }
+    }
+}
+
+impl Watcher<'_> {
+    /// Looks at wanted resources, with as many questions at a time as their runtimes take.
+    pub(crate) async fn look(&self, resources: Vec<Resource>) -> Result<Vec<Sight>, EngineError> {
+        let parallel =
+            self.engine.runtimes.iter().map(|(_, it)| it.parallel_calls()).sum::<usize>().max(1);
+        let mut sights = Vec::with_capacity(resources.len());
+        let mut findings = Vec::new();
+        let mut looks = stream::iter(
+            resources
+                .into_iter()
+                .enumerate()
+                .map(|(place, it)| async move { (place, it.id.clone(), self.look_at(it).await) }),
+        )
+        .buffer_unordered(parallel);
+        while let Some((place, id, sight)) = looks.next().await {
+            match sight {
+                Ok(sight) => sights.push((place, sight)),
+                Err(Trouble::Engine(error)) => return Err(*error),
+                Err(Trouble::Resource(message)) => findings.push(Finding { id, message }),
+            }
+        }
+        if !findings.is_empty() {
+            findings.sort_by(|a, b| a.id.cmp(&b.id));
+            return Err(EngineError::Refused(findings));
+        }
+        sights.sort_by_key(|(place, _)| *place);
+        Ok(sights.into_iter().map(|(_, sight)| sight).collect())
+    }
+
+    async fn look_at(&self, mut desired: Resource) -> Result<Sight, Trouble> {
+        let runtime = self.engine.runtimes.find(&desired.id, &desired.resource_type)?;
+        let live = self.live.get(&desired.id);
+        let mut notes = Vec::new();
+        if let Some(live) = live {
+            notes = take_live_values(self.ignore, &mut desired, &live.attributes);
+        }
+        let is_later = crate::references::has_references(&desired.attributes);
+        let outlook = match live {
+            _ if is_later => Outlook::Later,
+            Some(live) => match runtime.compare(&desired, live) {
+                Comparison::Same => Outlook::Same,
+                Comparison::Immutable(fields) => {
+                    let message = "these fields cannot change in place".to_owned();
+                    Outlook::Immutable { fields, message }
+                }
+                Comparison::Differs => self.rehearse(runtime, &desired, &mut notes).await?,
+            },
+            None => {
+                // What a new object would look like is known well enough; what counts is that
+                // the infrastructure would take it.
+                self.rehearse(runtime, &desired, &mut notes).await?;
+                Outlook::Unasked
+            }
+        };
+        if is_later {
+            let faults = runtime.check_offline(&desired);
+            if !faults.is_empty() {
+                return Err(Trouble::Resource(faults.join("; ")));
+            }
+            notes.push("cannot be rehearsed: it needs values that are known later".to_owned());
+        }
+        Ok(Sight { desired, outlook, notes })
+    }
+
+    async fn rehearse(
+        &self,
+        runtime: &Arc<dyn Runtime>,
+        desired: &Resource,
+        notes: &mut Vec<String>,
+    ) -> Result<Outlook, Trouble> {
+        let change = Change {
+            desired,
+            prior: self.prior.get(&desired.id),
+            operation: None,
+            force: self.force,
+        };
+        match runtime.rehearse(change).await {
+            Ok(rehearsal) => {
+                for conflict in &rehearsal.conflicts {
+                    notes.push(format!(
+                        "takes {} from `{}`",
+                        conflict.fields.join(", "),
+                        conflict.owner
+                    ));
+                }
+                notes.extend(rehearsal.warnings);
+                Ok(Outlook::After(runtime.comparable(&rehearsal.after)))
+            }
+            Err(RuntimeError::Immutable { fields, message }) => {
+                Ok(Outlook::Immutable { fields: unique(fields), message })
+            }
+            Err(fault) if self.made.answers(&fault) => {
+                let faults = runtime.check_offline(desired);
+                if !faults.is_empty() {
+                    return Err(Trouble::Resource(faults.join("; ")));
+                }
+                notes.push(format!("{UNREHEARSED}: {fault} yet"));
+                Ok(Outlook::Later)
+            }
+            Err(fault @ RuntimeError::Conflict(_)) => Err(Trouble::Resource(format!(
+                "{fault}; leave these fields out, or take them with `--force-conflicts`"
+            ))),
+            Err(fault @ RuntimeError::Unavailable(_)) => {
+                Err(Trouble::Engine(Box::new(fault.into())))
+            }
+            Err(fault) => Err(Trouble::Resource(fault.to_string())),
+        }
+    }
+}
+
+/// How the note begins of a resource that is rehearsed when what it needs is there.
+pub(crate) const UNREHEARSED: &str = "rehearsed when what it needs is there";
+
+fn unique(mut fields: Vec<FieldPath>) -> Vec<FieldPath> {
+    fields.sort();
+    fields.dedup();
+    fields
+}
+
+/// Why a look failed.
+enum Trouble {
+    /// Nothing can be looked at.
+    Engine(Box<EngineError>),
+    /// This resource is wrong.
+    Resource(String),
+}
+
+impl From<EngineError> for Trouble {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(Box::new(error))
+    }
+}

@@ -1,0 +1,248 @@
+//! Watches resources until they do their work.
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Finding};
+use crate::event::{Event, RelatedObject};
+use crate::stop::Stop;
+use futures::stream::{self, BoxStream, StreamExt as _};
+use kusion_model::{Health, HealthState, ResourceId, ResourceState, ResourceType, StackKey};
+use kusion_runtime::{Live, Progress, Related, RuntimeError};
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+/// How resources are watched.
+#[derive(Clone, Debug)]
+pub struct WatchOptions {
+    /// How long; none means until the user stops it.
+    pub timeout: Option<Duration>,
+    /// Whether to go on when everything is ready.
+    pub forever: bool,
+    /// The wish of the user to stop.
+    pub stop: Stop,
+}
+
+/// An object that can be watched.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// The resource.
+    pub id: ResourceId,
+    /// The runtime that watches it.
+    pub resource_type: ResourceType,
+    /// The object.
+    pub live: Live,
+}
+
+/// How watching ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchEnd {
+    /// Everything does its work.
+    Ready,
+    /// Some resources cannot get ready.
+    Failed(Vec<Finding>),
+    /// The time is over; these are not ready.
+    TimedOut(Vec<Finding>),
+    /// The user stopped it.
+    Stopped,
+}
+
+/// What is known of a resource, and how its object fares.
+#[derive(Clone, Debug)]
+pub struct ResourceStatus {
+    /// What the state knows.
+    pub state: ResourceState,
+    /// How it fares; none if there is no such object.
+    pub health: Option<Health>,
+    /// What belongs to it.
+    pub related: Vec<RelatedObject>,
+}
+
+type ProgressStream = BoxStream<'static, Result<Progress, RuntimeError>>;
+
+impl Engine {
+    /// Says how the resources of a stack fare.
+    pub async fn status(
+        &self,
+        key: &StackKey,
+    ) -> Result<BTreeMap<ResourceId, ResourceStatus>, EngineError> {
+        let (states, live) = self.known_live(key).await?;
+        let mut left = live.len();
+        let mut all: BTreeMap<ResourceId, ResourceStatus> = states
+            .into_iter()
+            .map(|(id, state)| (id, ResourceStatus { state, health: None, related: Vec::new() }))
+            .collect();
+        let mut progress = self.progress(live).await?;
+        while left > 0 {
+            let Some(seen) = progress.next().await else { break };
+            let seen = seen?;
+            if let Some(status) = all.get_mut(&seen.id)
+                && status.health.is_none()
+            {
+                left -= 1;
+                status.health = Some(seen.health);
+                status.related = tree(&seen.related);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Watches the resources of a stack as the state knows them.
+    pub async fn watch_stack(
+        &self,
+        key: &StackKey,
+        options: &WatchOptions,
+    ) -> Result<WatchEnd, EngineError> {
+        let (_, live) = self.known_live(key).await?;
+        self.watch(live, options).await
+    }
+
+    async fn known_live(
+        &self,
+        key: &StackKey,
+    ) -> Result<(BTreeMap<ResourceId, ResourceState>, Vec<Watched>), EngineError> {
+        let states = self.store.read(key).await?.resources;
+        let live = self.read_live(&BTreeMap::new(), &states).await?;
+        let watched = live
+            .into_iter()
+            .filter_map(|(id, live)| {
+                let resource_type = states.get(&id)?.resource.resource_type.clone();
+                Some(Watched { id, resource_type, live })
+            })
+            .collect();
+        Ok((states, watched))
+    }
+
+    /// Watches objects until all are ready, or none is on its way any more.
+    pub async fn watch(
+        &self,
+        live: Vec<Watched>,
+        options: &WatchOptions,
+    ) -> Result<WatchEnd, EngineError> {
+        let mut healths: BTreeMap<ResourceId, Option<Health>> =
+            live.iter().map(|it| (it.id.clone(), None)).collect();
+        if healths.is_empty() && !options.forever {
+            return Ok(WatchEnd::Ready);
+        }
+        let mut progress = self.progress(live).await?;
+        let deadline = options.timeout.map(|it| tokio::time::Instant::now() + it);
+        loop {
+            let next = tokio::select! {
+                next = progress.next() => next,
+                () = options.stop.wait() => return Ok(WatchEnd::Stopped),
+                () = until(deadline) => {
+                    return Ok(WatchEnd::TimedOut(not_ready(&healths)));
+                }
+            };
+            let Some(seen) = next else { break };
+            let Progress { id, health, related } = seen?;
+            self.emit(&Event::Progress {
+                id: id.clone(),
+                health: health.clone(),
+                related: tree(&related),
+            });
+            healths.insert(id, Some(health));
+            if !options.forever && healths.values().all(is_settled) {
+                break;
+            }
+        }
+        let failed = not_ready(&healths);
+        Ok(if failed.is_empty() { WatchEnd::Ready } else { WatchEnd::Failed(failed) })
+    }
+
+    /// Waits until one object does its work.
+    pub(crate) async fn wait_for(
+        &self,
+        id: &ResourceId,
+        resource_type: &ResourceType,
+        live: Live,
+        timeout: Duration,
+    ) -> Result<(), String> {
+        let wait = async {
+            let runtime =
+                self.runtimes.find(id, resource_type).map_err(|fault| fault.to_string())?;
+            let mut progress =
+                runtime.watch(vec![(id.clone(), live)]).await.map_err(|it| it.to_string())?;
+            while let Some(seen) = progress.next().await {
+                let health = seen.map_err(|fault| fault.to_string())?.health;
+                match health.state {
+                    HealthState::Ready => return Ok(()),
+                    HealthState::Failed => return Err(text(&health)),
+                    HealthState::Progressing | HealthState::Terminating => {}
+                }
+            }
+            Err("it is no longer watched".to_owned())
+        };
+        tokio::time::timeout(timeout, wait)
+            .await
+            .unwrap_or_else(|_| Err(format!("not ready within {} s", timeout.as_secs())))
+    }
+
+    /// Joins the streams of all runtimes that have something to watch.
+    async fn progress(&self, live: Vec<Watched>) -> Result<ProgressStream, EngineError> {
+        let mut groups: BTreeMap<ResourceType, Vec<(ResourceId, Live)>> = BTreeMap::new();
+        for Watched { id, resource_type, live } in live {
+            groups.entry(resource_type).or_default().push((id, live));
+        }
+        let mut streams = Vec::new();
+        for (resource_type, targets) in groups {
+            let Some((first, _)) = targets.first() else { continue };
+            let runtime = self.runtimes.find(first, &resource_type)?;
+            streams.push(runtime.watch(targets).await?);
+        }
+        Ok(stream::select_all(streams).boxed())
+    }
+}
+
+async fn until(deadline: Option<tokio::time::Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn is_settled(health: &Option<Health>) -> bool {
+    health.as_ref().is_some_and(|it| matches!(it.state, HealthState::Ready | HealthState::Failed))
+}
+
+fn not_ready(healths: &BTreeMap<ResourceId, Option<Health>>) -> Vec<Finding> {
+    healths
+        .iter()
+        .filter(|(_, health)| !health.as_ref().is_some_and(Health::is_ready))
+        .map(|(id, health)| Finding {
+            id: id.clone(),
+            message: health.as_ref().map_or_else(|| "nothing is known of it".to_owned(), text),
+        })
+        .collect()
+}
+
+fn text(health: &Health) -> String {
+    match (&health.reason, health.message.as_str()) {
+        (Some(reason), "") => reason.clone(),
+        (Some(reason), message) => format!("{reason}: {message}"),
+        (None, message) => message.to_owned(),
+    }
+}
+
+/// Puts objects below their owners, in order of creation.
+fn tree(related: &[Related]) -> Vec<RelatedObject> {
+    let known: HashMap<&str, &Related> = related.iter().map(|it| (it.uid.as_str(), it)).collect();
+    let mut children: HashMap<Option<&str>, Vec<&Related>> = HashMap::new();
+    for object in related {
+        let owner = object.owner.as_deref().filter(|it| known.contains_key(it));
+        children.entry(owner).or_default().push(object);
+    }
+    let mut flat = Vec::with_capacity(related.len());
+    let mut open: Vec<(usize, &Related)> =
+        children.remove(&None).into_iter().flatten().rev().map(|it| (1, it)).collect();
+    while let Some((depth, object)) = open.pop() {
+        flat.push(RelatedObject {
+            kind: object.kind.clone(),
+            name: object.name.clone(),
+            depth,
+            health: object.health.clone(),
+            created: object.created.clone(),
+        });
+        let below = children.remove(&Some(object.uid.as_str()));
+        open.extend(below.into_iter().flatten().rev().map(|it| (depth + 1, it)));
+    }
+    flat
+}

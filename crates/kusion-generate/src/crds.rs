@@ -1,0 +1,71 @@
+//! Definitions in the `crd` folder of a project.
+
+use crate::GenerateError;
+use crate::find::unreadable;
+use crate::shapes::Draft;
+use base_system::System;
+use kusion_model::{FieldPath, Origin};
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Reads the objects in the YAML files of a folder, in the order of their names; none if there
+/// is no such folder.
+pub(crate) fn read(
+    system: &dyn System,
+    folder: &Path,
+    show: impl Fn(&str) -> Arc<str>,
+) -> Result<Vec<Draft>, GenerateError> {
+    let mut drafts = Vec::new();
+    if !system.is_dir(folder) {
+        return Ok(drafts);
+    }
+    let mut files: Vec<PathBuf> = system.read_dir(folder).map_err(unreadable(folder))?;
+    files.retain(|path| {
+        path.extension().is_some_and(|it| it == "yaml" || it == "yml" || it == "json")
+    });
+    files.sort();
+    for path in files {
+        let text = system.read_to_string(&path).map_err(unreadable(&path))?;
+        let file = show(&path.to_string_lossy());
+        for (number, document) in yaml_serde::Deserializer::from_str(&text).enumerate() {
+            let wrong = |line: Option<u32>, message: String| GenerateError::File {
+                path: PathBuf::from(&*file),
+                line,
+                message,
+            };
+            let value = Value::deserialize(document).map_err(|error| {
+                let line = error.location().and_then(|at| u32::try_from(at.line()).ok());
+                wrong(line, error.to_string())
+            })?;
+            if value.is_null() {
+                continue;
+            }
+            if kusion_model::KubernetesId::of_object(&value).is_none() {
+                let message = format!(
+                    "document {} is no Kubernetes object with `apiVersion`, `kind` and \
+                     `metadata.name`",
+                    number + 1
+                );
+                return Err(wrong(None, message));
+            }
+            let mut draft = Draft::object(value, FieldPath::default());
+            let origin = Origin { file: file.clone(), line: line_of(&text, number), column: 1 };
+            draft.leaves.push((FieldPath::default().key("metadata").key("name"), origin));
+            drafts.push(draft);
+        }
+    }
+    Ok(drafts)
+}
+
+/// Returns the line at which a document begins.
+fn line_of(text: &str, number: usize) -> u32 {
+    let ends = text.lines().enumerate().filter(|(_, line)| line.trim_end() == "---");
+    let starts_with_mark = text.trim_start().starts_with("---");
+    let skipped = if starts_with_mark { number } else { number.wrapping_sub(1) };
+    if !starts_with_mark && number == 0 {
+        return 1;
+    }
+    ends.map(|(line, _)| line as u32 + 2).nth(skipped).unwrap_or(1)
+}

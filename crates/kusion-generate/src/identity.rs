@@ -1,0 +1,271 @@
+//! Ids of resources, checked or derived.
+
+use crate::scope::{Scope, Scopes};
+use crate::shapes::{Draft, kind_of};
+use kusion_model::references::{self, IdIndex, Lookup, ReferenceError, Segment};
+use kusion_model::{KubernetesId, Resource, ResourceId, ResourceType};
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What a project and a stack add to all objects.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Additions {
+    /// The namespace of objects that name none.
+    pub(crate) namespace: Option<String>,
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) annotations: BTreeMap<String, String>,
+}
+
+/// Resources with ids, and all spellings of these.
+pub(crate) struct Settled {
+    pub(crate) resources: Vec<Resource>,
+    pub(crate) index: IdIndex,
+}
+
+/// Gives every draft its id. The drafts keep only their leaves and what they depend on.
+pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Settled, String> {
+    resolve_names(drafts)?;
+    let scopes = Scopes::new(drafts.iter().map(|draft| &draft.attributes));
+    let mut settled = Settled { resources: Vec::new(), index: IdIndex::default() };
+    settled.resources.reserve(drafts.len());
+    let mut seen: FxHashMap<ResourceId, usize> = FxHashMap::default();
+    let mut spellings: Vec<(String, ResourceId)> = Vec::new();
+    for at in 0..drafts.len() {
+        let draft = &mut drafts[at];
+        let resource_type = resource_type(draft)?;
+        let id = if resource_type.as_str() == ResourceType::KUBERNETES {
+            drop_nulls(&mut draft.attributes, 0);
+            let (id, other) = kubernetes_id(draft, &scopes, additions)?;
+            add_metadata(&mut draft.attributes, additions);
+            spellings.extend(other.map(|spelling| (spelling, id.clone())));
+            id
+        } else {
+            other_id(draft, &resource_type)?
+        };
+        if let Some(first) = seen.insert(id.clone(), at) {
+            return Err(format!(
+                "there are two resources `{id}`: at {} and at {}",
+                drafts[first].place(),
+                drafts[at].place()
+            ));
+        }
+        let draft = &mut drafts[at];
+        settled.resources.push(Resource {
+            id,
+            resource_type,
+            attributes: std::mem::take(&mut draft.attributes),
+            depends_on: Vec::new(),
+            extensions: std::mem::take(&mut draft.extensions),
+        });
+    }
+    for resource in &settled.resources {
+        settled.index.insert(resource.id.as_str(), &resource.id);
+    }
+    for (spelling, id) in &spellings {
+        settled.index.insert(spelling, id);
+    }
+    Ok(settled)
+}
+
+fn resource_type(draft: &Draft) -> Result<ResourceType, String> {
+    if let Some(name) = &draft.resource_type {
+        return Ok(ResourceType::new(name.as_str()));
+    }
+    let is_text = |key: &str| draft.attributes.get(key).is_some_and(Value::is_string);
+    if is_text("apiVersion") && is_text("kind") {
+        return Ok(ResourceType::kubernetes());
+    }
+    if draft.extensions.contains_key("provider") {
+        return Ok(ResourceType::new(ResourceType::TERRAFORM));
+    }
+    Err(format!("{} has no `type`", shown(draft)))
+}
+
+fn shown(draft: &Draft) -> String {
+    match &draft.id {
+        Some(id) => format!("resource `{id}` at {}", draft.place()),
+        None => format!("the resource at {}", draft.place()),
+    }
+}
+
+fn other_id(draft: &Draft, resource_type: &ResourceType) -> Result<ResourceId, String> {
+    let Some(id) = &draft.id else {
+        return Err(format!("{} has no `id`", shown(draft)));
+    };
+    if resource_type.as_str() == ResourceType::TERRAFORM && id.split(':').count() < 4 {
+        return Err(format!(
+            "{}: the id of a Terraform resource has four parts, \
+             `providerNamespace:provider:type:name`",
+            shown(draft)
+        ));
+    }
+    Ok(ResourceId::new(id.as_str()))
+}
+
+/// Returns the id of an object and another spelling of it. The object gets the namespace that
+/// its id says.
+fn kubernetes_id(
+    draft: &mut Draft,
+    scopes: &Scopes,
+    additions: &Additions,
+) -> Result<(ResourceId, Option<String>), String> {
+    check_metadata(draft)?;
+    let Some(mut own) = KubernetesId::of_object(&draft.attributes) else {
+        return Err(format!(
+            "{} must have `apiVersion`, `kind` and `metadata.name`{}",
+            shown(draft),
+            missing(&draft.attributes)
+        ));
+    };
+    let scope = scopes.of(&own.api_version, &own.kind);
+    if scope == Some(Scope::Cluster)
+        && let Some(namespace) = &own.namespace
+    {
+        return Err(format!(
+            "{} has the namespace `{namespace}`, but a {} belongs to no namespace",
+            shown(draft),
+            own.kind
+        ));
+    }
+    let short = KubernetesId { namespace: None, ..own.clone() }.resource_id();
+    let is_bare = own.namespace.is_none();
+    let given = draft.id.clone();
+    if is_bare && scope != Some(Scope::Cluster) {
+        let namespace = additions.namespace.as_deref().unwrap_or("default");
+        let long = KubernetesId { namespace: Some(namespace.to_owned()), ..own.clone() };
+        let is_meant = scope == Some(Scope::Namespaced)
+            || additions.namespace.is_some()
+            || given.as_deref().is_some_and(|it| is_same(it, long.resource_id().as_str()));
+        if is_meant {
+            if let Some(metadata) = draft.attributes["metadata"].as_object_mut() {
+                metadata.insert("namespace".to_owned(), Value::from(namespace));
+            }
+            own = long;
+        }
+    }
+    let id = own.resource_id();
+    let spelling = (is_bare && own.namespace.is_some()).then(|| short.as_str().to_owned());
+    if let Some(given) = &given {
+        let fits = is_same(given, id.as_str())
+            || spelling.as_deref().is_some_and(|spelling| is_same(given, spelling));
+        if !fits {
+            return Err(format!("{} does not fit its object, whose id is `{id}`", shown(draft)));
+        }
+    }
+    Ok((id, spelling))
+}
+
+/// Whether two ids are the same but for upper and lower case of the kind.
+fn is_same(a: &str, b: &str) -> bool {
+    let split = |id: &str| {
+        let (version, rest) = id.split_once(':')?;
+        let (kind, rest) = rest.split_once(':')?;
+        Some((version.to_owned(), kind.to_ascii_lowercase(), rest.to_owned()))
+    };
+    a == b || split(a).is_some_and(|a| Some(a) == split(b))
+}
+
+fn check_metadata(draft: &Draft) -> Result<(), String> {
+    let metadata = &draft.attributes["metadata"];
+    for (key, value) in
+        [("metadata.name", &metadata["name"]), ("metadata.namespace", &metadata["namespace"])]
+    {
+        if !value.is_null() && !value.is_string() {
+            let found = kind_of(value);
+            return Err(format!("{}: `{key}` must be a text, not {found}", shown(draft)));
+        }
+    }
+    Ok(())
+}
+
+fn missing(object: &Value) -> &'static str {
+    let metadata = &object["metadata"];
+    if metadata["name"].is_null() && metadata["generateName"].is_string() {
+        return "; `generateName` is not enough, since the next run could not find the object";
+    }
+    ""
+}
+
+fn add_metadata(object: &mut Value, additions: &Additions) {
+    for (key, added) in [("labels", &additions.labels), ("annotations", &additions.annotations)] {
+        if added.is_empty() {
+            continue;
+        }
+        let Some(metadata) = object["metadata"].as_object_mut() else { continue };
+        let own = metadata.entry(key).or_insert_with(|| Value::Object(Map::new()));
+        let Some(own) = own.as_object_mut() else { continue };
+        for (name, value) in added {
+            own.entry(name).or_insert_with(|| Value::from(value.as_str()));
+        }
+    }
+}
+
+/// Drops fields that are null: to a cluster they mean the same as missing ones.
+fn drop_nulls(value: &mut Value, depth: usize) {
+    if depth > 128 {
+        return;
+    }
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(|value| drop_nulls(value, depth + 1));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| drop_nulls(item, depth + 1)),
+        _ => {}
+    }
+}
+
+/// Puts values in the place of references in names and namespaces, which ids are made of. What
+/// is referred to becomes a dependency.
+fn resolve_names(drafts: &mut [Draft]) -> Result<(), String> {
+    let has_reference = |draft: &Draft, key: &str| {
+        draft.attributes["metadata"][key].as_str().is_some_and(|it| it.contains("$kusion_path"))
+    };
+    let keys = ["name", "namespace"];
+    let waiting: Vec<usize> = (0..drafts.len())
+        .filter(|&at| keys.iter().any(|key| has_reference(&drafts[at], key)))
+        .collect();
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    let mut index = IdIndex::default();
+    let mut places: FxHashMap<ResourceId, usize> = FxHashMap::default();
+    for (at, draft) in drafts.iter().enumerate() {
+        let derived = KubernetesId::of_object(&draft.attributes).map(|it| it.resource_id());
+        for id in draft.id.as_deref().map(ResourceId::from).into_iter().chain(derived) {
+            index.insert(id.as_str(), &id);
+            places.entry(id).or_insert(at);
+        }
+    }
+    for at in waiting {
+        for key in keys {
+            let text = drafts[at].attributes["metadata"][key].clone();
+            let mut needs = Vec::new();
+            let resolved = references::resolve(&text, &index, |reference| {
+                let target = places.get(&reference.id).map(|&at| &drafts[at].attributes);
+                needs.push(reference.id.as_str().to_owned());
+                let found = target.and_then(|target| reference.find(target));
+                let is_plain = |it: &&Value| {
+                    it.as_str().is_some_and(|text| {
+                        matches!(references::find(text, &index).as_deref(), Ok([Segment::Text(_)]))
+                    })
+                };
+                match found.filter(is_plain) {
+                    Some(value) => Ok(Lookup::Known(value.clone())),
+                    None => Err(ReferenceError::NoValue {
+                        id: reference.id.clone(),
+                        path: reference.path.clone(),
+                    }),
+                }
+            });
+            let resolved = resolved
+                .map_err(|error| format!("{}: `metadata.{key}`: {error}", shown(&drafts[at])))?;
+            if !needs.is_empty() {
+                drafts[at].attributes["metadata"][key] = resolved.value;
+                drafts[at].depends_on.append(&mut needs);
+            }
+        }
+    }
+    Ok(())
+}

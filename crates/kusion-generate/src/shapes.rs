@@ -1,0 +1,301 @@
+//! The forms that an output may have, as drafts of resources.
+//!
+//! A Spec (`resources:`), records with `id` and `attributes` in a list or as documents, the
+//! `instances:` of the founding documents, Kubernetes objects as documents, in lists and in
+//! `kind: List`, and attributes at the top that are one of these or lists of them.
+
+use kusion_model::{FieldPath, Origin, PathStep};
+use serde_json::{Deserializer, Map, Value};
+
+/// A resource as it was written.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    /// The id, if it was written.
+    pub(crate) id: Option<String>,
+    /// The type, if it was written.
+    pub(crate) resource_type: Option<String>,
+    /// The attributes.
+    pub(crate) attributes: Value,
+    /// The ids that were written as dependencies.
+    pub(crate) depends_on: Vec<String>,
+    /// The extensions.
+    pub(crate) extensions: Map<String, Value>,
+    /// Where the attributes stand in the output.
+    pub(crate) at: FieldPath,
+    /// What set the attributes.
+    pub(crate) leaves: Vec<(FieldPath, Origin)>,
+}
+
+impl Draft {
+    /// Makes the draft of a Kubernetes object.
+    pub(crate) fn object(attributes: Value, at: FieldPath) -> Self {
+        Self { attributes, at, ..Self::default() }
+    }
+
+    /// Says where the resource was written: a place in a file, else in the output.
+    pub(crate) fn place(&self) -> String {
+        let name = FieldPath::default().key("metadata").key("name");
+        let named = self.leaves.iter().find(|(path, _)| *path == name);
+        match named.or(self.leaves.first()) {
+            Some((_, origin)) => origin.to_string(),
+            None if self.at.0.is_empty() => "the output".to_owned(),
+            None => format!("`{}` of the output", self.at),
+        }
+    }
+}
+
+/// What an output holds.
+#[derive(Debug, Default)]
+pub(crate) struct Drafts {
+    pub(crate) resources: Vec<Draft>,
+    pub(crate) secret_store: Option<Value>,
+    pub(crate) context: Option<Value>,
+    /// Whether there was anything in the output.
+    pub(crate) is_something: bool,
+    /// Whether a form was recognised, be it empty.
+    is_known: bool,
+}
+
+/// Reads an output: JSON values, one after the other. `numbered` says that the first step of
+/// paths into the output is the number of the document.
+pub(crate) fn read(text: &str, numbered: bool) -> Result<Drafts, String> {
+    let mut drafts = Drafts::default();
+    for (number, document) in Deserializer::from_str(text).into_iter::<Value>().enumerate() {
+        let document = document.map_err(|error| format!("the output cannot be read: {error}"))?;
+        let at = FieldPath::default();
+        drafts.document(document, &if numbered { at.index(number) } else { at })?;
+    }
+    if drafts.is_something && !drafts.is_known {
+        return Err("the output holds no resources: print Kubernetes objects, a list of records \
+                    with `id`, `type` and `attributes`, or a map with `resources`"
+            .to_owned());
+    }
+    Ok(drafts)
+}
+
+impl Drafts {
+    fn document(&mut self, document: Value, at: &FieldPath) -> Result<(), String> {
+        match document {
+            Value::Null => Ok(()),
+            Value::Array(items) => {
+                self.is_something |= !items.is_empty();
+                self.is_known |= items.is_empty();
+                self.list(items, at)
+            }
+            Value::Object(fields) => {
+                self.is_something |= !fields.is_empty();
+                if is_resource(&fields) {
+                    return self.resource(fields, at);
+                }
+                for (key, value) in fields {
+                    self.attribute(value, &at.key(&key))?;
+                }
+                Ok(())
+            }
+            _ => Err(format!("{} is no resource", shown(at))),
+        }
+    }
+
+    /// Reads an attribute at the top, which may have nothing to do with resources.
+    fn attribute(&mut self, value: Value, at: &FieldPath) -> Result<(), String> {
+        match value {
+            Value::Object(fields) if is_resource(&fields) => self.resource(fields, at),
+            Value::Array(items) if !items.is_empty() && items.iter().all(is_resource_value) => {
+                self.list(items, at)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn list(&mut self, items: Vec<Value>, at: &FieldPath) -> Result<(), String> {
+        for (index, item) in items.into_iter().enumerate() {
+            let at = at.index(index);
+            match item {
+                Value::Object(fields) if is_resource(&fields) => self.resource(fields, &at)?,
+                _ => {
+                    return Err(format!(
+                        "{} is no resource: it has neither `apiVersion` and `kind` nor \
+                         `attributes`",
+                        shown(&at)
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a map that [`is_resource`].
+    fn resource(&mut self, mut fields: Map<String, Value>, at: &FieldPath) -> Result<(), String> {
+        self.is_known = true;
+        if is_object(&fields) {
+            if is_object_list(&fields) {
+                let items = fields.remove("items");
+                return self.items(items, &at.key("items"), Self::list);
+            }
+            self.resources.push(Draft::object(Value::Object(fields), at.clone()));
+            return Ok(());
+        }
+        if fields.contains_key("attributes") {
+            return self.record(fields, at);
+        }
+        for key in ["resources", "instances"] {
+            let records = fields.remove(key);
+            self.items(records, &at.key(key), Self::records)?;
+        }
+        for (slot, key) in [(&mut self.secret_store, "secretStore"), (&mut self.context, "context")]
+        {
+            if let Some(value) = fields.remove(key).filter(|value| !value.is_null()) {
+                *slot = Some(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn items(
+        &mut self,
+        items: Option<Value>,
+        at: &FieldPath,
+        read: impl Fn(&mut Self, Vec<Value>, &FieldPath) -> Result<(), String>,
+    ) -> Result<(), String> {
+        match items {
+            None | Some(Value::Null) => Ok(()),
+            Some(Value::Array(items)) => read(self, items, at),
+            Some(other) => Err(format!("{} must be a list, not {}", shown(at), kind_of(&other))),
+        }
+    }
+
+    fn records(&mut self, items: Vec<Value>, at: &FieldPath) -> Result<(), String> {
+        for (index, item) in items.into_iter().enumerate() {
+            let at = at.index(index);
+            match item {
+                Value::Object(fields) if is_object(&fields) => self.resource(fields, &at)?,
+                Value::Object(fields) => self.record(fields, &at)?,
+                other => {
+                    return Err(format!("{} must be a map, not {}", shown(&at), kind_of(&other)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, mut fields: Map<String, Value>, at: &FieldPath) -> Result<(), String> {
+        let mut draft = Draft {
+            id: take_text(&mut fields, "id", at)?,
+            resource_type: take_text(&mut fields, "type", at)?,
+            at: at.key("attributes"),
+            ..Draft::default()
+        };
+        draft.attributes = match fields.remove("attributes") {
+            Some(attributes @ Value::Object(_)) => attributes,
+            Some(Value::Null) | None => {
+                return Err(format!("{} has no `attributes`", named(draft.id.as_deref(), at)));
+            }
+            Some(other) => {
+                let found = kind_of(&other);
+                return Err(format!("{} must be a map, not {found}", shown(&draft.at)));
+            }
+        };
+        match fields.remove("dependsOn") {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(items)) => {
+                for (index, item) in items.into_iter().enumerate() {
+                    let Value::String(id) = item else {
+                        let at = at.key("dependsOn").index(index);
+                        let found = kind_of(&item);
+                        return Err(format!("{} must be an id, not {found}", shown(&at)));
+                    };
+                    draft.depends_on.push(id);
+                }
+            }
+            Some(other) => {
+                let at = at.key("dependsOn");
+                return Err(format!("{} must be a list, not {}", shown(&at), kind_of(&other)));
+            }
+        }
+        match fields.remove("extensions") {
+            None | Some(Value::Null) => {}
+            Some(Value::Object(extensions)) => draft.extensions = extensions,
+            Some(other) => {
+                let at = at.key("extensions");
+                return Err(format!("{} must be a map, not {}", shown(&at), kind_of(&other)));
+            }
+        }
+        if let Some(mode) = take_text(&mut fields, "mode", at)?
+            && mode != "managed"
+        {
+            draft.extensions.entry("mode").or_insert(Value::String(mode));
+        }
+        self.resources.push(draft);
+        Ok(())
+    }
+}
+
+/// Whether a map is a resource or a form that holds resources.
+fn is_resource(fields: &Map<String, Value>) -> bool {
+    let has_list = |key: &str| fields.get(key).is_some_and(|it| it.is_array() || it.is_null());
+    is_object(fields)
+        || (fields.contains_key("id") || fields.contains_key("type"))
+            && fields.get("attributes").is_some_and(Value::is_object)
+        || has_list("resources")
+        || has_list("instances")
+}
+
+fn is_resource_value(value: &Value) -> bool {
+    value.as_object().is_some_and(is_resource)
+}
+
+/// Whether a map is a Kubernetes object.
+fn is_object(fields: &Map<String, Value>) -> bool {
+    let is_text = |key: &str| fields.get(key).is_some_and(Value::is_string);
+    is_text("apiVersion") && is_text("kind")
+}
+
+/// Whether a Kubernetes object is a list of objects: `kind: List`, or `kind: ServiceList` whose
+/// items say what they are.
+fn is_object_list(fields: &Map<String, Value>) -> bool {
+    let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
+    let items = fields.get("items");
+    kind == "List" && items.is_none_or(|items| items.is_array() || items.is_null())
+        || kind.ends_with("List")
+            && items.and_then(Value::as_array).is_some_and(|items| {
+                items.iter().all(|item| item.as_object().is_some_and(is_object))
+            })
+}
+
+fn take_text(
+    fields: &mut Map<String, Value>,
+    key: &str,
+    at: &FieldPath,
+) -> Result<Option<String>, String> {
+    match fields.remove(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
+        Some(other) => {
+            let at = at.key(key);
+            Err(format!("{} must be a text, not {}", shown(&at), kind_of(&other)))
+        }
+    }
+}
+
+fn named(id: Option<&str>, at: &FieldPath) -> String {
+    id.map_or_else(|| shown(at), |id| format!("resource `{id}`"))
+}
+
+fn shown(at: &FieldPath) -> String {
+    match at.0.as_slice() {
+        [] => "the output".to_owned(),
+        [PathStep::Index(number)] => format!("document {} of the output", number + 1),
+        _ => format!("`{at}` of the output"),
+    }
+}
+
+pub(crate) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a map",
+    }
+}

@@ -1,0 +1,16 @@
+//! A runtime over a folder, for tests of the engine. Never shipped.
+//!
+//! It gives every object it makes a new id of its own, so that an engine which forgets an object
+//! makes it twice, and tests can see it. The folder outlives its processes and may be used by
+//! several at a time. [`Faults`] say which calls fail, and how.
+
+mod faults;
+mod folder;
+mod runtime;
+
+pub use faults::{Fault, FaultKind, Faults};
+pub use folder::{Folder, Stored, Tag};
+pub use runtime::FileRuntime;
+
+/// The name of the runtime in resources.
+pub const RESOURCE_TYPE: &str = "Fake";

@@ -1,0 +1,268 @@
+//! The runtime over a folder.
+
+use crate::faults::Faults;
+use crate::folder::{Folder, Stored, Tag};
+use async_trait::async_trait;
+use futures::stream::{self, BoxStream, StreamExt as _};
+use kusion_model::{FieldPath, Health, Identity, OperationId, Resource, ResourceId};
+use kusion_runtime::{
+    Applied, Change, Comparison, Deletion, Live, Pending, Progress, Rehearsal, Runtime,
+    RuntimeError, Target,
+};
+use serde_json::{Map, Value};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A runtime whose objects are files and get ids that it chooses itself.
+///
+/// The attribute `forceNew` lists attributes that cannot change in place; values of the attribute
+/// `secrets` are secret.
+#[derive(Debug)]
+pub struct FileRuntime {
+    folder: Folder,
+    stack: String,
+    faults: Faults,
+    latency: Duration,
+    made: AtomicU64,
+}
+
+impl FileRuntime {
+    /// Opens a folder for one stack.
+    ///
+    /// # Errors
+    /// The folder cannot be made.
+    pub fn open(path: &Path, stack: &str) -> io::Result<Self> {
+        Ok(Self {
+            folder: Folder::open(path)?,
+            stack: stack.to_owned(),
+            faults: Faults::default(),
+            latency: Duration::ZERO,
+            made: AtomicU64::new(0),
+        })
+    }
+
+    /// Lets calls fail.
+    #[must_use]
+    pub fn with_faults(self, faults: Faults) -> Self {
+        Self { faults, ..self }
+    }
+
+    /// Lets every call take its time.
+    #[must_use]
+    pub fn with_latency(self, latency: Duration) -> Self {
+        Self { latency, ..self }
+    }
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Runs a call with its faults.
+    async fn call<T>(
+        &self,
+        name: &str,
+        work: impl FnOnce() -> Result<T, RuntimeError>,
+    ) -> Result<T, RuntimeError> {
+        let fault = self.faults.count(name);
+        if !self.latency.is_zero() {
+            tokio::time::sleep(self.latency / 2).await;
+        }
+        if let Some(fault) = fault {
+            fault.before()?;
+        }
+        let result = work()?;
+        if !self.latency.is_zero() {
+            tokio::time::sleep(self.latency / 2).await;
+        }
+        if let Some(fault) = fault {
+            fault.after()?;
+        }
+        Ok(result)
+    }
+
+    fn new_id(&self) -> String {
+        let count = self.made.fetch_add(1, Ordering::Relaxed) + 1;
+        format!("f{count}-{:08x}", fastrand::u32(..))
+    }
+
+    /// Finds the object that a change is for; none if one is to be made.
+    fn changed(&self, change: &Change<'_>) -> Result<Option<Stored>, RuntimeError> {
+        let Some(prior) = change.prior else { return Ok(None) };
+        let id = &prior.identity.key;
+        let found = self.folder.get(id).map_err(|error| broken(&error))?;
+        found.map(Some).ok_or_else(|| RuntimeError::Moved(format!("`{id}` is gone")))
+    }
+
+    /// Returns the object as it is to be.
+    fn next(&self, change: &Change<'_>) -> Result<(Stored, bool), RuntimeError> {
+        let attributes = wanted(change.desired)?;
+        match self.changed(change)? {
+            Some(old) => {
+                let fields = immutable(&attributes, &old.attributes);
+                if !fields.is_empty() {
+                    let names: Vec<String> = fields.iter().map(ToString::to_string).collect();
+                    let message = format!("{} cannot change", names.join(", "));
+                    return Err(RuntimeError::Immutable { fields, message });
+                }
+                Ok((Stored { attributes, ..old }, false))
+            }
+            None => {
+                let tag = change.operation.map(|operation| self.tag(operation));
+                let resource = change.desired.id.clone();
+                Ok((Stored { id: self.new_id(), resource, tag, attributes }, true))
+            }
+        }
+    }
+
+    fn tag(&self, operation: OperationId) -> Tag {
+        Tag { stack: self.stack.clone(), operation }
+    }
+}
+
+#[async_trait]
+impl Runtime for FileRuntime {
+    async fn cluster_identity(&self) -> Result<String, RuntimeError> {
+        self.folder.identity().map_err(|error| RuntimeError::Unavailable(error.to_string()))
+    }
+
+    fn parallel_calls(&self) -> usize {
+        8
+    }
+
+    async fn read(
+        &self,
+        targets: &[Target<'_>],
+    ) -> Result<Vec<Result<Option<Live>, RuntimeError>>, RuntimeError> {
+        let read = || {
+            let read = targets.iter().map(|target| {
+                // Only the state knows the ids.
+                let Some(prior) = target.prior else { return Ok(None) };
+                let found = self.folder.get(&prior.identity.key).map_err(|error| broken(&error))?;
+                Ok(found.as_ref().map(live))
+            });
+            Ok(read.collect())
+        };
+        self.call("read", read).await
+    }
+
+    fn compare(&self, desired: &Resource, live: &Live) -> Comparison {
+        let (Value::Object(wanted), Value::Object(there)) = (&desired.attributes, &live.attributes)
+        else {
+            return Comparison::Differs;
+        };
+        let mut there = there.clone();
+        there.retain(|key, _| !is_given(key));
+        let fields = immutable(wanted, &there);
+        if !fields.is_empty() {
+            Comparison::Immutable(fields)
+        } else if *wanted == there {
+            Comparison::Same
+        } else {
+            Comparison::Differs
+        }
+    }
+
+    fn comparable(&self, live: &Value) -> Value {
+        let mut out = live.clone();
+        if let Value::Object(attributes) = &mut out {
+            attributes.retain(|key, _| !is_given(key));
+        }
+        out
+    }
+
+    fn secret_paths(&self, attributes: &Value) -> Vec<FieldPath> {
+        let base = FieldPath::default().key("secrets");
+        match attributes.get("secrets") {
+            Some(Value::Object(secrets)) => secrets.keys().map(|key| base.key(key)).collect(),
+            Some(Value::Null) | None => Vec::new(),
+            Some(_) => vec![base],
+        }
+    }
+
+    async fn rehearse(&self, change: Change<'_>) -> Result<Rehearsal, RuntimeError> {
+        let rehearse = || {
+            let (next, is_new) = self.next(&change)?;
+            let after = if is_new { Value::Object(next.attributes) } else { next.shown() };
+            Ok(Rehearsal { after, conflicts: Vec::new(), warnings: Vec::new() })
+        };
+        self.call("rehearse", rehearse).await
+    }
+
+    async fn apply(&self, change: Change<'_>) -> Result<Applied, RuntimeError> {
+        let apply = || {
+            let (next, _) = self.next(&change)?;
+            self.folder.put(&next).map_err(|error| broken(&error))?;
+            Ok(Applied { live: live(&next), warnings: Vec::new() })
+        };
+        self.call("apply", apply).await
+    }
+
+    async fn delete(&self, deletion: Deletion<'_>) -> Result<(), RuntimeError> {
+        let id = &deletion.prior.identity.key;
+        self.call("delete", || self.folder.remove(id).map_err(|error| broken(&error))).await
+    }
+
+    async fn recover(&self, pending: Pending<'_>) -> Result<Option<Live>, RuntimeError> {
+        let recover = || {
+            // What the attempt itself made comes before what it was to replace.
+            let tag = self.tag(pending.operation);
+            let objects = self.folder.objects().map_err(|error| broken(&error))?;
+            let made = objects.iter().find(|object| object.tag.as_ref() == Some(&tag));
+            let known = || {
+                let id = &pending.prior?.identity.key;
+                objects.iter().find(|object| object.id == *id)
+            };
+            Ok(made.or_else(known).map(live))
+        };
+        self.call("recover", recover).await
+    }
+
+    async fn watch(
+        &self,
+        targets: Vec<(ResourceId, Live)>,
+    ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
+        let all = targets.into_iter().map(|(id, _)| {
+            Ok(Progress { id, health: Health::ready("it is there"), related: Vec::new() })
+        });
+        let all: Vec<_> = all.collect();
+        Ok(stream::iter(all).chain(stream::pending()).boxed())
+    }
+}
+
+fn live(object: &Stored) -> Live {
+    Live { identity: Identity::new(object.id.as_str(), None), attributes: object.shown() }
+}
+
+/// Whether the runtime itself gives this attribute.
+fn is_given(name: &str) -> bool {
+    matches!(name, "id" | "address")
+}
+
+fn wanted(resource: &Resource) -> Result<Map<String, Value>, RuntimeError> {
+    match &resource.attributes {
+        Value::Object(attributes) if !attributes.keys().any(|key| is_given(key)) => {
+            Ok(attributes.clone())
+        }
+        _ => Err(RuntimeError::Invalid(format!(
+            "`{}`: attributes must be a map without `id` and `address`",
+            resource.id
+        ))),
+    }
+}
+
+/// Returns the attributes that are to change and cannot.
+fn immutable(wanted: &Map<String, Value>, there: &Map<String, Value>) -> Vec<FieldPath> {
+    let fixed = there.get("forceNew").and_then(Value::as_array);
+    let fixed = fixed.into_iter().flatten().filter_map(Value::as_str);
+    fixed
+        .filter(|name| wanted.get(*name) != there.get(*name))
+        .map(|name| FieldPath::default().key(name))
+        .collect()
+}
+
+fn broken(error: &io::Error) -> RuntimeError {
+    RuntimeError::Transient { message: error.to_string(), retry_after_ms: None }
+}

@@ -1,0 +1,17 @@
+//! Budgets of disruptions.
+
+use super::fields::{number, unseen};
+use kusion_model::Health;
+use serde_json::Value;
+
+/// A budget says how many pods may go; that too few are there now is not its fault.
+pub(super) fn health(object: &Value) -> Health {
+    if object.pointer("/status/observedGeneration").is_some()
+        && let Some(unseen) = unseen(object)
+    {
+        return unseen;
+    }
+    let allowed = number(object, "/status/disruptionsAllowed");
+
+    Health::ready(format!("{allowed} pods may go"))
+}

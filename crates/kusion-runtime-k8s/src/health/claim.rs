@@ -1,0 +1,16 @@
+//! Claims of volumes.
+
+use super::fields::text;
+use kusion_model::Health;
+use serde_json::Value;
+
+/// A claim that is not bound may wait for the first pod that uses it; so it holds up nothing. A
+/// volume that cannot be made shows in the pod.
+pub(super) fn health(object: &Value) -> Health {
+    match text(object, "/status/phase") {
+        "Bound" => Health::ready(format!("bound to `{}`", text(object, "/spec/volumeName"))),
+        "Lost" => Health::failed("Lost", "its volume is gone"),
+        "" => Health::progressing("its controller has not seen it yet"),
+        _ => Health::ready("not bound yet"),
+    }
+}

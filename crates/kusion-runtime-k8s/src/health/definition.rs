@@ -1,0 +1,15 @@
+//! Definitions of custom kinds.
+
+use super::fields::condition;
+use kusion_model::Health;
+use serde_json::Value;
+
+pub(super) fn health(object: &Value) -> Health {
+    if let Some(names) = condition(object, "NamesAccepted").filter(|it| it.is_false()) {
+        return names.failed();
+    }
+    match condition(object, "Established") {
+        Some(established) if established.is_true() => Health::ready(""),
+        _ => Health::progressing("it is not served yet"),
+    }
+}

@@ -1,0 +1,84 @@
+//! Parts of objects that many rules look at.
+
+use kusion_model::{Health, HealthState};
+use serde_json::Value;
+
+/// Returns a whole number; 0 if there is none.
+pub(super) fn number(object: &Value, pointer: &str) -> i64 {
+    object.pointer(pointer).and_then(Value::as_i64).unwrap_or_default()
+}
+
+/// Returns a text; empty if there is none.
+pub(super) fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
+    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns whether a flag is set.
+pub(super) fn flag(object: &Value, pointer: &str) -> bool {
+    object.pointer(pointer).and_then(Value::as_bool).unwrap_or_default()
+}
+
+/// Returns the items of a list.
+pub(super) fn list<'a>(object: &'a Value, pointer: &str) -> &'a [Value] {
+    object.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Returns how many replicas are wanted; one if nobody says.
+pub(super) fn replicas(object: &Value) -> i64 {
+    object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1)
+}
+
+/// One condition of a status.
+#[derive(Clone, Copy)]
+pub(super) struct Condition<'a> {
+    pub(super) status: &'a str,
+    pub(super) reason: &'a str,
+    pub(super) message: &'a str,
+}
+
+impl Condition<'_> {
+    pub(super) fn is_true(&self) -> bool {
+        self.status == "True"
+    }
+
+    pub(super) fn is_false(&self) -> bool {
+        self.status == "False"
+    }
+
+    /// Says that the object fails because of this.
+    pub(super) fn failed(&self) -> Health {
+        Health::failed(self.reason, self.words())
+    }
+
+    /// Says that the object is on its way, with this in the way.
+    pub(super) fn stuck(&self) -> Health {
+        stuck(self.reason, self.words())
+    }
+
+    /// Returns the message, or the reason if there is none.
+    pub(super) fn words(&self) -> String {
+        if self.message.is_empty() { self.reason.to_owned() } else { self.message.to_owned() }
+    }
+}
+
+/// Finds a condition.
+pub(super) fn condition<'a>(object: &'a Value, kind: &str) -> Option<Condition<'a>> {
+    let found = list(object, "/status/conditions").iter();
+    let found =
+        found.into_iter().find(|it| it.get("type").and_then(Value::as_str) == Some(kind))?;
+    let text = |name: &str| found.get(name).and_then(Value::as_str).unwrap_or_default();
+    Some(Condition { status: text("status"), reason: text("reason"), message: text("message") })
+}
+
+/// Says that the controller has not seen the newest change, if that is so.
+pub(super) fn unseen(object: &Value) -> Option<Health> {
+    let seen = number(object, "/status/observedGeneration");
+    (seen < number(object, "/metadata/generation"))
+        .then(|| Health::progressing("its controller has not seen the change yet"))
+}
+
+/// Says that an object is on its way, with the cause of the delay.
+pub(super) fn stuck(reason: &str, message: impl Into<String>) -> Health {
+    let reason = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
+    Health { state: HealthState::Progressing, message: message.into(), reason }
+}

@@ -1,0 +1,113 @@
+//! Pods.
+
+use super::fields::{condition, list, number, stuck, text};
+use kusion_model::Health;
+use serde_json::Value;
+
+/// Restarts after which a crash loop counts as a failure.
+const MAX_RESTARTS: i64 = 2;
+
+/// Why containers wait that will wait for ever.
+const HOPELESS: &[&str] = &[
+    "ImagePullBackOff",
+    "ErrImagePull",
+    "InvalidImageName",
+    "ErrImageNeverPull",
+    "ImageInspectError",
+    "RegistryUnavailable",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "RunContainerError",
+    "PreStartHookError",
+    "PostStartHookError",
+];
+
+pub(super) fn health(object: &Value) -> Health {
+    match text(object, "/status/phase") {
+        "Succeeded" => return Health::ready("it has finished"),
+        "Failed" => return ended(object),
+        _ => {}
+    }
+    if let Some(waiting) = waiting(object) {
+        return waiting;
+    }
+    if let Some(scheduled) = condition(object, "PodScheduled").filter(|it| it.is_false()) {
+        return scheduled.stuck();
+    }
+    let statuses = list(object, "/status/containerStatuses");
+    let n_ready =
+        statuses.iter().filter(|it| it.get("ready").and_then(Value::as_bool) == Some(true)).count();
+    let n_all = list(object, "/spec/containers").len().max(statuses.len());
+    let words = format!("{n_ready} of {n_all} containers are ready");
+    if condition(object, "Ready").is_some_and(|it| it.is_true()) {
+        return Health::ready(words);
+    }
+    Health::progressing(words)
+}
+
+/// Says why a pod has failed.
+fn ended(object: &Value) -> Health {
+    let reason = text(object, "/status/reason");
+    let message = text(object, "/status/message");
+    if !reason.is_empty() {
+        return Health::failed(reason, if message.is_empty() { reason } else { message });
+    }
+    let failed = containers(object).find_map(|status| {
+        let state = status.get("state")?.get("terminated")?;
+        (number(state, "/exitCode") != 0).then(|| {
+            let (reason, words) = termination(state);
+            Health::failed(reason, format!("container `{}` {words}", text(status, "/name")))
+        })
+    });
+    failed.unwrap_or_else(|| Health::failed("Failed", "it has failed"))
+}
+
+/// Says why a container of a pod cannot run.
+fn waiting(object: &Value) -> Option<Health> {
+    let mut later = None;
+    for status in containers(object) {
+        let Some(state) = status.get("state").and_then(|state| state.get("waiting")) else {
+            continue;
+        };
+        let name = text(status, "/name");
+        let reason = text(state, "/reason");
+        let message = text(state, "/message");
+        if HOPELESS.contains(&reason) {
+            let words = if message.is_empty() { reason } else { message };
+            return Some(Health::failed(reason, format!("container `{name}`: {words}")));
+        }
+        if reason == "CrashLoopBackOff" {
+            let restarts = number(status, "/restartCount");
+            let last = status.pointer("/lastState/terminated").map(|state| termination(state).1);
+            let last = last.unwrap_or_else(|| "ended".to_owned());
+            let words = format!("container `{name}` {last}, {restarts} restarts so far");
+            if restarts >= MAX_RESTARTS {
+                return Some(Health::failed(reason, words));
+            }
+            later.get_or_insert(stuck(reason, words));
+        }
+    }
+    later
+}
+
+/// Returns the states of all containers, those that prepare the pod first.
+fn containers(object: &Value) -> impl Iterator<Item = &Value> {
+    let first = list(object, "/status/initContainerStatuses").iter();
+    first.chain(list(object, "/status/containerStatuses"))
+}
+
+/// Says how a container ended.
+fn termination(state: &Value) -> (&str, String) {
+    let reason = text(state, "/reason");
+    let code = number(state, "/exitCode");
+    let message = text(state, "/message").trim();
+    let mut words = match reason {
+        "OOMKilled" => "ran out of memory".to_owned(),
+        _ => format!("ended with code {code}"),
+    };
+    if !message.is_empty() {
+        words.push_str(": ");
+        words.extend(message.chars().take(200));
+    }
+    (if reason.is_empty() { "Error" } else { reason }, words)
+}

@@ -1,0 +1,18 @@
+//! Replica sets, and the controllers that came before them.
+
+use super::fields::{condition, number, replicas, unseen};
+use kusion_model::Health;
+use serde_json::Value;
+
+pub(super) fn health(object: &Value) -> Health {
+    if let Some(unseen) = unseen(object) {
+        return unseen;
+    }
+    if let Some(failure) = condition(object, "ReplicaFailure").filter(|it| it.is_true()) {
+        return failure.failed();
+    }
+    let wanted = replicas(object);
+    let available = number(object, "/status/availableReplicas");
+    let words = format!("{available} of {wanted} pods are available");
+    if available < wanted { Health::progressing(words) } else { Health::ready(words) }
+}
