@@ -214,7 +214,7 @@ mod tests {
             &Event::Progress { id: b, health: Health::ready("ok"), related: Vec::new() },
             start,
         );
-        let health = Health::failed("ImagePullBackOff", "no such image");
+        let health = Health::failed("ImagePullBackOff", "no image");
         let related = vec![pod("c-1", health.clone())];
         board.take(&Event::Progress { id: c, health, related }, start);
         let lines = board.lines(frame(later, 10), Style::default());
@@ -222,8 +222,8 @@ mod tests {
             lines,
             [
                 "⠋ shop/dev  2 of 3 ready  2s",
-                "  ✗ c   failed, ImagePullBackOff: no such image",
-                "    └ ✗ Pod c-1  failed, ImagePullBackOff: no such image  30s",
+                "  ✗ c   failed, ImagePullBackOff: no image",
+                "    └ ✗ Pod c-1  failed, ImagePullBackOff: no image  30s",
                 "  ● a   ready",
                 "  ● bb  ready: ok",
             ]
