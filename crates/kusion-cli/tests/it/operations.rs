@@ -214,7 +214,8 @@ fn interrupted(project: &Project, signals: &[&str]) -> (Option<i32>, String, Str
     }
     for signal in signals {
         let pid = child.id().to_string();
-        let sent = Command::new("kill").args([*signal, pid.as_str()]).status().expect("`kill` runs");
+        let sent =
+            Command::new("kill").args([*signal, pid.as_str()]).status().expect("`kill` runs");
         assert!(sent.success());
         std::thread::sleep(Duration::from_millis(300));
     }
