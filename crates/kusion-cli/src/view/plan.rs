@@ -6,6 +6,7 @@ use kusion_model::{Action, FieldChange, Plan, Shown, Step};
 use kusion_plan::Refusal;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// The longest value that is shown whole, in characters.
 const LONG: usize = 120;
@@ -22,23 +23,24 @@ pub(crate) fn text(plan: &Plan, style: Style) -> String {
         let words = of_action(step.action);
         let reason = words::of_reason(&step.reason);
         let reason = if reason.is_empty() { reason } else { format!("  ({reason})") };
-        text.push_str(&format!(
-            "  {}  {}{}\n",
+        let _ = writeln!(
+            text,
+            "  {}  {}{}",
             style.paint(words.role, &format!("{} {}", words.sign, pad(words.verb, width))),
             one_line(step.id.as_str()),
             style.paint(Role::Muted, &reason),
-        ));
+        );
         for change in &step.changes {
-            text.push_str(&format!("      {}\n", field(change, style)));
+            let _ = writeln!(text, "      {}", field(change, style));
         }
         for note in step.notes.iter().filter(|it| notes[it.as_str()] < OFTEN) {
             let note = format!("note: {}", one_line(note));
-            text.push_str(&format!("      {}\n", style.paint(Role::Muted, &note)));
+            let _ = writeln!(text, "      {}", style.paint(Role::Muted, &note));
         }
     }
     for (note, count) in notes.into_iter().filter(|(_, count)| *count >= OFTEN) {
         let note = format!("note on {}: {}", words::count(count, "resource"), one_line(note));
-        text.push_str(&format!("  {}\n", style.paint(Role::Muted, &note)));
+        let _ = writeln!(text, "  {}", style.paint(Role::Muted, &note));
     }
     text.push_str(&summary(plan));
     text.push('\n');
@@ -199,8 +201,8 @@ mod tests {
         }
     }
 
-    fn secret(hash: &str) -> Option<Shown> {
-        Some(Shown::Secret { hash: hash.into() })
+    fn secret(hash: &str) -> Shown {
+        Shown::Secret { hash: hash.into() }
     }
 
     #[test]
@@ -208,7 +210,7 @@ mod tests {
         let plain = |value: Value| Some(Shown::Plain(value));
         let changes = vec![
             change("replicas", plain(json!(1)), plain(json!(2))),
-            change("token", secret("a"), secret("b")),
+            change("token", Some(secret("a")), Some(secret("b"))),
             change("old", plain(json!("x")), None),
             change("new", None, plain(json!({"k": {"$secret": "h"}}))),
             change("later", None, Some(Shown::Later("$kusion_path.a".into()))),

@@ -2,17 +2,18 @@
 
 use super::Output;
 use super::board::{Board, Frame};
+use super::lines::{is_on_board, line};
 use super::plan;
-use super::style::{Color, Role, Style, one_line};
-use super::words::{self, count, of_action};
+use super::style::{Color, Role, Style};
 use crate::failure::Failure;
 use jiff::Timestamp;
-use kusion_engine::{EVENT_VERSION, Event, EventSink, Outcome, RelatedObject, Stop};
+use kusion_engine::{EVENT_VERSION, Event, EventSink, RelatedObject, Stop};
 use kusion_generate::Compiled;
 use kusion_model::{Health, Plan, ResourceId};
 use kusion_plan::Refusal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{BufRead as _, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -103,7 +104,7 @@ impl View {
                 line.extend(value.clone());
             }
             let mut inner = self.lock();
-            inner.waiting.push_str(&format!("{line}\n"));
+            let _ = writeln!(inner.waiting, "{line}");
             inner.flush();
         }
     }
@@ -167,8 +168,9 @@ impl View {
         let mut inner = self.lock();
         if let Some(board) = &inner.board {
             let lines = board.lines(terminal_frame(Instant::now()), self.style);
-            let picture: String = lines.iter().skip(1).map(|it| format!("{it}\n")).collect();
-            inner.waiting.push_str(&picture);
+            for line in lines.iter().skip(1) {
+                let _ = writeln!(inner.waiting, "{line}");
+            }
         }
         drop(inner);
         self.end();
@@ -249,61 +251,6 @@ impl View {
         let _ = std::io::stderr().write_all(text.as_bytes());
         inner.n_drawn = picture.len();
     }
-
-    /// Returns the line for an event; none if it says nothing to people.
-    fn line(&self, event: &Event, inner: &Inner) -> Option<String> {
-        let paint = |role, text: &str| self.style.paint(role, text);
-        Some(match event {
-            Event::Taken { .. } => return None,
-            Event::Recovered { id, action, exists } => {
-                let found = if *exists { "it exists" } else { "it does not exist" };
-                let words = of_action(*action);
-                format!("looked into an interrupted `{}` of {id}: {found}", words.verb)
-            }
-            Event::Opened { revision, operation, steps } => {
-                let operation = words::of_operation(*operation);
-                format!("release {revision}: {operation}, {}", count(*steps, "step"))
-            }
-            Event::Started { .. } if self.is_live => return None,
-            Event::Started { id, action } => format!("{} {id}", of_action(*action).doing),
-            Event::Retried { .. } if self.is_live => return None,
-            Event::Retried { id, message, pause_ms } => {
-                format!("trying {id} again in {pause_ms} ms: {}", one_line(message))
-            }
-            Event::Ended { id, action, outcome, message, warnings } => {
-                let words = of_action(*action);
-                let message = one_line(message);
-                let mut line = match outcome {
-                    Outcome::Done => format!("{} {id}", paint(words.role, words.done)),
-                    Outcome::Failed => {
-                        format!("{} to {} {id}: {message}", paint(Role::Bad, "failed"), words.verb)
-                    }
-                    Outcome::Skipped => {
-                        format!("{} {id}: {message}", paint(Role::Muted, "skipped"))
-                    }
-                    Outcome::Unknown => format!(
-                        "{} whether to {} {id} had an effect: {message}",
-                        paint(Role::Bad, "unknown"),
-                        words.verb
-                    ),
-                };
-                for warning in warnings {
-                    line.push_str(&format!("\n  warning: {}", one_line(warning)));
-                }
-                line
-            }
-            Event::Progress { .. } if self.is_live => return None,
-            Event::Progress { id, health, .. } => {
-                let is_new = inner.progress.get(id).is_none_or(|(last, _)| last != health);
-                if !is_new {
-                    return None;
-                }
-                format!("{id}: {}", words::of_health(health))
-            }
-            // The report says it.
-            Event::Closed { .. } => return None,
-        })
-    }
 }
 
 impl EventSink for View {
@@ -315,11 +262,18 @@ impl EventSink for View {
         if let Some(board) = &mut inner.board {
             board.take(event, Instant::now());
         }
+        let is_news = match event {
+            Event::Progress { id, health, .. } => {
+                inner.progress.get(id).is_none_or(|(last, _)| last != health)
+            }
+            _ => true,
+        };
         if self.output == Output::Text
-            && let Some(line) = self.line(event, &inner)
+            && is_news
+            && !(self.is_live && is_on_board(event))
+            && let Some(line) = line(event, self.style)
         {
-            inner.waiting.push_str(&line);
-            inner.waiting.push('\n');
+            let _ = writeln!(inner.waiting, "{line}");
             if inner.board.is_none() {
                 inner.flush();
             }
