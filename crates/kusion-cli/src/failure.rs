@@ -1,5 +1,11 @@
 //! Why a command stopped.
 
+use kusion_engine::EngineError;
+use kusion_generate::GenerateError;
+use kusion_model::StackKey;
+use kusion_runtime::RuntimeError;
+use kusion_secret::KeyError;
+use kusion_store::StoreError;
 use std::path::PathBuf;
 
 /// A failure that the user can do something about.
@@ -49,9 +55,114 @@ pub(crate) enum Failure {
     /// Output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(std::io::Error),
+    /// Something else than one stack is meant where one is needed.
+    #[error("{0} stacks are meant; name the folder of one")]
+    OneStack(usize),
+    /// Nobody could be asked.
+    #[error("nothing was changed: there is no terminal to ask on; pass `--yes` to agree")]
+    NeedsYes,
+    /// The setting of a backend means nothing.
+    #[error("stack `{stack}`: {why}")]
+    Backend {
+        /// The stack.
+        stack: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// No cluster, or none that answers.
+    #[error("{0}")]
+    Cluster(RuntimeError),
+    /// A saved plan does not fit.
+    #[error("{0}")]
+    SavedPlan(String),
+    /// There is no such release.
+    #[error("{stack} has no release {revision}; `kusion release list` shows which there are")]
+    NoRelease {
+        /// The stack.
+        stack: StackKey,
+        /// The revision that was asked for.
+        revision: u64,
+    },
+    /// The stacks do not compile.
+    #[error(transparent)]
+    Generate(#[from] GenerateError),
+    /// The engine stopped.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no key for secrets.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The system gives us no threads.
+    #[error("cannot start threads: {0}")]
+    Threads(std::io::Error),
+    /// Resources make no graph.
+    #[error("{0}")]
+    Graph(String),
+    /// There is no such template.
+    #[error("there is no template `{name}`; there are: {known}")]
+    Template {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A file would be overwritten.
+    #[error("{} is there already; nothing was written", .0.display())]
+    Exists(PathBuf),
+    /// The user or the system ended it.
+    #[error("interrupted; nothing was changed")]
+    Interrupted,
+}
+
+/// How a command that did not fail ended; the number is the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Everything is as wanted.
+    Success = 0,
+    /// Something failed, and the user has seen what.
+    Failed = 1,
+    /// There are changes, and the user wants to know by the exit code.
+    Changes = 3,
+    /// The user or the system ended it.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// Returns the one that matters more: a failure, then changes.
+    pub(crate) fn worse(self, other: Self) -> Self {
+        let weight = |exit: Self| match exit {
+            Self::Success => 0,
+            Self::Changes => 1,
+            Self::Failed => 2,
+            Self::Interrupted => 3,
+        };
+        if weight(other) > weight(self) { other } else { self }
+    }
 }
 
 impl Failure {
+    /// Returns the exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Interrupted => Exit::Interrupted,
+            _ => Exit::Failed,
+        }
+    }
+
+    /// Says what to do about it, where the message does not.
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Cluster(_) => Some("`--sandbox` uses an embedded cluster on this machine"),
+            Self::Engine(EngineError::Store(StoreError::Held { .. })) => {
+                Some("`--lock-wait 1m` waits for it")
+            }
+            _ => None,
+        }
+    }
+
     /// Makes the failure of a file operation.
     pub(crate) fn file(
         action: &'static str,

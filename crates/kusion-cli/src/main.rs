@@ -1,10 +1,16 @@
 //! The binary `kusion`: parses the command line, runs one command, prints its failure.
 
+mod arguments;
 mod commands;
+mod desk;
 mod failure;
 mod home;
+mod operate;
+#[cfg(test)]
+mod reference;
 mod state;
 mod view;
+mod work;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -22,13 +28,11 @@ struct Args {
 
 fn main() -> ExitCode {
     use_small_pages();
-    match commands::run(Args::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            view::error(&failure);
-            ExitCode::from(1)
-        }
-    }
+    let exit = commands::run(Args::parse().command).unwrap_or_else(|failure| {
+        view::error(&failure);
+        failure.exit()
+    });
+    ExitCode::from(exit as u8)
 }
 
 /// Keeps the kernel from giving 2 MB for the first byte that is used of them; what this process

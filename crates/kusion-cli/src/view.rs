@@ -1,4 +1,15 @@
-//! What the user sees: results on standard output, failures on standard error.
+//! What the user sees: results on standard output, progress and failures on standard error.
+
+pub(crate) mod board;
+mod lines;
+pub(crate) mod plan;
+pub(crate) mod report;
+mod screen;
+pub(crate) mod style;
+pub(crate) mod words;
+
+pub(crate) use screen::{Answer, View};
+pub(crate) use style::Color;
 
 use crate::failure::Failure;
 use std::io::{ErrorKind, Write};
@@ -22,8 +33,9 @@ pub(crate) fn result(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints a failure.
+/// Prints a failure, and what to do about it where that is known.
 pub(crate) fn error(failure: &Failure) {
+    let hint = failure.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
     // Nobody is left to tell when this fails.
-    let _ = writeln!(std::io::stderr(), "error: {failure}");
+    let _ = writeln!(std::io::stderr(), "error: {failure}{hint}");
 }

@@ -38,18 +38,18 @@ fn follow<'a>(
             Some(next) => value = next,
             // Providers assign attributes of their own.
             None if !is_kubernetes && value.is_object() => return Ok(None),
-            None if is_kubernetes && may_come(reference, target, value, depth) => return Ok(None),
+            None if is_kubernetes && value.is_object() => {
+                return may_come(reference, target, depth).map(|()| None);
+            }
             None => return Err(depth),
         }
     }
     Ok(Some(value))
 }
 
-/// Whether a field that is not written may be assigned by the cluster.
-fn may_come(reference: &Reference, target: &Resource, parent: &Value, depth: usize) -> bool {
-    if !parent.is_object() {
-        return false;
-    }
+/// Checks that what is not written from some step on may be assigned by the cluster; else
+/// returns the step that leads nowhere.
+fn may_come(reference: &Reference, target: &Resource, depth: usize) -> Result<(), usize> {
     let path = &reference.path.0;
     let key = |at: usize| match path.get(at) {
         Some(PathStep::Key(key)) => key.as_str(),
@@ -57,17 +57,18 @@ fn may_come(reference: &Reference, target: &Resource, parent: &Value, depth: usi
     };
     let object = &target.attributes;
     if key(0) == "metadata" && key(1) == "annotations" {
-        return true;
+        return Ok(());
     }
     let is_token = object["type"] == "kubernetes.io/service-account-token";
     if key(0) == "data" && object["kind"] == "Secret" && is_token {
-        return true;
+        return Ok(());
     }
     let text = |key: &str| object[key].as_str().unwrap_or_default();
     let (group, version) = split(text("apiVersion"));
     let Some(mut ty) = builtin().type_of(group, version, text("kind")) else {
         // Of a kind that is not known, only the metadata is.
-        return key(0) != "metadata" || is_meta_field(key(1));
+        let is_known = key(0) != "metadata" || is_meta_field(key(1));
+        return if is_known { Ok(()) } else { Err(1) };
     };
     for (at, step) in path.iter().enumerate() {
         match (inner(ty, step), at < depth) {
@@ -75,11 +76,11 @@ fn may_come(reference: &Reference, target: &Resource, parent: &Value, depth: usi
             // Keys of maps are written by somebody; nobody did.
             (Some(Inner::Entry(next)), true) => ty = next,
             (Some(Inner::Entry(next)), false) if at > depth => ty = next,
-            (Some(Inner::Any), _) => return true,
-            (Some(Inner::Entry(_)) | None, _) => return false,
+            (Some(Inner::Any), _) => return Ok(()),
+            (Some(Inner::Entry(_)) | None, _) => return Err(at),
         }
     }
-    true
+    Ok(())
 }
 
 fn is_meta_field(name: &str) -> bool {

@@ -8,6 +8,8 @@ mod reset;
 mod status;
 mod up;
 
+pub(crate) use up::ensure;
+
 use crate::failure::Failure;
 use clap::Subcommand;
 

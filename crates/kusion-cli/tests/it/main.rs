@@ -1,3 +1,8 @@
 //! Runs the binary as a user would, each test in a home of its own.
 
+mod operations;
+mod releases;
 mod sandbox;
+mod secrets;
+mod stacks;
+mod support;

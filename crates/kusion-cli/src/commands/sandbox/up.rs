@@ -52,6 +52,31 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     report(&state, args.output, "running")
 }
 
+/// Returns a running sandbox; starts it in the background where it does not run. Of several
+/// processes that want it at the same time one starts it.
+pub(crate) fn ensure(name: &str) -> Result<State, Failure> {
+    let running = || State::load(name).map(|it| it.filter(State::is_running));
+    if let Some(state) = running()? {
+        return Ok(state);
+    }
+    let folder = home::sandbox(name)?;
+    fs::create_dir_all(&folder).map_err(Failure::file("make folder", &folder))?;
+    let path = folder.join("starting");
+    let lock = fs::File::create(&path).map_err(Failure::file("write", &path))?;
+    lock.lock().map_err(Failure::file("lock", &path))?;
+    if let Some(state) = running()? {
+        return Ok(state);
+    }
+    let args = Args {
+        name: name.to_owned(),
+        port: 0,
+        tls: false,
+        foreground: false,
+        output: Output::Text,
+    };
+    background(&args, &folder, None)
+}
+
 fn report(state: &State, output: Output, word: &str) -> Result<(), Failure> {
     let kubeconfig = state.kubeconfig()?;
     let text = match output {

@@ -1,0 +1,82 @@
+//! Which cluster is meant.
+
+use crate::commands::sandbox;
+use crate::failure::Failure;
+use kusion_generate::Stack;
+use kusion_runtime_k8s::ClusterSource;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Which cluster is meant; without any of these the one that kubectl would take.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ClusterArgs {
+    /// Use the embedded cluster of this name, and start it where it does not run
+    #[arg(
+        long,
+        value_name = "NAME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "default",
+        conflicts_with_all = ["kubeconfig", "context"]
+    )]
+    pub(crate) sandbox: Option<String>,
+    /// Kubeconfig of the cluster
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig
+    #[arg(long, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+}
+
+/// A cluster that was chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cluster {
+    /// The way to it.
+    pub(crate) source: ClusterSource,
+    /// Its kubeconfig, where it is one file.
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// The name of the sandbox that it is.
+    pub(crate) sandbox: Option<String>,
+}
+
+impl ClusterArgs {
+    /// Chooses the cluster of a stack; starts the sandbox where it is wanted and does not run.
+    pub(crate) fn choose(&self, stack: &Stack) -> Result<Cluster, Failure> {
+        if let Some(name) = &self.sandbox {
+            let state = sandbox::ensure(name)?;
+            let kubeconfig = state.kubeconfig()?;
+            let source =
+                ClusterSource::Found { kubeconfig: Some(kubeconfig.clone()), context: None };
+            let sandbox = Some(name.clone());
+            return Ok(Cluster { source, kubeconfig: Some(kubeconfig), sandbox });
+        }
+        let of_stack = || {
+            let file = stack.file.kube_config.as_ref().filter(|it| !it.is_empty())?;
+            Some(stack.folder.join(file))
+        };
+        let kubeconfig = self.kubeconfig.clone().or_else(of_stack);
+        let source =
+            ClusterSource::Found { kubeconfig: kubeconfig.clone(), context: self.context.clone() };
+        Ok(Cluster { source, kubeconfig, sandbox: None })
+    }
+
+    /// Writes the arguments as they stand on a command line.
+    pub(crate) fn words(&self) -> String {
+        let mut text = String::new();
+        match self.sandbox.as_deref() {
+            Some("default") => text.push_str(" --sandbox"),
+            Some(name) => {
+                let _ = write!(text, " --sandbox={name}");
+            }
+            None => {}
+        }
+        if let Some(file) = &self.kubeconfig {
+            let file = super::stacks::quoted(&file.display().to_string());
+            let _ = write!(text, " --kubeconfig {file}");
+        }
+        if let Some(context) = &self.context {
+            let _ = write!(text, " --context {}", super::stacks::quoted(context));
+        }
+        text
+    }
+}

@@ -1,0 +1,38 @@
+//! Durations on the command line.
+
+use std::time::Duration;
+
+/// Reads `90`, `30s`, `5m`, `1h` or `500ms`; a bare number means seconds.
+pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let wrong = || format!("`{text}` is no duration: write `30s`, `5m`, `1h` or `500ms`");
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    let seconds = |factor: u64| number.checked_mul(factor).map(Duration::from_secs);
+    let duration = match unit {
+        "ms" => Some(Duration::from_millis(number)),
+        "s" | "" => seconds(1),
+        "m" => seconds(60),
+        "h" => seconds(3600),
+        _ => None,
+    };
+    // A century is for ever, and still can be added to an instant.
+    duration.map(|it| it.min(Duration::from_hours(876_600))).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read() {
+        assert_eq!(parse("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse("5m"), Ok(Duration::from_mins(5)));
+        assert_eq!(parse("2h"), Ok(Duration::from_hours(2)));
+        for wrong in ["", "s", "1d", "-1s", "1.5s", "99999999999999999999", "5mm"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+        assert!(parse("18446744073709551615h").is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! How plans are made and run.
+
+use super::duration;
+use kusion_engine::{ApplyOptions, IgnoreRule, LockOptions, PreviewOptions, Stop};
+use kusion_plan::Guards;
+use kusion_store::{Holder, LockWait};
+use std::time::Duration;
+
+/// How a plan is made.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct PlanArgs {
+    /// Only this resource and what it needs; `*` stands for any text
+    #[arg(long = "target", value_name = "ID")]
+    targets: Vec<String>,
+    /// Field that keeps its live value, `[Kind:]spec.a[*].b`
+    #[arg(long, value_name = "RULE")]
+    ignore_fields: Vec<IgnoreRule>,
+    /// Take over fields that others own
+    #[arg(long)]
+    force_conflicts: bool,
+    /// Let a plan delete most of a stack
+    #[arg(long)]
+    allow_mass_delete: bool,
+    /// Let a plan delete resources of a protected kind, or with this id
+    #[arg(long, value_name = "KIND|ID")]
+    allow_delete: Vec<String>,
+}
+
+/// How long to wait for a stack that another process changes.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct LockArgs {
+    /// How long to wait for a stack that another process changes; without it not at all
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    lock_wait: Option<Duration>,
+}
+
+/// How steps are done.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct StepArgs {
+    /// How many calls run at a time
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    parallel: u16,
+    /// How long one step may take, and how long to wait until everything is ready
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
+    pub(crate) timeout: Duration,
+    /// Begin no other step after one has failed
+    #[arg(long)]
+    fail_fast: bool,
+}
+
+impl PlanArgs {
+    /// Returns how the engine makes a plan.
+    pub(crate) fn options(&self) -> PreviewOptions {
+        PreviewOptions {
+            targets: self.targets.clone(),
+            ignore: self.ignore_fields.clone(),
+            force: self.force_conflicts,
+            guards: Guards {
+                allow_mass_delete: self.allow_mass_delete,
+                allowed: self.allow_delete.clone(),
+                ..Guards::default()
+            },
+        }
+    }
+}
+
+impl LockArgs {
+    /// Returns how a stack is taken for a command.
+    pub(crate) fn options(&self, command: &str) -> LockOptions {
+        let wait = self.lock_wait.map_or(LockWait::No, LockWait::For);
+        LockOptions { holder: Holder::current(format!("kusion {command}")), wait }
+    }
+}
+
+impl StepArgs {
+    /// Returns how many calls run at a time.
+    pub(crate) fn parallel(&self) -> usize {
+        usize::from(self.parallel)
+    }
+
+    /// Returns how the engine does an operation.
+    pub(crate) fn options(
+        &self,
+        preview: PreviewOptions,
+        lock: LockOptions,
+        stop: &Stop,
+    ) -> ApplyOptions {
+        ApplyOptions {
+            preview,
+            keep_going: !self.fail_fast,
+            timeout: self.timeout,
+            stop: stop.clone(),
+            lock: lock.clone(),
+            ..ApplyOptions::new(lock.holder)
+        }
+    }
+}

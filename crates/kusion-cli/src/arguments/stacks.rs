@@ -1,0 +1,118 @@
+//! Which stacks are meant, and how they compile.
+
+use crate::failure::Failure;
+use base_system::{OsSystem, System as _};
+use kusion_generate::{CompileOptions, Compiled, Stack, compile, find};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Which stacks are meant.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct FolderArgs {
+    /// Folders of stacks, of projects (all of their stacks), or around them; without any, the
+    /// working folder
+    #[arg(value_name = "DIR")]
+    pub(crate) folders: Vec<PathBuf>,
+    /// Folder that relative paths start from
+    #[arg(long, short = 'w', value_name = "DIR")]
+    pub(crate) workdir: Option<PathBuf>,
+}
+
+/// How stacks compile.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ProgramArgs {
+    /// Top-level argument, `key=value`
+    #[arg(long = "argument", short = 'D', value_name = "KEY=VALUE", value_parser = pair)]
+    pub(crate) arguments: Vec<String>,
+    /// Settings file, relative to the folder of each stack
+    #[arg(long = "settings", short = 'Y', value_name = "FILE")]
+    pub(crate) settings: Vec<PathBuf>,
+    /// Change to the program, `path=value`
+    #[arg(long = "overrides", short = 'O', value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+impl FolderArgs {
+    /// Finds the stacks, in the order of their paths, without compiling them.
+    pub(crate) fn find(&self) -> Result<Vec<Stack>, Failure> {
+        let system = OsSystem;
+        let base = match &self.workdir {
+            Some(folder) => folder.clone(),
+            None => system.current_dir().map_err(Failure::file("read", "."))?,
+        };
+        if self.folders.is_empty() {
+            return Ok(find(&system, &base)?);
+        }
+        let mut stacks = Vec::new();
+        for folder in &self.folders {
+            stacks.extend(find(&system, &base.join(folder))?);
+        }
+        stacks.sort_by(|a, b| a.folder.cmp(&b.folder));
+        stacks.dedup_by(|a, b| a.folder == b.folder);
+        Ok(stacks)
+    }
+
+    /// Finds the one stack that is meant.
+    pub(crate) fn find_one(&self) -> Result<Stack, Failure> {
+        let mut stacks = self.find()?;
+        match (stacks.pop(), stacks.len()) {
+            (Some(stack), 0) => Ok(stack),
+            (_, others) => Err(Failure::OneStack(others + 1)),
+        }
+    }
+
+    /// Compiles the stacks, in the order of their paths.
+    pub(crate) fn compile(&self, program: &ProgramArgs) -> Result<Vec<Compiled>, Failure> {
+        let options = CompileOptions {
+            work_dir: self.workdir.clone(),
+            folders: self.folders.clone(),
+            settings: program.settings.clone(),
+            arguments: program.arguments.clone(),
+            overrides: program.overrides.clone(),
+            ..CompileOptions::default()
+        };
+        Ok(compile(&OsSystem, &options)?)
+    }
+
+    /// Writes the folders as they stand on a command line.
+    pub(crate) fn words(&self) -> String {
+        let mut text = String::new();
+        for folder in &self.folders {
+            let _ = write!(text, " {}", quoted(&folder.display().to_string()));
+        }
+        if let Some(folder) = &self.workdir {
+            let _ = write!(text, " -w {}", quoted(&folder.display().to_string()));
+        }
+        text
+    }
+}
+
+/// Checks that a word is `key=value`.
+fn pair(word: &str) -> Result<String, String> {
+    match word.split_once('=') {
+        Some((key, _)) if !key.trim().is_empty() => Ok(word.to_owned()),
+        _ => Err("write `key=value`".to_owned()),
+    }
+}
+
+/// Writes a word so that a shell reads it as one.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:@=+,".contains(&b);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_words_are_quoted() {
+        assert_eq!(quoted("a/b-c"), "a/b-c");
+        assert_eq!(quoted("a b's"), r"'a b'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

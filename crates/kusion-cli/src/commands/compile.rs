@@ -1,0 +1,120 @@
+//! `kusion compile`.
+
+use crate::arguments::{FolderArgs, ProgramArgs};
+use crate::failure::Failure;
+use crate::view;
+use kusion_generate::{Compiled, spec_json, spec_yaml};
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+/// What is compiled, and where it goes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    folders: FolderArgs,
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// File for the Spec, or folder for those of several stacks
+    #[arg(long, short, value_name = "FILE|DIR")]
+    output: Option<PathBuf>,
+    /// Form of the Spec
+    #[arg(long, value_enum, default_value_t)]
+    format: Form,
+}
+
+/// The form of a Spec.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum Form {
+    /// YAML; several stacks are several documents.
+    #[default]
+    Yaml,
+    /// JSON; several stacks are several objects with `project`, `stack` and `spec`.
+    Json,
+}
+
+/// Compiles stacks to Specs.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let compiled = args.folders.compile(&args.program)?;
+    for stack in &compiled {
+        tell(stack);
+    }
+    let Some(output) = &args.output else {
+        return view::result(&together(&compiled, args.format));
+    };
+    let base = args.folders.workdir.clone().unwrap_or_default();
+    let output = base.join(output);
+    let is_folder = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
+    if let ([stack], false) = (compiled.as_slice(), is_folder) {
+        return write(&output, &alone(stack, args.format));
+    }
+    let current = std::env::current_dir().unwrap_or_default();
+    let base = current.join(base);
+    let base = fs::canonicalize(&base).unwrap_or(base);
+    for stack in &compiled {
+        let folder = &stack.stack.folder;
+        let inner = folder.strip_prefix(&base).or_else(|_| folder.strip_prefix(&current));
+        let inner = inner.unwrap_or(folder);
+        let mut path = output.clone();
+        // Nothing is written outside of the folder, wherever the stack lies.
+        path.extend(inner.components().filter(|it| matches!(it, Component::Normal(_))));
+        if path == output {
+            path.push(&stack.stack.name);
+        }
+        let extension = if args.format == Form::Json { "json" } else { "yaml" };
+        path.as_mut_os_string().push(format!(".{extension}"));
+        write(&path, &alone(stack, args.format))?;
+    }
+    Ok(())
+}
+
+fn alone(stack: &Compiled, form: Form) -> String {
+    match form {
+        Form::Yaml => spec_yaml(&stack.spec),
+        Form::Json => spec_json(&stack.spec) + "\n",
+    }
+}
+
+fn together(compiled: &[Compiled], form: Form) -> String {
+    if let [stack] = compiled {
+        return alone(stack, form);
+    }
+    let mut text = String::new();
+    for stack in compiled {
+        let (project, name) = (&stack.stack.project.name, &stack.stack.name);
+        match form {
+            Form::Yaml => {
+                let _ = write!(text, "---\n# {project}/{name}\n{}", spec_yaml(&stack.spec));
+            }
+            Form::Json => {
+                let names = serde_json::json!([project, name]);
+                let spec = spec_json(&stack.spec);
+                let _ = writeln!(
+                    text,
+                    "{{\"project\": {}, \"stack\": {}, \"spec\": {spec}}}",
+                    names[0], names[1]
+                );
+            }
+        }
+    }
+    text
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;
+    }
+    fs::write(path, text).map_err(Failure::file("write", path))
+}
+
+/// Writes what the program printed and what there is to say about a stack to standard error.
+fn tell(stack: &Compiled) {
+    let mut out = std::io::stderr().lock();
+    // Nobody is left to tell when this fails.
+    let _ = out.write_all(stack.printed.as_bytes());
+    for note in &stack.notes {
+        let (project, name) = (&stack.stack.project.name, &stack.stack.name);
+        let _ = writeln!(out, "note: {project}/{name}: {}", note.trim_end());
+    }
+}

@@ -1,0 +1,171 @@
+//! `kusion init`.
+
+use crate::failure::Failure;
+use crate::view;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What stands for the name of the project in files of templates.
+const NAME: &str = "@NAME@";
+
+/// A project to begin with.
+struct Template {
+    name: &'static str,
+    about: &'static str,
+    files: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! template {
+    ($name:literal, $about:literal, [$($file:literal),* $(,)?]) => {
+        Template {
+            name: $name,
+            about: $about,
+            files: &[$(
+                ($file, include_str!(concat!("../../templates/", $name, "/", $file)))
+            ),*],
+        }
+    };
+}
+
+const TEMPLATES: [Template; 2] = [
+    template!(
+        "web",
+        "a web server with a model of its own, stacks dev and prod",
+        [
+            "kcl.mod",
+            "project.yaml",
+            "models/server.k",
+            "models/objects.k",
+            "base/base.k",
+            "base/render.k",
+            "dev/stack.yaml",
+            "dev/kcl.yaml",
+            "dev/main.k",
+            "prod/stack.yaml",
+            "prod/kcl.yaml",
+            "prod/main.k",
+        ]
+    ),
+    template!(
+        "guestbook",
+        "a page and a store behind it, stacks dev and prod",
+        [
+            "kcl.mod",
+            "project.yaml",
+            "base/base.k",
+            "base/render.k",
+            "dev/stack.yaml",
+            "dev/kcl.yaml",
+            "dev/main.k",
+            "prod/stack.yaml",
+            "prod/kcl.yaml",
+            "prod/main.k",
+        ]
+    ),
+];
+
+/// What is written, and where.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The template; `--list` shows which there are
+    #[arg(default_value = "web")]
+    template: String,
+    /// The folder of the new project; without one, a folder with the name of the project
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Name of the project; without one, that of the folder or the template
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    name: Option<String>,
+    /// Show which templates there are
+    #[arg(long)]
+    list: bool,
+}
+
+/// Writes a new project.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    if args.list {
+        let mut text = String::new();
+        for template in &TEMPLATES {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{:10} {}", template.name, template.about);
+        }
+        return view::result(&text);
+    }
+    let Some(template) = TEMPLATES.iter().find(|it| it.name == args.template) else {
+        let names: Vec<&str> = TEMPLATES.iter().map(|it| it.name).collect();
+        return Err(Failure::Template { name: args.template.clone(), known: names.join(", ") });
+    };
+    let of_folder = || {
+        let folder = args.folder.as_deref()?.file_name()?.to_str()?;
+        name(folder).ok()
+    };
+    let project = args.name.clone().or_else(of_folder).unwrap_or_else(|| template.name.to_owned());
+    let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from(&project));
+    for (file, _) in template.files {
+        let path = folder.join(file);
+        if path.symlink_metadata().is_ok() {
+            return Err(Failure::Exists(path));
+        }
+    }
+    for (file, text) in template.files {
+        write(&folder.join(file), &text.replace(NAME, &project))?;
+    }
+    let folder = folder.display();
+    view::result(&format!(
+        "wrote project `{project}` to {folder}\n\
+         next: `kusion compile {folder}/dev` shows its Spec, \
+         `kusion apply {folder}/dev --sandbox --watch` rehearses it\n"
+    ))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;
+    }
+    fs::write(path, text).map_err(Failure::file("write", path))
+}
+
+/// Checks that a word can be the name of a project, which namespaces are named after.
+fn name(word: &str) -> Result<String, String> {
+    let is_good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    let ends = word.starts_with('-') || word.ends_with('-');
+    if word.is_empty() || word.len() > 50 || ends || !word.bytes().all(is_good) {
+        return Err("use up to 50 lower-case letters, digits and inner dashes".to_owned());
+    }
+    Ok(word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base_system::MemorySystem;
+    use kusion_generate::{CompileOptions, compile};
+
+    #[test]
+    fn every_template_compiles() {
+        for template in &TEMPLATES {
+            let add = |system: MemorySystem, (file, text): &(&str, &str)| {
+                system.with_file(format!("/shop/{file}"), text.replace(NAME, "shop"))
+            };
+            let system = template.files.iter().fold(MemorySystem::new(), add);
+            let options =
+                CompileOptions { work_dir: Some("/shop".into()), ..CompileOptions::default() };
+            let compiled = compile(&system, &options).expect("the template compiles");
+            assert_eq!(compiled.len(), 2);
+            for stack in compiled {
+                assert!(stack.spec.resources.len() >= 4);
+                assert_eq!(stack.notes, [""; 0]);
+                assert_eq!(stack.stack.project.name, "shop");
+            }
+        }
+    }
+
+    #[test]
+    fn names() {
+        assert!(name("my-web1").is_ok());
+        for wrong in ["", "A", "a_b", "-a", "a-", "a.b"] {
+            assert!(name(wrong).is_err(), "{wrong}");
+        }
+    }
+}

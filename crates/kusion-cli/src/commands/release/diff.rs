@@ -1,0 +1,123 @@
+//! `kusion release diff`.
+
+use super::{StackArgs, wanted};
+use crate::failure::{Exit, Failure};
+use crate::work;
+use kusion_model::{
+    Action, FieldChange, Operation, PLAN_VERSION, Plan, Reason, Resource, ResourceId, Shown, Spec,
+    StackKey, Step,
+};
+use kusion_plan::differences;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Which releases are compared.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The earlier release
+    #[arg(value_name = "REV")]
+    from: u64,
+    /// The later release
+    #[arg(value_name = "REV")]
+    to: u64,
+    #[command(flatten)]
+    stack: StackArgs,
+}
+
+/// Shows what differs between what two releases wanted.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let view = args.stack.view.view();
+    view.tell(work::read(async {
+        let place = args.stack.open(&view).await?;
+        let hashed = |hash: &Value| format!("{MARK}{}", hash.as_str().unwrap_or_default()).into();
+        let from = wanted(&place, args.from, &hashed).await?;
+        let to = wanted(&place, args.to, &hashed).await?;
+        let title = format!("from release {} to release {} of {}", args.from, args.to, place.title);
+        view.plan(&title, &compared(&place.key, &from, &to), &[]);
+        Ok(Exit::Success)
+    }))
+}
+
+/// Says what must be done to get from one Spec to another.
+fn compared(key: &StackKey, from: &Spec, to: &Spec) -> Plan {
+    let by_id = |spec: &Spec| -> BTreeMap<ResourceId, Resource> {
+        spec.resources.iter().map(|it| (it.id.clone(), it.clone())).collect()
+    };
+    let (from, to) = (by_id(from), by_id(to));
+    let mut steps: Vec<Step> =
+        to.values().map(|after| step(from.get(&after.id), after, true)).collect();
+    let gone = from.values().filter(|it| !to.contains_key(&it.id));
+    steps.extend(gone.map(|before| step(None, before, false)));
+    Plan {
+        version: PLAN_VERSION,
+        key: key.clone(),
+        operation: Operation::Apply,
+        state_seq: 0,
+        spec_digest: String::new(),
+        steps,
+    }
+}
+
+fn step(before: Option<&Resource>, resource: &Resource, is_wanted: bool) -> Step {
+    let changes: Vec<FieldChange> = before
+        .map(|before| {
+            differences(&before.attributes, &resource.attributes)
+                .into_iter()
+                .map(|it| FieldChange {
+                    path: it.path,
+                    before: it.before.map(shown),
+                    after: it.after.map(shown),
+                    origin: None,
+                })
+                .collect()
+        })
+        .unwrap_or_default();
+    let (action, reason) = match (before, is_wanted) {
+        (_, false) => (Action::Delete, Reason::Unwanted),
+        (None, true) => (Action::Create, Reason::New),
+        (Some(_), true) if changes.is_empty() => (Action::Keep, Reason::Same),
+        (Some(_), true) => (Action::Update, Reason::Differs),
+    };
+    Step {
+        id: resource.id.clone(),
+        resource_type: resource.resource_type.clone(),
+        action,
+        reason,
+        changes,
+        desired: None,
+        identity: None,
+        live_digest: None,
+        after: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+/// What stands before the hash of a secret while Specs are compared: a secret is one value.
+const MARK: &str = "\0secret ";
+
+fn shown(value: &Value) -> Shown {
+    match hash_of(value) {
+        Some(hash) => Shown::Secret { hash: hash.to_owned() },
+        None => {
+            let mut plain = value.clone();
+            unmark(&mut plain);
+            Shown::Plain(plain)
+        }
+    }
+}
+
+fn hash_of(value: &Value) -> Option<&str> {
+    value.as_str()?.strip_prefix(MARK)
+}
+
+fn unmark(value: &mut Value) {
+    match value {
+        Value::Object(map) => map.values_mut().for_each(unmark),
+        Value::Array(items) => items.iter_mut().for_each(unmark),
+        _ => {
+            if let Some(hash) = hash_of(value) {
+                *value = json!({"$secret": hash});
+            }
+        }
+    }
+}

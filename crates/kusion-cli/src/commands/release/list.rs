@@ -1,0 +1,57 @@
+//! `kusion release list`.
+
+use super::StackArgs;
+use crate::failure::{Exit, Failure};
+use crate::view::{style, words};
+use crate::work;
+use kusion_store::ReleaseEntry;
+use serde_json::json;
+
+/// Whose releases are listed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    stack: StackArgs,
+}
+
+/// Lists the releases of a stack, the newest last.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let view = args.stack.view.view();
+    view.tell(work::read(async {
+        let place = args.stack.open(&view).await?;
+        let releases = place.engine.store().read(&place.key).await?.releases;
+        for release in &releases {
+            let mut value = json!(release);
+            if let Some(map) = value.as_object_mut() {
+                map.insert("event".to_owned(), "release".into());
+            }
+            view.json(&value);
+        }
+        view.text(&if releases.is_empty() {
+            format!("{} has no releases\n", place.title)
+        } else {
+            text(&releases)
+        });
+        Ok(Exit::Success)
+    }))
+}
+
+fn text(releases: &[ReleaseEntry]) -> String {
+    let heads = ["REVISION", "OPERATION", "STATE", "STARTED", "TOOK", "BY", "MESSAGE"];
+    let mut rows = vec![heads.map(str::to_owned).to_vec()];
+    for release in releases {
+        let head = &release.head;
+        let ended = release.ended.as_deref().and_then(|it| it.parse().ok());
+        let took = ended.and_then(|it| words::between(&head.started, it));
+        rows.push(vec![
+            head.revision.to_string(),
+            words::of_operation(head.operation),
+            words::of_phase(release.phase).0.to_owned(),
+            head.started.clone(),
+            took.map(words::of_duration).unwrap_or_default(),
+            style::one_line(&head.operator),
+            style::one_line(&release.message),
+        ]);
+    }
+    style::table(&rows)
+}

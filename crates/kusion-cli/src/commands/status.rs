@@ -1,0 +1,98 @@
+//! `kusion status`.
+
+use crate::arguments::{BackendArgs, ClusterArgs, FolderArgs, ViewArgs};
+use crate::desk::{Desk, Place};
+use crate::failure::{Exit, Failure};
+use crate::view::board::related_line;
+use crate::view::style::{Role, one_line, pad};
+use crate::view::{View, words};
+use crate::work;
+use kusion_engine::ResourceStatus;
+use kusion_model::{HealthState, ResourceId};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use unicode_width::UnicodeWidthStr as _;
+
+/// Whose state is shown.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    folders: FolderArgs,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    #[command(flatten)]
+    backend: BackendArgs,
+    #[command(flatten)]
+    view: ViewArgs,
+}
+
+type Resources = BTreeMap<ResourceId, ResourceStatus>;
+
+/// Shows what stacks own and how it fares.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let view = args.view.view();
+    view.tell(status(args, &view))
+}
+
+fn status(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
+    let stacks = args.folders.find()?;
+    let mut desk = Desk::new(view, &args.cluster, &args.backend, 16)?;
+    work::read(async {
+        for stack in &stacks {
+            let place = desk.open(stack).await?;
+            let resources = place.engine.status(&place.key).await?;
+            view.json(&json(&place, &resources));
+            view.text(&text(view, &place, &resources));
+        }
+        Ok(Exit::Success)
+    })
+}
+
+fn json(place: &Place, resources: &Resources) -> Value {
+    let resources: Vec<Value> = resources
+        .iter()
+        .map(|(id, status)| {
+            json!({
+                "id": id,
+                "revision": status.state.revision,
+                "health": status.health,
+                "related": status.related,
+            })
+        })
+        .collect();
+    json!({"event": "status", "stack": place.key, "resources": resources})
+}
+
+fn text(view: &View, place: &Place, resources: &Resources) -> String {
+    let style = view.style();
+    let mut lines = vec![style.paint(Role::Heading, &place.title)];
+    if resources.is_empty() {
+        lines.push("  nothing is applied here".to_owned());
+    }
+    let width = resources.keys().map(|id| id.as_str().width()).max().unwrap_or(0);
+    for (id, status) in resources {
+        let (mark, role, words) = match &status.health {
+            None => ("?", Role::Bad, "gone: the next apply makes it again".to_owned()),
+            Some(health) => {
+                let (mark, _, role) = words::of_state(health.state);
+                (mark, role, words::of_health(health))
+            }
+        };
+        let id = pad(&one_line(id.as_str()), width);
+        lines.push(format!("  {} {id}  {words}", style.paint(role, mark)));
+        for object in &status.related {
+            lines.push(related_line(object, View::wide_frame(), style));
+        }
+    }
+    let is = |state: HealthState| {
+        let has = |it: &&ResourceStatus| it.health.as_ref().is_some_and(|it| it.state == state);
+        resources.values().filter(has).count()
+    };
+    if !resources.is_empty() {
+        let (ready, all) = (is(HealthState::Ready), resources.len());
+        lines.push(format!("{ready} of {} ready", words::count(all, "resource")));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}

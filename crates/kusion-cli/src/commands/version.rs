@@ -1,0 +1,25 @@
+//! `kusion version`.
+
+use crate::failure::Failure;
+use crate::view::{self, Output};
+use serde_json::json;
+use std::env::consts::{ARCH, OS};
+
+/// How the version is shown.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Form of the result
+    #[arg(long, short, value_enum, default_value_t)]
+    output: Output,
+}
+
+/// Prints the version.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let version = env!("CARGO_PKG_VERSION");
+    view::result(&match args.output {
+        Output::Text => format!("kusion {version} ({OS}/{ARCH})\n"),
+        Output::Json => {
+            format!("{:#}\n", json!({"version": version, "os": OS, "arch": ARCH}))
+        }
+    })
+}

@@ -1,0 +1,155 @@
+//! How operations and watches ended.
+
+use super::View;
+use super::board::related_line;
+use super::style::{Role, Style, one_line};
+use super::words::{self, count, of_action};
+use crate::arguments::quoted;
+use crate::desk::Place;
+use kusion_engine::{Finding, Outcome, RelatedObject, Report, WatchEnd};
+use kusion_model::HealthState;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// The most failures that are repeated at the end.
+const MOST: usize = 20;
+
+/// Says how an operation ended: what was done, what failed and what to run next.
+pub(crate) fn of_operation(report: &Report, style: Style) -> String {
+    let Some(revision) = report.revision else { return String::new() };
+    let (word, role) = words::of_phase(report.phase);
+    let counts: Vec<String> = [
+        (Outcome::Done, "done"),
+        (Outcome::Failed, "failed"),
+        (Outcome::Unknown, "unknown"),
+        (Outcome::Skipped, "skipped"),
+    ]
+    .into_iter()
+    .map(|(outcome, word)| (report.count(outcome), word))
+    .filter(|(number, _)| *number > 0)
+    .map(|(number, word)| format!("{number} {word}"))
+    .collect();
+    let counts = if counts.is_empty() { "nothing done".to_owned() } else { counts.join(", ") };
+    let mut text = format!("release {revision} {}: {counts}\n", style.paint(role, word));
+    let failed: Vec<_> = report
+        .steps
+        .iter()
+        .filter(|it| matches!(it.outcome, Outcome::Failed | Outcome::Unknown))
+        .collect();
+    for step in failed.iter().take(MOST) {
+        let verb = of_action(step.action).verb;
+        let mark = style.paint(Role::Bad, "✗");
+        let _ = writeln!(text, "  {mark} {verb} {}: {}", step.id, one_line(&step.message));
+    }
+    if failed.len() > MOST {
+        let _ = writeln!(text, "  … and {} more", failed.len() - MOST);
+    }
+    if !failed.is_empty() || report.count(Outcome::Skipped) > 0 {
+        text.push_str(
+            "what was done is recorded: run `kusion preview` to see what is left, \
+             and the same command again to do it\n",
+        );
+    }
+    text
+}
+
+/// Says how watching ended: what failed, why, and what to run next.
+pub(crate) fn of_watch(view: &View, place: &Place, end: &WatchEnd) -> String {
+    let style = view.style();
+    match end {
+        WatchEnd::Ready => format!("{}\n", style.paint(Role::Good, "everything is ready")),
+        WatchEnd::Stopped => "watching was stopped; what was applied stays\n".to_owned(),
+        WatchEnd::Failed(findings) => {
+            let head = format!("{} cannot get ready", count(findings.len(), "resource"));
+            of_findings(view, place, &head, findings)
+        }
+        WatchEnd::TimedOut(findings) => {
+            let head = format!("the time is over: {} not ready", count(findings.len(), "resource"));
+            of_findings(view, place, &head, findings)
+        }
+    }
+}
+
+fn of_findings(view: &View, place: &Place, head: &str, findings: &[Finding]) -> String {
+    let style = view.style();
+    let mut text = format!("{}\n", style.paint(Role::Bad, head));
+    let mut pod = None;
+    for finding in findings.iter().take(MOST) {
+        let mark = style.paint(Role::Bad, "✗");
+        let _ = writeln!(text, "  {mark} {}: {}", finding.id, one_line(&finding.message));
+        let related = view.last_seen(&finding.id).map(|(_, it)| it).unwrap_or_default();
+        for object in related.iter().filter(|it| it.health.state != HealthState::Ready) {
+            let _ = writeln!(text, "{}", related_line(object, View::wide_frame(), style));
+            if object.kind == "Pod" && pod.is_none() {
+                pod = Some((namespace_of(finding.id.as_str()), object.clone()));
+            }
+        }
+    }
+    if findings.len() > MOST {
+        let _ = writeln!(text, "  … and {} more", findings.len() - MOST);
+    }
+    text.push_str("to find out more:\n");
+    if let Some((namespace, pod)) = pod {
+        text.push_str(&of_pod(place, namespace, &pod));
+    }
+    text.push_str("  kusion release list       (go back with `kusion release rollback REV`)\n");
+    text
+}
+
+fn of_pod(place: &Place, namespace: Option<&str>, pod: &RelatedObject) -> String {
+    let kubectl = kubectl(place);
+    let namespace = namespace.map(|it| format!(" -n {}", quoted(it))).unwrap_or_default();
+    let name = quoted(&pod.name);
+    format!("  {kubectl}{namespace} describe pod {name}\n  {kubectl}{namespace} logs {name}\n")
+}
+
+/// Returns the namespace in the id of a Kubernetes object: `apps/v1:Deployment:shop:web`.
+fn namespace_of(id: &str) -> Option<&str> {
+    let mut parts = id.splitn(4, ':');
+    let namespace = parts.nth(2)?;
+    parts.next().map(|_| namespace)
+}
+
+/// Writes the call of kubectl that reaches the cluster of a stack.
+fn kubectl(place: &Place) -> String {
+    match &place.cluster.kubeconfig {
+        Some(file) => format!("kubectl --kubeconfig {}", quoted(&file.display().to_string())),
+        None => "kubectl".to_owned(),
+    }
+}
+
+/// Says what can be tried once a stack is ready.
+pub(crate) fn what_next(place: &Place, arguments: &str, style: Style) -> String {
+    let program = std::env::args().next().unwrap_or_else(|| "kusion".to_owned());
+    let program = quoted(&program);
+    let kubectl = kubectl(place);
+    let head = style.paint(Role::Heading, "what to try next:");
+    format!(
+        "{head}\n  {program} status{arguments}\n  {kubectl} get all --all-namespaces\n  \
+         {program} destroy{arguments} --yes\n"
+    )
+}
+
+/// Says how watching ended, for programs.
+pub(crate) fn json_of_watch(place: &Place, end: &WatchEnd) -> Value {
+    let (word, findings) = match end {
+        WatchEnd::Ready => ("ready", [].as_slice()),
+        WatchEnd::Failed(findings) => ("failed", findings.as_slice()),
+        WatchEnd::TimedOut(findings) => ("timedOut", findings.as_slice()),
+        WatchEnd::Stopped => ("stopped", [].as_slice()),
+    };
+    let findings: Vec<Value> =
+        findings.iter().map(|it| json!({"id": it.id, "message": it.message})).collect();
+    json!({"event": "watched", "stack": place.key, "end": word, "findings": findings})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_namespace_is_found_in_an_id() {
+        assert_eq!(namespace_of("apps/v1:Deployment:shop:web"), Some("shop"));
+        assert_eq!(namespace_of("v1:Namespace:shop"), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! The words for what is done and how things fare.
+
+use super::style::{Role, one_line};
+use jiff::Timestamp;
+use kusion_model::{Action, Health, HealthState, Operation, Phase, Reason};
+use std::time::Duration;
+
+/// How an action is shown.
+pub(crate) struct ActionWords {
+    /// The mark before it.
+    pub(crate) sign: &'static str,
+    /// What is to be done: `create`.
+    pub(crate) verb: &'static str,
+    /// What is being done: `creating`.
+    pub(crate) doing: &'static str,
+    /// What was done: `created`.
+    pub(crate) done: &'static str,
+    /// Its colour.
+    pub(crate) role: Role,
+}
+
+/// Returns the words for an action.
+pub(crate) fn of_action(action: Action) -> ActionWords {
+    let (sign, verb, doing, done, role) = match action {
+        Action::Keep => (" ", "keep", "keeping", "kept", Role::Muted),
+        Action::Create => ("+", "create", "creating", "created", Role::Good),
+        Action::Adopt => (">", "adopt", "adopting", "adopted", Role::Changed),
+        Action::Update => ("~", "change", "changing", "changed", Role::Changed),
+        Action::Replace => ("±", "replace", "replacing", "replaced", Role::Replaced),
+        Action::Delete => ("-", "delete", "deleting", "deleted", Role::Bad),
+        Action::Forget => ("?", "forget", "forgetting", "forgotten", Role::Muted),
+    };
+    ActionWords { sign, verb, doing, done, role }
+}
+
+/// Says why an action was chosen; empty where the action says it all.
+pub(crate) fn of_reason(reason: &Reason) -> String {
+    match reason {
+        Reason::New | Reason::Same | Reason::Differs | Reason::Destroyed => String::new(),
+        Reason::Vanished => "it was there and is gone".to_owned(),
+        Reason::Unknown => "it exists, and this stack does not own it yet".to_owned(),
+        Reason::Unwanted => "the stack no longer wants it".to_owned(),
+        Reason::Immutable { fields, message } if fields.is_empty() => {
+            format!("it cannot change in place: {}", one_line(message))
+        }
+        Reason::Immutable { fields, .. } => {
+            let paths: Vec<String> = fields.iter().map(ToString::to_string).collect();
+            format!("{} cannot change in place", paths.join(", "))
+        }
+    }
+}
+
+/// Names an operation.
+pub(crate) fn of_operation(operation: Operation) -> String {
+    match operation {
+        Operation::Apply => "apply".to_owned(),
+        Operation::Destroy => "destroy".to_owned(),
+        Operation::Rollback { to } => format!("rollback to {to}"),
+    }
+}
+
+/// Names the state of a release.
+pub(crate) fn of_phase(phase: Phase) -> (&'static str, Role) {
+    match phase {
+        Phase::Running => ("running", Role::Changed),
+        Phase::Succeeded => ("succeeded", Role::Good),
+        Phase::Failed => ("failed", Role::Bad),
+        Phase::Stopped => ("stopped", Role::Changed),
+        Phase::Interrupted => ("interrupted", Role::Bad),
+    }
+}
+
+/// The mark, the word and the colour of a state.
+pub(crate) fn of_state(state: HealthState) -> (&'static str, &'static str, Role) {
+    match state {
+        HealthState::Ready => ("●", "ready", Role::Good),
+        HealthState::Progressing => ("◌", "progressing", Role::Changed),
+        HealthState::Failed => ("✗", "failed", Role::Bad),
+        HealthState::Terminating => ("◌", "terminating", Role::Muted),
+    }
+}
+
+/// Says how an object fares, with the cause, in one line.
+pub(crate) fn of_health(health: &Health) -> String {
+    let (_, word, _) = of_state(health.state);
+    let mut text = word.to_owned();
+    if let Some(reason) = &health.reason {
+        text = format!("{text}, {}", one_line(reason));
+    }
+    if !health.message.is_empty() {
+        text = format!("{text}: {}", one_line(&health.message));
+    }
+    text
+}
+
+/// Writes an age or a duration as kubectl does: `35s`, `4m10s`, `3h`, `12d`.
+pub(crate) fn of_duration(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..=119 => format!("{seconds}s"),
+        120..=599 if !seconds.is_multiple_of(60) => format!("{}m{}s", seconds / 60, seconds % 60),
+        120..=10_799 => format!("{}m", seconds / 60),
+        10_800..=172_799 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// Returns the time between two instants of the calendar; none if one cannot be read.
+pub(crate) fn between(start: &str, end: Timestamp) -> Option<Duration> {
+    let start: Timestamp = start.parse().ok()?;
+    Some(end.duration_since(start).try_into().unwrap_or_default())
+}
+
+/// Writes a number with its word: `1 step`, `2 steps`.
+pub(crate) fn count(number: usize, word: &str) -> String {
+    if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_short() {
+        let texts: Vec<String> = [0, 119, 130, 180, 601, 7300, 11_000, 200_000]
+            .map(|it| of_duration(Duration::from_secs(it)))
+            .to_vec();
+        assert_eq!(texts, ["0s", "119s", "2m10s", "3m", "10m", "121m", "3h", "2d"]);
+    }
+
+    #[test]
+    fn an_age_is_never_negative() {
+        let now: Timestamp = "2026-01-01T00:00:10Z".parse().expect("a time");
+        assert_eq!(between("2026-01-01T00:00:00Z", now), Some(Duration::from_secs(10)));
+        assert_eq!(between("2026-01-01T00:00:20Z", now), Some(Duration::ZERO));
+        assert_eq!(between("soon", now), None);
+    }
+
+    #[test]
+    fn the_cause_of_a_failure_is_said() {
+        let health = Health::failed("ImagePullBackOff", "no such image\n  x");
+        assert_eq!(of_health(&health), "failed, ImagePullBackOff: no such image   x");
+    }
+}

@@ -1,0 +1,75 @@
+//! Runs the asynchronous part of a command, and what interruptions do to it.
+
+use crate::failure::Failure;
+use crate::view::View;
+use kusion_engine::Stop;
+use std::sync::Arc;
+use tokio::runtime::{Builder, Runtime};
+
+/// The exit code of an interrupted command.
+const INTERRUPTED: i32 = 130;
+
+/// Does something that changes nothing: an interruption ends it at once.
+pub(crate) fn read<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    runtime()?.block_on(async {
+        tokio::select! {
+            biased;
+            () = interruption() => Err(Failure::Interrupted),
+            done = work => done,
+        }
+    })
+}
+
+/// Does something that changes things: the first interruption lets what has begun come to an
+/// end, the second one ends the process at once.
+pub(crate) fn change<T>(
+    view: &Arc<View>,
+    stop: &Stop,
+    work: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    let runtime = runtime()?;
+    runtime.spawn(stop_at_interruption(Arc::clone(view), stop.clone()));
+    runtime.block_on(work)
+}
+
+fn runtime() -> Result<Runtime, Failure> {
+    Builder::new_multi_thread().enable_all().build().map_err(Failure::Threads)
+}
+
+async fn stop_at_interruption(view: Arc<View>, stop: Stop) {
+    interruption().await;
+    if !view.is_asking() {
+        view.notice(
+            "stopping: steps that run come to their end and are recorded; \
+             once more Ctrl-C stops at once",
+        );
+    }
+    stop.ask();
+    interruption().await;
+    view.end();
+    view.notice("stopped at once; the next run finds out what the last calls did");
+    std::process::exit(INTERRUPTED);
+}
+
+/// Waits until the user or the system asks the process to end.
+#[cfg(unix)]
+async fn interruption() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+/// Waits until the user or the system asks the process to end.
+#[cfg(windows)]
+async fn interruption() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}

@@ -1,0 +1,262 @@
+//! `kusion preview`, `apply`, `destroy`, `status`, `watch`.
+
+use crate::support::{Home, Project};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const WEB: &str = r#"namespace = {
+    apiVersion = "v1"
+    kind = "Namespace"
+    metadata.name = "shop"
+}
+settings = {
+    apiVersion = "v1"
+    kind = "ConfigMap"
+    metadata = {name = "settings", namespace = "shop"}
+    data.color = "blue"
+}
+web = {
+    apiVersion = "apps/v1"
+    kind = "Deployment"
+    metadata = {name = "web", namespace = "shop"}
+    spec = {
+        replicas = 1
+        selector.matchLabels.app = "web"
+        template = {
+            metadata.labels.app = "web"
+            spec.containers = [{name = "web", image = "nginx"}]
+        }
+    }
+}
+"#;
+
+const SETTINGS: &str = "/api/v1/namespaces/shop/configmaps/settings";
+
+#[test]
+fn a_stack_is_previewed_applied_changed_and_destroyed() {
+    let project = Project::new("life", &[("dev", WEB)]);
+    let (code, out, err) = project.run(&["preview", "--exit-code"]);
+    assert_eq!(code, Some(3), "{out}{err}");
+    assert!(out.contains("+ create  apps/v1:Deployment:shop:web\n"), "{out}");
+    assert!(out.ends_with("3 to create\n"), "{out}");
+    assert!(!out.contains('\u{1b}'), "{out}");
+    let out = project.ok(&["apply", "--yes", "--watch"]);
+    assert!(out.contains("created apps/v1:Deployment:shop:web\n"), "{out}");
+    assert!(out.contains("release 1 succeeded: 3 done\n"), "{out}");
+    assert!(out.contains("everything is ready\nwhat to try next:\n"), "{out}");
+    assert!(!out.contains('\u{1b}'), "{out}");
+    let out = project.ok(&["preview", "--exit-code"]);
+    assert!(out.ends_with("no changes; 3 unchanged\n"), "{out}");
+
+    project.write("dev", &WEB.replace("replicas = 1", "replicas = 2"));
+    let (code, out, _) = project.run(&["preview", "--exit-code"]);
+    assert_eq!(code, Some(3));
+    assert!(out.contains("~ change  apps/v1:Deployment:shop:web\n"), "{out}");
+    assert!(out.contains("      spec.replicas: 1 → 2  dev/main.k:17\n"), "{out}");
+    assert!(out.ends_with("1 to change; 2 unchanged\n"), "{out}");
+    project.ok(&["apply", "-y"]);
+    let out = project.ok(&["status"]);
+    assert!(out.contains("● v1:ConfigMap:shop:settings"), "{out}");
+    assert!(out.contains("Pod web-"), "{out}");
+    project.ok(&["watch", "--until-ready"]);
+
+    let out = project.ok(&["destroy", "--yes"]);
+    assert!(out.contains("3 to delete\n"), "{out}");
+    assert_eq!(project.live(SETTINGS), None);
+    assert!(project.ok(&["status"]).contains("nothing is applied here"));
+    assert!(project.ok(&["destroy", "--yes"]).contains("nothing to do"));
+}
+
+#[test]
+fn a_saved_plan_is_run_as_shown_or_refused() {
+    let project = Project::new("saved", &[("dev", WEB)]);
+    project.ok(&["apply", "--yes"]);
+    project.write("dev", &WEB.replace("blue", "green"));
+    let file = project.home.folder.join("plan.json").display().to_string();
+    project.ok(&["preview", "--save", &file]);
+    project.patch(SETTINGS, r#"{"data":{"color":"red"}}"#);
+    let (code, _, err) = project.run(&["apply", "--plan", &file]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("changed since the plan was made: v1:ConfigMap:shop:settings"), "{err}");
+    let live = project.live(SETTINGS).expect("the object");
+    assert_eq!(live["data"]["color"], "red");
+
+    // The other manager owns the field now.
+    project.ok(&["preview", "--force-conflicts", "--save", &file]);
+    let (code, _, err) = project.run(&["apply", "--plan", &file, "--backend", "sqlite:other.db"]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("make the plan again"), "{err}");
+    // What the program says now does not count.
+    project.write("dev", &WEB.replace("blue", "black"));
+    project.ok(&["apply", "--force-conflicts", "--plan", &file]);
+    assert_eq!(project.live(SETTINGS).expect("the object")["data"]["color"], "green");
+    let (code, _, err) = project.run(&["apply", "--plan", &file]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("make the plan again"), "{err}");
+    fs::write(&file, "{}").expect("a file");
+    let (_, _, err) = project.run(&["apply", "--plan", &file]);
+    assert!(err.contains("the file holds no plan"), "{err}");
+}
+
+#[test]
+fn without_a_terminal_nobody_is_asked() {
+    let project = Project::new("ask", &[("dev", WEB)]);
+    let folder = project.folder().display().to_string();
+    let words = ["apply", "--sandbox", "-w", &folder];
+    let output =
+        project.home.command(&words).stdin(Stdio::null()).output().expect("the binary runs");
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("pass `--yes`"), "{error}");
+    assert_eq!(project.live("/api/v1/namespaces/shop"), None);
+}
+
+#[test]
+fn programs_get_one_object_per_line() {
+    let project = Project::new("json", &[("dev", WEB)]);
+    let first = project.json(&["preview"]);
+    assert_eq!(first, project.json(&["preview"]));
+    assert_eq!(first.len(), 1);
+    assert_eq!(first[0]["event"], "plan");
+    assert_eq!(first[0]["counts"]["create"], 3);
+    let events = project.json(&["apply", "--yes", "--watch"]);
+    assert!(events.iter().all(|it| it["version"] == 1), "{events:#?}");
+    let name = |it: &Value| it["event"].as_str().unwrap_or_default().to_owned();
+    let names: Vec<String> = events.iter().map(name).collect();
+    assert_eq!(names[..3], ["taken", "plan", "opened"]);
+    assert_eq!(names.iter().filter(|it| *it == "ended").count(), 3);
+    assert_eq!(names.last().map(String::as_str), Some("watched"));
+    let status = project.json(&["status"]);
+    assert_eq!(status[0]["resources"].as_array().map(Vec::len), Some(3));
+    project.write("dev", "a =");
+    let (code, out, _) = project.run(&["preview", "--output", "json"]);
+    assert_eq!(code, Some(1));
+    let error: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!(error["event"], "error");
+}
+
+#[test]
+fn stacks_of_a_project_keep_their_own_resources() {
+    let prod = WEB.replace("\"shop\"", "\"shop-prod\"");
+    let project = Project::new("two", &[("dev", WEB), ("prod", &prod)]);
+    let out = project.ok(&["apply", "--yes"]);
+    assert!(out.contains("shop/dev on sandbox `default`\n"), "{out}");
+    assert!(out.contains("shop/prod on sandbox `default`\n"), "{out}");
+    let out = project.ok(&["preview"]);
+    assert_eq!(out.matches("no changes; 3 unchanged").count(), 2, "{out}");
+    project.ok(&["destroy", "dev", "--yes"]);
+    assert_eq!(project.live(SETTINGS), None);
+    assert!(project.live("/api/v1/namespaces/shop-prod/configmaps/settings").is_some());
+    assert!(project.ok(&["preview", "prod"]).contains("no changes; 3 unchanged"));
+}
+
+#[test]
+fn what_a_stack_no_longer_wants_is_deleted_as_previewed() {
+    let project = Project::new("empty", &[("dev", WEB)]);
+    project.ok(&["apply", "--yes"]);
+    project.write("dev", "resources = []\n");
+    let (code, out, err) = project.run(&["preview", "--exit-code"]);
+    assert_eq!(code, Some(3), "{out}{err}");
+    assert!(out.ends_with("3 to delete\n"), "{out}");
+    project.ok(&["apply", "--yes"]);
+    assert_eq!(project.live("/api/v1/namespaces/shop"), None);
+}
+
+#[test]
+fn a_failing_stack_says_why_and_what_to_do() {
+    let program = WEB.replace(
+        "metadata.labels.app = \"web\"",
+        "metadata = {labels.app = \"web\", \
+         annotations = {\"sandbox.kusion.io/image-pull-error\" = \"true\"}}",
+    );
+    let project = Project::new("fails", &[("dev", &program)]);
+    let (code, out, err) = project.run(&["apply", "--yes", "--watch", "--timeout", "20s"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(out.contains("✗ apps/v1:Deployment:shop:web"), "{out}");
+    assert!(out.contains("ImagePullBackOff"), "{out}");
+    assert!(out.contains("describe pod web-"), "{out}");
+}
+
+#[test]
+fn without_a_cluster_the_sandbox_is_recommended() {
+    let project = Project::new("none", &[("dev", WEB)]);
+    let folder = project.folder().display().to_string();
+    let mut command = project.home.command(&["preview", "-w", &folder]);
+    let output = command.env("HOME", &project.home.folder).output().expect("the binary runs");
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.contains("hint: `--sandbox` uses"), "{error}");
+}
+
+const SLOW_PODS: &str = r#"pods = [{
+    apiVersion = "v1"
+    kind = "Pod"
+    metadata = {
+        name = "p${i}"
+        namespace = "default"
+        annotations = {"sandbox.kusion.io/stop-time" = "2s"}
+    }
+    spec = {terminationGracePeriodSeconds = 20, containers = [{name = "c", image = "x"}]}
+} for i in range(3)]
+"#;
+
+/// Runs a slow destroy, interrupts it, and returns exit code, output and errors.
+fn interrupted(project: &Project, signals: &[&str]) -> (Option<i32>, String, String) {
+    let folder = project.folder().display().to_string();
+    let words = ["destroy", "--yes", "--parallel", "1", "--sandbox", "-w", &folder];
+    let mut command = project.home.command(&words);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut seen = String::new();
+    while !seen.contains("deleting") {
+        assert_ne!(out.read_line(&mut seen).expect("a line"), 0, "{seen}");
+    }
+    for signal in signals {
+        let pid = child.id().to_string();
+        let sent =
+            Command::new("kill").args([*signal, pid.as_str()]).status().expect("`kill` runs");
+        assert!(sent.success());
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    out.read_to_string(&mut seen).expect("the rest");
+    let output = child.wait_with_output().expect("it ends");
+    (output.status.code(), seen, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn an_interruption_lets_running_steps_end() {
+    let project = Project::new("interrupt", &[("dev", SLOW_PODS)]);
+    project.ok(&["apply", "--yes", "--watch"]);
+    let (code, out, err) = interrupted(&project, &["-TERM"]);
+    assert_eq!(code, Some(130), "{out}{err}");
+    assert!(err.contains("stopping: steps that run"), "{err}");
+    assert!(out.contains("release 2 stopped: 1 done, 2 skipped"), "{out}");
+    let (code, out, err) = interrupted(&project, &["-INT", "-INT"]);
+    assert_eq!(code, Some(130), "{out}{err}");
+    assert!(err.contains("stopped at once"), "{err}");
+    let out = project.ok(&["destroy", "--yes"]);
+    assert!(out.contains("succeeded"), "{out}");
+    assert!(project.ok(&["release", "list"]).contains("interrupted"));
+    assert!(project.ok(&["status"]).contains("nothing is applied here"));
+}
+
+#[test]
+fn the_main_command_of_the_readme_works() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let readme = fs::read_to_string(format!("{root}/README.md")).expect("README.md is there");
+    let words = readme
+        .lines()
+        .find_map(|line| line.strip_prefix("cargo run --release -p kusion-cli -- apply "))
+        .expect("the README has a main command");
+    let home = Home::new("readme");
+    let mut command = home.command(&["apply"]);
+    let output = command.args(words.split(' ')).current_dir(root).output();
+    let output = output.expect("the binary runs");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(out.contains("everything is ready\nwhat to try next:\n"), "{out}");
+}

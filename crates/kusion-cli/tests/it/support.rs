@@ -1,0 +1,153 @@
+//! A home of its own for each test, and a few stacks to work on.
+
+use serde_json::Value;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A home that is removed, with all its sandboxes, at the end of a test.
+pub(crate) struct Home {
+    pub(crate) folder: PathBuf,
+}
+
+impl Home {
+    pub(crate) fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("kusion-cli-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        Self { folder }
+    }
+
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kusion"));
+        command
+            .args(words)
+            .env("KUSION_HOME", &self.folder)
+            .env("KUBECONFIG", self.folder.join("no-kubeconfig"))
+            .env_remove("KUSION_BACKEND")
+            .env_remove("KUSION_KEY");
+        command
+    }
+
+    pub(crate) fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().expect("the binary runs")
+    }
+
+    pub(crate) fn ok(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{words:?}: {out}{err}");
+        out
+    }
+
+    pub(crate) fn fails(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {}", text(&output.stdout));
+        text(&output.stderr)
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        for entry in fs::read_dir(self.folder.join("sandbox")).into_iter().flatten().flatten() {
+            let name = entry.file_name().into_string().unwrap_or_default();
+            let _ = self.run(&["sandbox", "down", "--name", &name]);
+        }
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A home with a project whose stacks are written by the test, and a sandbox for them.
+pub(crate) struct Project {
+    pub(crate) home: Home,
+}
+
+impl Project {
+    pub(crate) fn new(name: &str, stacks: &[(&str, &str)]) -> Self {
+        let home = Home::new(name);
+        let project = Self { home };
+        fs::create_dir_all(project.folder()).expect("a folder");
+        fs::write(project.folder().join("project.yaml"), "name: shop\n").expect("a file");
+        for (stack, program) in stacks {
+            fs::create_dir_all(project.folder().join(stack)).expect("a folder");
+            let file = project.folder().join(stack).join("stack.yaml");
+            fs::write(file, format!("name: {stack}\n")).expect("a file");
+            project.write(stack, program);
+        }
+        project
+    }
+
+    /// Returns the folder of the project.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.home.folder.join("src/shop")
+    }
+
+    /// Writes the program of a stack.
+    pub(crate) fn write(&self, stack: &str, program: &str) {
+        fs::write(self.folder().join(stack).join("main.k"), program).expect("a file");
+    }
+
+    /// Runs a command of the project on the sandbox; returns exit code, output and errors.
+    pub(crate) fn run(&self, words: &[&str]) -> (Option<i32>, String, String) {
+        let folder = self.folder().display().to_string();
+        let output = self.home.run(&[words, &["--sandbox", "-w", &folder]].concat());
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    }
+
+    pub(crate) fn ok(&self, words: &[&str]) -> String {
+        let (code, out, err) = self.run(words);
+        assert_eq!(code, Some(0), "{words:?}: {out}{err}");
+        out
+    }
+
+    /// Runs a command for programs; returns the objects that it writes.
+    pub(crate) fn json(&self, words: &[&str]) -> Vec<Value> {
+        let out = self.ok(&[words, &["--output", "json"]].concat());
+        out.lines().map(|it| serde_json::from_str(it).expect("JSON")).collect()
+    }
+
+    /// Returns the address of the sandbox.
+    pub(crate) fn url(&self) -> String {
+        let out = self.home.ok(&["sandbox", "up", "--output", "json"]);
+        let value: Value = serde_json::from_str(&out).expect("JSON");
+        value["url"].as_str().expect("a URL").to_owned()
+    }
+
+    /// Returns a live object; none if there is none.
+    pub(crate) fn live(&self, path: &str) -> Option<Value> {
+        let answer = get(&self.url(), path);
+        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+        head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(body).expect("JSON"))
+    }
+
+    /// Changes a live object behind the back of the engine.
+    pub(crate) fn patch(&self, path: &str, body: &str) {
+        let kind = "Content-Type: application/merge-patch+json\r\n";
+        let answer = request(&self.url(), "PATCH", path, kind, body);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+pub(crate) fn get(url: &str, path: &str) -> String {
+    request(url, "GET", path, "", "")
+}
+
+fn request(url: &str, method: &str, path: &str, heads: &str, body: &str) -> String {
+    let address = url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).expect("a server");
+    let length = body.len();
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
+         Content-Length: {length}\r\n{heads}\r\n{body}"
+    )
+    .expect("a request");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer
+}

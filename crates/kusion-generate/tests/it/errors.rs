@@ -1,0 +1,184 @@
+//! Every kind of wrong output, and what is said about it.
+
+use crate::support::{compile_all, files, object, shown};
+
+#[test]
+fn ids_must_fit_their_objects() {
+    let with_id = |id: &str, object: &str| {
+        shown(&format!(
+            "resources = [{{id = \"{id}\", type = \"Kubernetes\", attributes = {object}}}]\n"
+        ))
+    };
+    let map = object("v1", "ConfigMap", "", "a", "");
+    // A namespaced object without a namespace: both forms are the same.
+    assert_eq!(with_id("v1:ConfigMap:a", &map), "v1:ConfigMap:default:a");
+    assert_eq!(with_id("v1:ConfigMap:default:a", &map), "v1:ConfigMap:default:a");
+    assert_eq!(with_id("v1:configmap:a", &map), "v1:ConfigMap:default:a");
+    assert_eq!(
+        with_id("v1:ConfigMap:b", &map),
+        "error: stack .: resource `v1:ConfigMap:b` at main.k:1 does not fit its object, whose id \
+         is `v1:ConfigMap:default:a`"
+    );
+    assert_eq!(
+        with_id("apps/v1:ConfigMap:a", &map),
+        "error: stack .: resource `apps/v1:ConfigMap:a` at main.k:1 does not fit its object, \
+         whose id is `v1:ConfigMap:default:a`"
+    );
+    let map = object("v1", "ConfigMap", "demo", "a", "");
+    assert_eq!(
+        with_id("v1:ConfigMap:a", &map),
+        "error: stack .: resource `v1:ConfigMap:a` at main.k:1 does not fit its object, whose id \
+         is `v1:ConfigMap:demo:a`"
+    );
+    let role = object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "system:node", "");
+    let id = "rbac.authorization.k8s.io/v1:ClusterRole:system:node";
+    assert_eq!(with_id(id, &role), id);
+    let namespace = object("v1", "Namespace", "demo", "a", "");
+    assert_eq!(
+        with_id("v1:Namespace:a", &namespace),
+        "error: stack .: resource `v1:Namespace:a` at main.k:1 has the namespace `demo`, but a \
+         Namespace belongs to no namespace"
+    );
+}
+
+#[test]
+fn two_resources_of_one_id_are_named_with_both_places() {
+    let map = object("v1", "ConfigMap", "demo", "a", "");
+    assert_eq!(
+        shown(&format!("x = {map}\ny = 1\nz = [{map}]\n")),
+        "error: stack .: there are two resources `v1:ConfigMap:demo:a`: at main.k:1 and at main.k:3"
+    );
+}
+
+#[test]
+fn what_is_no_resource_is_named() {
+    let error = |program: &str| shown(program).replacen("error: stack .: ", "", 1);
+    assert_eq!(
+        error("resources = [{id = \"a\", type = \"Kubernetes\"}]\n"),
+        "resource `a` has no `attributes`"
+    );
+    assert_eq!(
+        error("resources = [{id = 1, type = \"Kubernetes\", attributes = {}}]\n"),
+        "`resources[0].id` of the output must be a text, not a number"
+    );
+    assert_eq!(
+        error("resources = [{id = \"a:b:c\", attributes = {x = 1}}]\n"),
+        "resource `a:b:c` at main.k:1 has no `type`"
+    );
+    assert_eq!(
+        error("resources = [{id = \"a\", type = \"Terraform\", attributes = {x = 1}}]\n"),
+        "resource `a` at main.k:1: the id of a Terraform resource has four parts, \
+         `providerNamespace:provider:type:name`"
+    );
+    assert_eq!(
+        error("resources = [{type = \"Other\", attributes = {x = 1}}]\n"),
+        "the resource at main.k:1 has no `id`"
+    );
+    assert_eq!(
+        error("resources = [1]\n"),
+        "`resources[0]` of the output must be a map, not a number"
+    );
+    assert_eq!(
+        error("a = {apiVersion = \"v1\", kind = \"Pod\", metadata = {generateName = \"x-\"}}\n"),
+        "the resource at main.k:1 must have `apiVersion`, `kind` and `metadata.name`; \
+         `generateName` is not enough, since the next run could not find the object"
+    );
+    assert_eq!(
+        error("a = {apiVersion = \"v1\", kind = \"Pod\", metadata = {name = 1}}\n"),
+        "the resource at main.k:1: `metadata.name` must be a text, not a number"
+    );
+    assert_eq!(
+        error("a = 1\n"),
+        "the output holds no resources: print Kubernetes objects, a list of records with `id`, \
+         `type` and `attributes`, or a map with `resources`"
+    );
+    assert_eq!(
+        error(
+            "import manifests\nmanifests.yaml_stream([{apiVersion = \"v1\", kind = \"List\", items = [{x = 1}]}])\n"
+        ),
+        "`[0].items[0]` of the output is no resource: it has neither `apiVersion` and `kind` nor \
+         `attributes`"
+    );
+}
+
+#[test]
+fn unknown_dependencies_are_named_with_a_near_id() {
+    let map = object("v1", "ConfigMap", "demo", "a", "");
+    let program = format!(
+        "resources = [{{id = \"v1:ConfigMap:demo:a\", type = \"Kubernetes\", attributes = {map}, \
+         dependsOn = [\"v1:ConfigMap:demo:b\"]}}]\n"
+    );
+    assert_eq!(
+        shown(&program),
+        "error: stack .: resource `v1:ConfigMap:demo:a` at main.k:1 depends on \
+         `v1:ConfigMap:demo:b`, which is not in the Spec; did you mean `v1:ConfigMap:demo:a`?"
+    );
+}
+
+#[test]
+fn a_circle_is_shown_with_its_path() {
+    let record = |name: &str, needs: &str| {
+        format!(
+            "{{id = \"v1:ConfigMap:demo:{name}\", type = \"Kubernetes\", dependsOn = [{needs}], \
+             attributes = {}}}",
+            object("v1", "ConfigMap", "demo", name, "")
+        )
+    };
+    let program = format!(
+        "resources = [{}, {}]\n",
+        record("a", "\"v1:ConfigMap:demo:b\""),
+        record("b", "\"v1:ConfigMap:demo:a\"")
+    );
+    assert_eq!(
+        shown(&program),
+        "error: stack .: resources depend on each other in a circle: v1:ConfigMap:demo:a -> \
+         v1:ConfigMap:demo:b -> v1:ConfigMap:demo:a"
+    );
+}
+
+#[test]
+fn failures_of_programs_have_file_and_line() {
+    let error = shown("a = 1\nb = c\n");
+    assert!(error.contains("main.k:2:5"), "{error}");
+    assert!(error.contains("name 'c' is not defined"), "{error}");
+}
+
+#[test]
+fn all_stacks_that_fail_are_named() {
+    let system = files(
+        "
+#- /p/project.yaml
+name: p
+#- /p/a/stack.yaml
+name: a
+#- /p/a/main.k
+x = 1
+#- /p/b/stack.yaml
+name: b
+#- /p/b/main.k
+x = 2
+",
+    );
+    let error = compile_all(&system, "/p").expect_err("both fail");
+    assert!(error.starts_with("2 stacks fail\nstack a: the output holds no"), "{error}");
+    assert!(error.contains("\nstack b: "), "{error}");
+}
+
+#[test]
+fn definitions_that_cannot_be_read_have_file_and_line() {
+    let system = files(
+        "
+#- /p/project.yaml
+name: p
+#- /p/crd/x.yaml
+apiVersion: v1
+kind: {
+#- /p/a/stack.yaml
+name: a
+#- /p/a/main.k
+resources = []
+",
+    );
+    let error = compile_all(&system, "/p").expect_err("it fails");
+    assert!(error.starts_with("crd/x.yaml:"), "{error}");
+}

@@ -1,0 +1,33 @@
+//! The stacks of `konfig/` compile to what their golden files say.
+
+use base_system::OsSystem;
+use kusion_generate::{CompileOptions, compile};
+use serde_json::{Value, json};
+
+#[test]
+fn every_stack_compiles_to_its_golden_file() {
+    let folder = testkit::repository().join("konfig/appops");
+    let options = CompileOptions { work_dir: Some(folder), ..CompileOptions::default() };
+    let compiled = compile(&OsSystem, &options).expect("all stacks compile");
+    assert!(compiled.len() >= 4, "only {}", compiled.len());
+    for stack in compiled {
+        let golden = stack.stack.folder.join("ci-test/stdout.golden.yaml");
+        let text = std::fs::read_to_string(&golden).expect("there is a golden file");
+        let golden: Value = yaml_serde::from_str(&text).expect("it is YAML");
+        let own: Vec<Value> = stack
+            .spec
+            .resources
+            .iter()
+            .map(|it| json!({"id": it.id, "type": it.resource_type, "attributes": it.attributes}))
+            .collect();
+        assert_eq!(json!({"resources": own}), golden, "{}", stack.stack.folder.display());
+        let namespaced =
+            stack.spec.resources.iter().filter(|it| it.id.as_str().matches(':').count() > 2);
+        for resource in namespaced {
+            assert!(!resource.depends_on.is_empty(), "{} needs its namespace", resource.id);
+            let path = kusion_model::FieldPath::default().key("metadata").key("name");
+            let origin = stack.origins.find(&resource.id, &path).expect("the origin is known");
+            assert!(origin.file.ends_with(".k"), "{origin}");
+        }
+    }
+}

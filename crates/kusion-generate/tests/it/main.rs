@@ -1,0 +1,10 @@
+//! Tests of `kusion_generate` from outside.
+
+mod determinism;
+mod errors;
+mod find;
+mod infer;
+mod konfig;
+mod references;
+mod shapes;
+mod support;
