@@ -19,6 +19,8 @@ pub(crate) type LiveObjects = BTreeMap<ResourceId, Live>;
 pub(crate) struct Sight {
     /// What is wanted, ignored fields as they are.
     pub(crate) desired: Resource,
+    /// What is wanted without regard to ignored fields, if that is something else.
+    pub(crate) wish: Option<Resource>,
     /// The places of texts whose values are known later.
     pub(crate) later: Vec<FieldPath>,
     pub(crate) outlook: Outlook,
@@ -159,8 +161,13 @@ impl Watcher<'_> {
         let runtime = self.engine.runtimes.find(&desired.id, &desired.resource_type)?;
         let live = self.live.get(&desired.id);
         let mut notes = Vec::new();
-        if let Some(live) = live {
+        let mut wish = None;
+        if let Some(live) = live
+            && !self.ignore.is_empty()
+        {
+            let before = desired.clone();
             notes = take_live_values(self.ignore, &mut desired, &live.attributes);
+            wish = Some(before).filter(|_| !notes.is_empty());
         }
         let is_later = !later.is_empty();
         let outlook = match live {
@@ -187,7 +194,7 @@ impl Watcher<'_> {
             }
             notes.push("cannot be rehearsed: it needs values that are known later".to_owned());
         }
-        Ok(Sight { desired, later, outlook, notes })
+        Ok(Sight { desired, wish, later, outlook, notes })
     }
 
     async fn rehearse(
@@ -198,7 +205,8 @@ impl Watcher<'_> {
     ) -> Result<Outlook, Trouble> {
         let change = Change {
             desired,
-            prior: self.prior.get(&desired.id),
+            // What has vanished is made anew: what was known of it no longer counts.
+            prior: self.prior.get(&desired.id).filter(|_| self.live.contains_key(&desired.id)),
             operation: None,
             force: self.force,
         };

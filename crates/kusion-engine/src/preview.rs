@@ -194,6 +194,11 @@ impl Engine {
             id,
             desired,
             sealed: desired.map(|it| self.sealed(it)).transpose()?,
+            wish: sight
+                .as_ref()
+                .and_then(|it| it.wish.as_ref())
+                .map(|it| self.sealed(it))
+                .transpose()?,
             prior,
             live: object.map(|it| self.observed(runtime.as_ref(), it)),
             later,

@@ -47,6 +47,8 @@ pub struct Facts<'a> {
     pub desired: Option<&'a Resource>,
     /// The same with secrets sealed, for the plan.
     pub sealed: Option<Resource>,
+    /// The same without regard to ignored fields, if that is something else.
+    pub wish: Option<Resource>,
     /// The places of texts in what is wanted whose values are known later.
     pub later: Vec<FieldPath>,
     /// What the state knows.
@@ -128,10 +130,9 @@ fn choose(context: &Context<'_>, facts: &Facts<'_>) -> Option<(Action, Reason)> 
 /// Whether something else is wanted than what was applied last. Then it is applied even if no
 /// value differs, so that the ownership of fields follows.
 fn is_new(facts: &Facts<'_>) -> bool {
-    match (&facts.sealed, facts.prior) {
-        (Some(sealed), Some(prior)) => !is_alike(&sealed.attributes, &prior.resource.attributes),
-        _ => true,
-    }
+    let Some(prior) = facts.prior else { return true };
+    let wishes = [&facts.sealed, &facts.wish];
+    !wishes.into_iter().flatten().any(|wish| is_alike(&wish.attributes, &prior.resource.attributes))
 }
 
 /// Whether two values with sealed secrets are equal. A value sealed twice has one hash, but not

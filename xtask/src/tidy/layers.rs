@@ -28,6 +28,7 @@ const LAYERS: &[&[&str]] = &[
         "k8s-replay",
         "properties",
         "kcl-fuzz",
+        "kusion-crash",
         "kcl-bench",
         "xtask",
     ],

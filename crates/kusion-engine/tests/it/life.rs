@@ -72,10 +72,13 @@ async fn what_vanished_is_made_again_and_what_exists_is_adopted() {
 #[tokio::test]
 async fn dependents_of_a_failed_step_are_skipped_and_others_go_on() {
     let world = World::start().await;
-    let mut wrong = config("wrong", "1");
-    wrong["metadata"]["labels"] = json!({"a": "not a label!"});
+    let wrong = json!({
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": "wrong", "namespace": "shop"},
+        "spec": {"clusterIP": "192.0.2.1", "ports": [{"port": 80}]},
+    });
     let mut user = config("user", "1");
-    user["metadata"]["annotations"] = json!({"depends-on": "v1:ConfigMap:shop:wrong"});
+    user["metadata"]["annotations"] = json!({"depends-on": "v1:Service:shop:wrong"});
     // The namespace is new, so the fault shows only when it is there.
     let objects = [namespace("shop"), wrong, user, config("fine", "1")];
     let report = world.apply(&objects).await.expect("the operation ends");

@@ -4,7 +4,7 @@ use crate::world::{World, config, namespace, options, secret, spec};
 use kusion_engine::{
     Confirm, EngineError, IgnoreRule, Previewed, SavedPlanError, read_plan, write_plan,
 };
-use kusion_model::Origins;
+use kusion_model::{Origins, Phase};
 use serde_json::json;
 
 #[tokio::test]
@@ -24,7 +24,10 @@ async fn a_saved_plan_is_applied_as_shown_or_refused() {
     assert_eq!(ids[0].as_str(), "v1:ConfigMap:shop:a");
 
     world.patch_config("a", &json!({"data": {"value": "1"}}));
-    world.engine.apply_plan(plan.clone(), &options()).await.expect("it is applied");
+    let mut force = options();
+    force.preview.force = true;
+    let report = world.engine.apply_plan(plan.clone(), &force).await.expect("it is applied");
+    assert_eq!(report.phase, Phase::Succeeded, "{report:?}");
     assert_eq!(world.object("configmaps", "shop", "a").expect("it is there")["data"]["value"], "2");
     let again = world.engine.apply_plan(plan, &options()).await;
     assert!(
@@ -36,19 +39,20 @@ async fn a_saved_plan_is_applied_as_shown_or_refused() {
 #[tokio::test]
 async fn a_change_of_an_immutable_field_replaces_and_says_so() {
     let world = World::start().await;
-    let service = |ip: &str| {
-        json!({
-            "apiVersion": "v1", "kind": "Service",
-            "metadata": {"name": "web", "namespace": "shop"},
-            "spec": {"clusterIP": ip, "ports": [{"port": 80}]},
-        })
+    let fixed = |value: &str| {
+        let mut config = config("a", value);
+        config["immutable"] = json!(true);
+        config
     };
-    world.apply(&[namespace("shop"), service("None")]).await.expect("it is applied");
-    let change = [namespace("shop"), service("10.0.0.77")];
-    assert_eq!(world.planned(&change).await, ["Replace v1:Service:shop:web"]);
-    world.apply(&change).await.expect("it is replaced");
-    let found = world.object("services", "shop", "web").expect("it is there");
-    assert_eq!(found["spec"]["clusterIP"], "10.0.0.77");
+    world.apply(&[namespace("shop"), fixed("1")]).await.expect("it is applied");
+    let before = world.object("configmaps", "shop", "a").expect("it is there");
+    let change = [namespace("shop"), fixed("2")];
+    assert_eq!(world.planned(&change).await, ["Replace v1:ConfigMap:shop:a"]);
+    let report = world.apply(&change).await.expect("it is replaced");
+    assert_eq!(report.phase, Phase::Succeeded, "{report:?}");
+    let after = world.object("configmaps", "shop", "a").expect("it is there");
+    assert_eq!(after["data"]["value"], "2");
+    assert_ne!(after["metadata"]["uid"], before["metadata"]["uid"]);
 }
 
 #[tokio::test]

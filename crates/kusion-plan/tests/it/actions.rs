@@ -24,6 +24,7 @@ fn decided(
         id: &id,
         sealed: desired.clone(),
         desired: desired.as_ref(),
+        wish: None,
         prior: prior.as_ref(),
         live: live.map(|attributes| Observed {
             identity: Identity::new("b", Some("u1".into())),

@@ -1,0 +1,176 @@
+//! A place where operations are killed.
+
+use crate::stacks::{Variant, spec};
+use anyhow::{Context as _, Result, bail, ensure};
+use kusion_model::{Phase, ResourceId};
+use kusion_runtime_fake::FileRuntime;
+use kusion_sandbox::Sandbox;
+use kusion_store::Store;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+/// What operations change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Infrastructure {
+    /// Files whose names the runtime chooses.
+    Folder,
+    /// An embedded cluster.
+    Cluster,
+}
+
+/// A state, an infrastructure and a driver.
+pub struct Arena {
+    driver: PathBuf,
+    root: PathBuf,
+    place: String,
+    size: usize,
+    sandbox: Option<Sandbox>,
+}
+
+impl Arena {
+    /// Makes a place below `root` for stacks of `size` resources.
+    pub fn new(driver: &Path, root: &Path, what: Infrastructure, size: usize) -> Result<Self> {
+        std::fs::create_dir_all(root.join("home"))?;
+        let (place, sandbox) = match what {
+            Infrastructure::Folder => (format!("folder:{}", root.join("things").display()), None),
+            Infrastructure::Cluster => {
+                let sandbox = Sandbox::start(kusion_sandbox::Options::default())?;
+                let path = root.join("kubeconfig");
+                std::fs::write(&path, sandbox.kubeconfig())?;
+                (format!("kubeconfig:{}", path.display()), Some(sandbox))
+            }
+        };
+        Ok(Self { driver: driver.into(), root: root.into(), place, size, sandbox })
+    }
+
+    fn command(&self, what: &str) -> Command {
+        let mut command = Command::new(&self.driver);
+        command.arg(self.root.join("home")).arg(&self.place).arg(self.size.to_string()).arg(what);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs an operation to its end; returns the points that it passed.
+    pub fn run(&self, what: &str) -> Result<Vec<String>> {
+        let output = self.command(what).output()?;
+        if !output.status.success() {
+            bail!("`{what}` failed: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect())
+    }
+
+    /// Runs an operation that ends itself at a point.
+    pub fn kill_at(&self, what: &str, point: &str) -> Result<Output> {
+        Ok(self.command(what).env("KUSION_DIE_AT", point).output()?)
+    }
+
+    /// Runs an operation and kills it after a time; says whether it was still running.
+    pub fn kill_after(&self, what: &str, time: Duration) -> Result<bool> {
+        let mut child: Child = self.command(what).stdout(Stdio::null()).spawn()?;
+        std::thread::sleep(time);
+        let was_running = child.try_wait()?.is_none();
+        child.kill()?;
+        let output = child.wait_with_output()?;
+        if !was_running && !output.status.success() {
+            bail!("`{what}` failed: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        Ok(was_running)
+    }
+
+    /// Checks that the state and the infrastructure hold exactly a stack; none means that both
+    /// are empty.
+    pub fn check(&self, variant: Option<Variant>) -> Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (resources, pending, running) = runtime.block_on(self.state())?;
+        ensure!(pending == 0, "{pending} calls have no ending");
+        ensure!(!running, "a release still runs");
+        let mut wanted: BTreeMap<ResourceId, String> = BTreeMap::new();
+        if let Some(variant) = variant {
+            let spec = spec(self.sandbox.is_some(), self.size, variant);
+            for resource in spec.resources {
+                wanted.insert(resource.id, shape(&resource.attributes));
+            }
+        }
+        let known: Vec<&ResourceId> = resources.keys().collect();
+        ensure!(known == wanted.keys().collect::<Vec<_>>(), "the state knows {known:?}");
+        let live = self.live()?;
+        for (id, keys) in &live {
+            ensure!(keys.len() == 1, "{id} exists {} times", keys.len());
+            let known = resources.get(id).with_context(|| format!("{id} is an orphan"))?;
+            ensure!(*known == keys[0].0, "{id} is {} and known as {known}", keys[0].0);
+            ensure!(wanted[id] == keys[0].1, "{id} is {}, wanted {}", keys[0].1, wanted[id]);
+        }
+        ensure!(live.len() == wanted.len(), "{} of {} exist", live.len(), wanted.len());
+        Ok(())
+    }
+
+    /// Returns the known identities, the number of calls without an ending, and whether a
+    /// release runs.
+    async fn state(&self) -> Result<(BTreeMap<ResourceId, String>, usize, bool)> {
+        let home = self.root.join("home");
+        let store =
+            Store::open(&format!("sqlite:{}", home.join("state.db").display()), &home).await?;
+        let Some(key) = store.stacks().await?.into_iter().next() else {
+            return Ok((BTreeMap::new(), 0, false));
+        };
+        let state = store.read(&key).await?;
+        let running = state.releases.iter().any(|it| it.phase == Phase::Running);
+        let pending = state.pending.len();
+        let in_cluster = self.sandbox.is_some();
+        let known = state.resources.into_iter().map(|(id, it)| {
+            let identity = if in_cluster { it.identity.uid } else { Some(it.identity.key) };
+            (id, identity.unwrap_or_default())
+        });
+        let known = known.collect();
+        store.close().await;
+        Ok((known, pending, running))
+    }
+
+    /// Returns the objects that exist: identity and shape, by resource.
+    fn live(&self) -> Result<BTreeMap<ResourceId, Vec<(String, String)>>> {
+        let mut live: BTreeMap<ResourceId, Vec<(String, String)>> = BTreeMap::new();
+        let Some(sandbox) = &self.sandbox else {
+            let path = self.place.trim_start_matches("folder:");
+            let runtime = FileRuntime::open(Path::new(path), "crash/test")?;
+            for object in runtime.folder().objects()? {
+                let shape = shape(&Value::Object(object.attributes));
+                live.entry(object.resource).or_default().push((object.id, shape));
+            }
+            return Ok(live);
+        };
+        for (plural, namespace) in [("namespaces", ""), ("configmaps", "crash")] {
+            let resource = kusion_sandbox::Resource::new("", "v1", plural);
+            let selection = kusion_sandbox::Selection::default();
+            let (objects, _) = sandbox
+                .api()
+                .list(&resource, namespace, &selection)
+                .map_err(|status| anyhow::anyhow!("{status:?}"))?;
+            for object in objects {
+                let text = |path: &str| object.pointer(path).and_then(Value::as_str);
+                let name = text("/metadata/name").unwrap_or_default();
+                let id = match (plural, name) {
+                    ("namespaces", "crash") => "v1:Namespace:crash".to_owned(),
+                    ("configmaps", name) if name.starts_with('c') => {
+                        format!("v1:ConfigMap:crash:{name}")
+                    }
+                    _ => continue,
+                };
+                let uid = text("/metadata/uid").unwrap_or_default().to_owned();
+                live.entry(ResourceId::new(id)).or_default().push((uid, shape(&object)));
+            }
+        }
+        Ok(live)
+    }
+}
+
+/// Returns the values by which variants differ.
+fn shape(attributes: &Value) -> String {
+    ["/data/value", "/plain", "/fixed"]
+        .iter()
+        .filter_map(|path| attributes.pointer(path).and_then(Value::as_str))
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,80 @@
+//! Runs one operation; ends itself with SIGKILL at a point that `KUSION_DIE_AT` names.
+//!
+//! `crash-driver HOME folder:PATH|kubeconfig:PATH SIZE first|changed|replaced|destroy`. Prints the
+//! points that were passed, a line each.
+
+use anyhow::{Context as _, Result, bail};
+use kusion_crash::{Variant, spec};
+use kusion_engine::{ApplyOptions, Confirm, Engine, Points, Previewed, Runtimes, Silent};
+use kusion_model::{Origins, Phase};
+use kusion_runtime_fake::FileRuntime;
+use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
+use kusion_secret::Sealer;
+use kusion_store::{Holder, Store};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [home, place, size, what] = arguments.as_slice() else {
+        bail!("usage: crash-driver HOME folder:PATH|kubeconfig:PATH SIZE VARIANT|destroy");
+    };
+    let size: usize = size.parse().context("the size is a number")?;
+    let home = Path::new(home);
+    let (runtimes, in_cluster) = runtimes(place).await?;
+    let store = Store::open(&format!("sqlite:{}", home.join("state.db").display()), home).await?;
+    let sealer = Sealer::open(None, home)?;
+    let (points, passed) = points();
+    let engine = Engine::new(store, runtimes, sealer, Arc::new(Silent)).with_points(points);
+    let key = engine.stack_key("crash", "test", "").await?;
+    let options = ApplyOptions::new(Holder::current("crash-driver"));
+    let agree = |_: &Previewed| Confirm::Agreed;
+    let report = if what == "destroy" {
+        engine.destroy(&key, &options, &agree).await?
+    } else {
+        let variant = Variant::parse(what).context("the variant is known")?;
+        let spec = spec(in_cluster, size, variant);
+        engine.apply(&key, &spec, &Origins::default(), &options, &agree).await?
+    };
+    if report.phase != Phase::Succeeded {
+        bail!("the operation ended as {:?}: {:?}", report.phase, report.steps);
+    }
+    let passed = passed.lock().map_err(|_| anyhow::anyhow!("a point panicked"))?;
+    std::io::stdout().write_all(passed.join("\n").as_bytes())?;
+    Ok(())
+}
+
+async fn runtimes(place: &str) -> Result<(Runtimes, bool)> {
+    if let Some(folder) = place.strip_prefix("folder:") {
+        let runtime = FileRuntime::open(Path::new(folder), "crash/test")?;
+        return Ok((Runtimes::default().with("Fake", Arc::new(runtime)), false));
+    }
+    let path = place.strip_prefix("kubeconfig:").context("the infrastructure is known")?;
+    let source = ClusterSource::Text(std::fs::read_to_string(path)?);
+    let runtime = KubernetesRuntime::connect(&source, Options::default()).await?;
+    Ok((Runtimes::default().with("Kubernetes", Arc::new(runtime)), true))
+}
+
+/// Makes points that are remembered, and end the process at the one that is named.
+fn points() -> (Points, Arc<Mutex<Vec<String>>>) {
+    let deadly = std::env::var("KUSION_DIE_AT").ok();
+    let passed = Arc::new(Mutex::new(Vec::new()));
+    let memory = Arc::clone(&passed);
+    let points = Points::new(move |point, id| {
+        let name = match id {
+            Some(id) => format!("{point:?} {id}"),
+            None => format!("{point:?}"),
+        };
+        if deadly.as_deref() == Some(name.as_str()) {
+            let _ = kill(Pid::this(), Signal::SIGKILL);
+        }
+        if let Ok(mut passed) = memory.lock() {
+            passed.push(name);
+        }
+    });
+    (points, passed)
+}

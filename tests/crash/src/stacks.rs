@@ -1,0 +1,112 @@
+//! Stacks of any size, in a few variants.
+
+use kusion_model::{Resource, ResourceId, ResourceType, Spec};
+use serde_json::{Map, Value, json};
+
+/// What a stack looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// As it is made first.
+    First,
+    /// Every second resource has another value.
+    Changed,
+    /// Every fourth resource has another value in a field that cannot change.
+    Replaced,
+}
+
+impl Variant {
+    /// Reads a variant.
+    pub fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "first" => Self::First,
+            "changed" => Self::Changed,
+            "replaced" => Self::Replaced,
+            _ => return None,
+        })
+    }
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Changed => "changed",
+            Self::Replaced => "replaced",
+        }
+    }
+
+    fn value(self, place: usize) -> String {
+        let is_new = match self {
+            Self::First => false,
+            Self::Changed => place % 2 == 1,
+            Self::Replaced => place % 4 == 1,
+        };
+        if is_new { format!("{}-{place}", self.name()) } else { format!("value-{place}") }
+    }
+}
+
+/// Makes a stack of `size` resources: objects of a cluster, or things whose ids their
+/// infrastructure chooses.
+pub fn spec(in_cluster: bool, size: usize, variant: Variant) -> Spec {
+    let resources = (0..size)
+        .map(|place| if in_cluster { object(place, variant) } else { thing(place, variant) })
+        .collect();
+    Spec { resources, ..Spec::default() }
+}
+
+fn object(place: usize, variant: Variant) -> Resource {
+    let namespace = ResourceId::new("v1:Namespace:crash");
+    let (id, attributes, depends_on) = if place == 0 {
+        let attributes =
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "crash"}});
+        (namespace, attributes, Vec::new())
+    } else {
+        let name = format!("c{place}");
+        // What is replaced in one variant must not change in another.
+        let is_fixed = place % 4 == 1;
+        let value = if is_fixed && variant == Variant::Changed {
+            Variant::First.value(place)
+        } else {
+            variant.value(place)
+        };
+        let mut attributes = json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": name, "namespace": "crash"}, "data": {"value": value},
+        });
+        if is_fixed {
+            attributes["immutable"] = json!(true);
+        }
+        let mut depends_on = vec![namespace];
+        if place > 3 {
+            depends_on.push(ResourceId::new(format!("v1:ConfigMap:crash:c{}", place / 2)));
+        }
+        (ResourceId::new(format!("v1:ConfigMap:crash:{name}")), attributes, depends_on)
+    };
+    resource(id, ResourceType::kubernetes(), attributes, depends_on)
+}
+
+fn thing(place: usize, variant: Variant) -> Resource {
+    let fixed = if variant == Variant::Replaced { variant } else { Variant::First };
+    let plain = if variant == Variant::Changed { variant } else { Variant::First };
+    let mut attributes = json!({
+        "fixed": fixed.value(place), "plain": plain.value(place), "forceNew": ["fixed"],
+    });
+    let mut depends_on = Vec::new();
+    if place > 0 {
+        let used = format!("fake:thing:t{}", place / 2);
+        if place % 5 == 0 {
+            attributes["peer"] = json!(format!("$kusion_path.{used}.address"));
+        }
+        depends_on.push(ResourceId::new(used));
+    }
+    let id = ResourceId::new(format!("fake:thing:t{place}"));
+    resource(id, ResourceType::new("Fake"), attributes, depends_on)
+}
+
+fn resource(
+    id: ResourceId,
+    resource_type: ResourceType,
+    attributes: Value,
+    depends_on: Vec<ResourceId>,
+) -> Resource {
+    Resource { id, resource_type, attributes, depends_on, extensions: Map::new() }
+}
