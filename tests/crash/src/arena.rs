@@ -4,7 +4,7 @@ use crate::stacks::{Variant, spec};
 use anyhow::{Context as _, Result, bail, ensure};
 use kusion_model::{Phase, ResourceId};
 use kusion_runtime_fake::FileRuntime;
-use kusion_sandbox::Sandbox;
+use kusion_sandbox::{Sandbox, Scope, Selection};
 use kusion_store::Store;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -143,10 +143,10 @@ impl Arena {
         };
         for (plural, namespace) in [("namespaces", ""), ("configmaps", "crash")] {
             let resource = kusion_sandbox::Resource::new("", "v1", plural);
-            let selection = kusion_sandbox::Selection::default();
+            let scope = if namespace.is_empty() { Scope::All } else { Scope::Namespace(namespace) };
             let (objects, _) = sandbox
                 .api()
-                .list(&resource, namespace, &selection)
+                .list(&resource, scope, Selection::default())
                 .map_err(|status| anyhow::anyhow!("{status:?}"))?;
             for object in objects {
                 let text = |path: &str| object.pointer(path).and_then(Value::as_str);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 pub enum Variant {
     /// As it is made first.
     First,
-    /// Every second resource has another value.
+    /// All resources have another value but those that are replaced in the other variant.
     Changed,
     /// Every fourth resource has another value in a field that cannot change.
     Replaced,
@@ -37,7 +37,7 @@ impl Variant {
     fn value(self, place: usize) -> String {
         let is_new = match self {
             Self::First => false,
-            Self::Changed => place % 2 == 1,
+            Self::Changed => place % 4 != 1,
             Self::Replaced => place % 4 == 1,
         };
         if is_new { format!("{}-{place}", self.name()) } else { format!("value-{place}") }
@@ -61,13 +61,8 @@ fn object(place: usize, variant: Variant) -> Resource {
         (namespace, attributes, Vec::new())
     } else {
         let name = format!("c{place}");
-        // What is replaced in one variant must not change in another.
         let is_fixed = place % 4 == 1;
-        let value = if is_fixed && variant == Variant::Changed {
-            Variant::First.value(place)
-        } else {
-            variant.value(place)
-        };
+        let value = variant.value(place);
         let mut attributes = json!({
             "apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": name, "namespace": "crash"}, "data": {"value": value},
