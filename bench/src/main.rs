@@ -133,6 +133,7 @@ fn run(options: &Options) -> anyhow::Result<()> {
         }
     }
     if wanted("repo") {
+        println!("many stacks in one process …");
         let repo = work.join(format!("repo_{}", options.n_projects));
         let monorepo = monorepo::run(&repo, options.n_projects, &tools, options.effort);
         report.monorepo = or_note(monorepo, "the monorepo", &mut report.notes);
@@ -143,12 +144,14 @@ fn run(options: &Options) -> anyhow::Result<()> {
         }
     }
     if options.founding {
+        println!("the large repository …");
         let folder = work.join("founding");
         let founding = monorepo::run_founding(&folder, &tools);
         report.founding = or_note(founding, "the large repository", &mut report.notes);
         fs::remove_dir_all(&folder)?;
     }
     if !options.effort.count_limit.is_zero() {
+        println!("counting instructions …");
         suite::count_instructions(&mut report.rows, &tools, options.effort.count_limit);
     }
     if wanted("probes") {

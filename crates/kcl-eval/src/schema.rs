@@ -10,7 +10,7 @@ use kcl_syntax::ast::{
     AugOp, BinOp, ExprId, IndexSignature, LiteralType, Number, SchemaAttr, SchemaExpr, Stmt,
     StmtId, Type,
 };
-use kcl_value::{CallArgs, Dict, Entry, MergeOp, Origin, SchemaValue, Slot, Value, Whole};
+use kcl_value::{CallArgs, Dict, Entry, MergeOp, Origin, SchemaValue, Slot, Str, Value, Whole};
 use std::rc::Rc;
 
 impl<'p> Evaluator<'p> {
@@ -364,7 +364,7 @@ impl<'p> Evaluator<'p> {
         this: &Rc<Instance>,
         signature: Option<&'p IndexSignature>,
     ) -> Eval<()> {
-        let is_known = |key: &str| this.attrs.borrow().contains_key(key);
+        let is_known = |key: &Str| this.attrs.borrow().has_shared_key(key);
         let Some(signature) = signature else {
             return match this.config.keys().find(|key| !is_known(key)) {
                 Some(key) => fail(format!(

@@ -136,7 +136,10 @@ impl PackageStore {
             return None;
         }
         let recent = lock(&self.recent);
-        recent.iter().find(|(known, _)| known.as_os_str() == path).map(|(_, file)| file.clone())
+        recent
+            .iter()
+            .find(|(known, _)| known.as_os_str() == path.as_os_str())
+            .map(|(_, file)| file.clone())
     }
 
     /// Keeps a file of a main package for a while.

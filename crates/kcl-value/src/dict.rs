@@ -161,6 +161,12 @@ impl Dict {
         }
     }
 
+    /// Whether a key is there that most often is the very string in the dict.
+    pub fn has_shared_key(&self, key: &Str) -> bool {
+        let is_same = |entry: &Entry| entry.key.ptr_eq(key);
+        self.index.is_none() && self.entries.iter().any(is_same) || self.contains_key(key)
+    }
+
     /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.position(key).map(|at| &self.entries[at].value)

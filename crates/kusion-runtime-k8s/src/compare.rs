@@ -35,10 +35,6 @@ fn is_same(desired: &Value, live: &Value) -> bool {
     let Ok(Value::Object(fields)) = serde_json::from_str(fields) else { return false };
     let (Value::Object(desired), Value::Object(live)) = (desired, live) else { return false };
     let empty = Map::new();
-    let object = |map: &'_ Map<String, Value>, key: &str| match map.get(key) {
-        Some(Value::Object(map)) => Some(map.clone()),
-        _ => None,
-    };
     let (Some(metadata), Some(live_metadata)) = (desired.get("metadata"), live.get("metadata"))
     else {
         return false;
@@ -46,12 +42,12 @@ fn is_same(desired: &Value, live: &Value) -> bool {
     let (Value::Object(metadata), Value::Object(live_metadata)) = (metadata, live_metadata) else {
         return false;
     };
-    let owned = object(&fields, "f:metadata").unwrap_or(empty);
+    let owned = fields.get("f:metadata").and_then(Value::as_object).unwrap_or(&empty);
     let named = |key: &str| matches!(key, "name" | "namespace");
     let typed = |key: &str| matches!(key, "apiVersion" | "kind" | "metadata");
     let mut walk = Walk { name: String::new() };
     let rest = fields.keys().filter(|key| *key != "f:metadata").count();
-    walk.fields(metadata, live_metadata, &owned, named) == Some(count(&owned))
+    walk.fields(metadata, live_metadata, owned, named) == Some(count(owned))
         && walk.fields(desired, live, &fields, typed) == Some(rest)
 }
 

@@ -1,22 +1,171 @@
 //! How resources fare, told as it changes.
+//!
+//! Each collection that matters (a kind in a namespace) has a [`source`] that lists it and then
+//! follows its changes. A [`board`] holds what they tell, knows who belongs to whom, and says
+//! which resources fare differently than before.
 
+mod board;
 pub(crate) mod events;
+mod source;
 
 use crate::health;
+use crate::key::ObjectKey;
 use crate::runtime::KubernetesRuntime;
+use board::Board;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use kusion_model::ResourceId;
 use kusion_runtime::{Live, Progress, RuntimeError};
+use source::{Source, Told};
+use std::collections::{BTreeMap, BTreeSet};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// Kinds that are all there is to them: nothing about them changes by itself.
+const STILL: &[(&str, &str)] = &[
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("v1", "ServiceAccount"),
+    ("v1", "LimitRange"),
+    ("rbac.authorization.k8s.io/v1", "Role"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRole"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+    ("networking.k8s.io/v1", "NetworkPolicy"),
+    ("networking.k8s.io/v1", "IngressClass"),
+    ("storage.k8s.io/v1", "StorageClass"),
+    ("scheduling.k8s.io/v1", "PriorityClass"),
+];
+
+const REPLICA_SET: (&str, &str) = ("apps/v1", "ReplicaSet");
+const POD: (&str, &str) = ("v1", "Pod");
+const JOB: (&str, &str) = ("batch/v1", "Job");
+const ENDPOINT_SLICE: (&str, &str) = ("discovery.k8s.io/v1", "EndpointSlice");
+
+/// Kinds of which objects belong to objects of a kind.
+fn related_kinds(kind: &str) -> &'static [(&'static str, &'static str)] {
+    match kind {
+        "Deployment" => &[REPLICA_SET, POD],
+        "StatefulSet" | "DaemonSet" | "ReplicaSet" | "ReplicationController" | "Job" => &[POD],
+        "CronJob" => &[JOB, POD],
+        "Service" => &[ENDPOINT_SLICE],
+        _ => &[],
+    }
+}
+
+/// From this many namespaces on, one watch of all beats one watch each.
+const ALL_NAMESPACES_FROM: usize = 8;
 
 /// Watches resources.
-#[expect(clippy::unused_async, reason = "connections are made here")]
 pub(crate) async fn watch(
-    _runtime: KubernetesRuntime,
+    runtime: KubernetesRuntime,
     targets: Vec<(ResourceId, Live)>,
 ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
-    let items = targets.into_iter().map(|(id, live)| {
-        let health = health::of_object(&live.attributes);
-        Ok(Progress { id, health, related: Vec::new() })
+    let mut first = Vec::new();
+    let mut board = Board::default();
+    // What is watched, and whether a resource itself is among it.
+    let mut wanted: BTreeMap<(String, String), (bool, BTreeSet<String>)> = BTreeMap::new();
+    for (id, live) in targets {
+        let key = ObjectKey::parse(&live.identity.key);
+        let Some(key) = key.or_else(|| ObjectKey::of_object(&live.attributes)) else { continue };
+        if STILL.contains(&(key.api_version.as_str(), key.kind.as_str())) {
+            let health = health::of_object(&live.attributes);
+            first.push(Ok(Progress { id, health, related: Vec::new() }));
+            continue;
+        }
+        for (api_version, kind) in related_kinds(&key.kind) {
+            let slot = wanted.entry(((*api_version).to_owned(), (*kind).to_owned())).or_default();
+            slot.1.insert(key.namespace.clone());
+        }
+        let slot = wanted.entry((key.api_version.clone(), key.kind.clone())).or_default();
+        slot.0 = true;
+        slot.1.insert(key.namespace.clone());
+        board.add(id, &key, live);
+    }
+    let sources = sources(&runtime, wanted).await?;
+    if sources.is_empty() {
+        return Ok(stream::iter(first).chain(stream::pending()).boxed());
+    }
+    let (teller, heard) = mpsc::channel(1024);
+    let mut tasks = JoinSet::new();
+    let n_sources = sources.len();
+    for source in sources {
+        tasks.spawn(source.run(runtime.clone(), teller.clone()));
+    }
+    drop(teller);
+    let (out, progress) = mpsc::channel(256);
+    tokio::spawn(gather(board, heard, n_sources, out, tasks));
+    let rest = stream::unfold(progress, |mut progress| async {
+        progress.recv().await.map(|item| (item, progress))
     });
-    Ok(stream::iter(items).boxed())
+    Ok(stream::iter(first).chain(rest).boxed())
+}
+
+async fn sources(
+    runtime: &KubernetesRuntime,
+    wanted: BTreeMap<(String, String), (bool, BTreeSet<String>)>,
+) -> Result<Vec<Source>, RuntimeError> {
+    let mut sources = Vec::new();
+    for ((api_version, kind), (is_target, namespaces)) in wanted {
+        let found = runtime.discovery.find(&runtime.calls, &api_version, &kind).await?;
+        let served = match found {
+            Some(served) if served.can_list && served.can_watch => served,
+            _ if is_target => return Err(RuntimeError::UnknownKind { api_version, kind }),
+            _ => continue,
+        };
+        let namespaces: Vec<String> = if namespaces.len() >= ALL_NAMESPACES_FROM {
+            vec![String::new()]
+        } else {
+            namespaces.into_iter().collect()
+        };
+        sources.extend(namespaces.into_iter().map(|namespace| Source {
+            served: served.clone(),
+            namespace,
+            is_target,
+        }));
+    }
+    Ok(sources)
+}
+
+/// Hears what the sources tell, and says what it means, until nobody listens.
+async fn gather(
+    mut board: Board,
+    mut heard: mpsc::Receiver<Told>,
+    n_sources: usize,
+    out: mpsc::Sender<Result<Progress, RuntimeError>>,
+    tasks: JoinSet<()>,
+) {
+    // The tasks end with this one.
+    let _tasks = tasks;
+    let mut n_listed = 0;
+    loop {
+        let told = tokio::select! {
+            told = heard.recv() => told,
+            () = out.closed() => return,
+        };
+        let Some(told) = told else { return };
+        // What has been told meanwhile counts together.
+        let mut next = Some(told);
+        while let Some(told) = next {
+            match told {
+                Told::There(object) => board.put(object),
+                Told::Gone(uid) => board.remove(&uid),
+                Told::Listed => n_listed += 1,
+                Told::Failed(error) => {
+                    if out.send(Err(error)).await.is_err() {
+                        return;
+                    }
+                }
+            }
+            next = heard.try_recv().ok();
+        }
+        // Before all lists are read, pods may be missing.
+        if n_listed < n_sources {
+            continue;
+        }
+        for progress in board.changes() {
+            if out.send(Ok(progress)).await.is_err() {
+                return;
+            }
+        }
+    }
 }

@@ -145,7 +145,7 @@ mod tests {
         fs::create_dir_all(&folder.0).expect("a folder");
         let path = folder.0.join(KEY_FILE);
         fs::write(&path, "").expect("a file");
-        let error = Sealer::open(None, &folder.0).err().expect("no key").to_string();
+        let error = Sealer::open(None, &folder.0).expect_err("no key").to_string();
         assert!(error.contains(&path.display().to_string()), "{error}");
         assert_eq!(fs::read(&path).expect("still there"), b"");
     }

@@ -66,6 +66,7 @@ impl std::fmt::Debug for Sealer {
 
 impl Sealer {
     /// Makes a sealer of a key; `place` says where the key comes from, for messages.
+    #[expect(clippy::missing_panics_doc, reason = "the key has the length of the cipher's")]
     pub fn new(key: [u8; 32], place: &str) -> Self {
         let cipher_key = blake3::derive_key("kusion 2026 sealed values: cipher", &key);
         let name = blake3::derive_key("kusion 2026 sealed values: name of the key", &key);

@@ -80,3 +80,9 @@ pub trait Backend: Send + Sync {
     /// Gives back connections and tidies up, so that nothing is left to do by the next process.
     async fn close(&self) {}
 }
+
+/// Returns what follows all keys that begin with a prefix; an empty one means everything.
+fn end_of(prefix: &str) -> String {
+    // `0` follows `/`.
+    prefix.strip_suffix('/').map_or("\u{10ffff}".to_owned(), |folder| format!("{folder}0"))
+}

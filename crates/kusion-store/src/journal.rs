@@ -1,10 +1,11 @@
 //! The journal of a stack: numbered segments, each written once, and snapshots of their sum.
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Expected, PutError};
 use crate::error::StoreError;
 use crate::frame::{self, Kind, Writer};
 use crate::lease::Lease;
 use crate::state::StackState;
+use bytes::Bytes;
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use kusion_model::Record;
 use serde::{Deserialize, Serialize};
@@ -205,33 +206,61 @@ pub(crate) fn read_segment(
     Ok((head, records?))
 }
 
-/// Writes a snapshot, reads it back, and removes what is older than the snapshot before it.
-/// Returns its size.
-pub(crate) async fn write_snapshot(
+/// The bytes of a snapshot of a state.
+pub(crate) struct Snapshot {
+    seq: u64,
+    key: String,
+    bytes: Bytes,
+}
+
+impl Snapshot {
+    /// Sums a journal up.
+    pub(crate) fn of(places: &Places, state: &StackState, fences: &[u64], writer: Writer) -> Self {
+        let key = places.snapshot(state.seq);
+        let payload = to_json(&SnapshotOut { state, fences });
+        let head = frame::Head { kind: Kind::Snapshot, flags: 0, first: state.seq, writer };
+        let bytes = frame::encode(&key, head, &[payload]).into();
+        Self { seq: state.seq, key, bytes }
+    }
+
+    /// Writes it, reads it back, and removes what is older than the snapshot before it. Returns
+    /// its size.
+    pub(crate) async fn write(
+        self,
+        backend: &dyn Backend,
+        places: &Places,
+        fences: &[u64],
+    ) -> Result<usize, StoreError> {
+        let size = self.bytes.len();
+        match backend.put(&self.key, self.bytes.clone(), Expected::Absent).await {
+            Ok(_) => {
+                let again = backend.get(&self.key).await?;
+                if again.is_none_or(|(bytes, _)| bytes != self.bytes) {
+                    let what = format!("`{}` is not as written", self.key);
+                    return Err(StoreError::damaged(backend.place(), what));
+                }
+            }
+            // The same number is the same state: an earlier attempt got through.
+            Err(PutError::Conflict) => {
+                read_snapshot(backend, places, self.seq).await?;
+            }
+            Err(PutError::Failed(error)) => return Err(error),
+        }
+        remove_older(backend, places, self.seq, fences).await?;
+        Ok(size)
+    }
+}
+
+/// Removes everything up to the snapshot before the one with this number; that one stays.
+async fn remove_older(
     backend: &dyn Backend,
     places: &Places,
-    state: &StackState,
+    seq: u64,
     fences: &[u64],
-    writer: Writer,
-) -> Result<usize, StoreError> {
-    let key = places.snapshot(state.seq);
-    let payload = to_json(&SnapshotOut { state, fences });
-    let head = frame::Head { kind: Kind::Snapshot, flags: 0, first: state.seq, writer };
-    let bytes = frame::encode(&key, head, &[payload]);
-    let size = bytes.len();
-    match backend.put(&key, bytes.into(), crate::Expected::Absent).await {
-        // The same number is the same state: an earlier attempt got through.
-        Ok(_) | Err(crate::PutError::Conflict) => {}
-        Err(crate::PutError::Failed(error)) => return Err(error),
-    }
-    let again = read_snapshot(backend, places, state.seq).await?;
-    if again.is_none_or(|it| it.state != *state) {
-        return Err(StoreError::damaged(backend.place(), format!("`{key}` is not as written")));
-    }
+) -> Result<(), StoreError> {
     let snapshots = places.numbers(backend, "snapshot").await?;
-    // Everything up to the snapshot before this one goes, and that one stays.
-    let Some(previous) = snapshots.iter().rev().find(|it| **it < state.seq).copied() else {
-        return Ok(size);
+    let Some(previous) = snapshots.iter().rev().find(|it| **it < seq).copied() else {
+        return Ok(());
     };
     let firsts = places.numbers(backend, "log").await?;
     let mut keys: Vec<String> = firsts
@@ -240,10 +269,7 @@ pub(crate) async fn write_snapshot(
         .map(|first| places.segment(first))
         .collect();
     keys.extend(snapshots.into_iter().filter(|it| *it < previous).map(|it| places.snapshot(it)));
-    if !keys.is_empty() {
-        backend.delete(&keys).await?;
-    }
-    Ok(size)
+    if keys.is_empty() { Ok(()) } else { backend.delete(&keys).await }
 }
 
 /// Reads a payload as JSON.

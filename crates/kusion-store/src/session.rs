@@ -12,7 +12,7 @@ use crate::lease::{self, LEASE_TIME, LockWait, MARGIN};
 use crate::state::StackState;
 use commit::{Committer, Entry};
 use kusion_model::{Record, Spec, StackKey};
-use renewal::Tenure;
+use renewal::{Renewals, Tenure};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
@@ -48,7 +48,7 @@ impl Shared {
             return Err(self.fenced(holder));
         }
         let age = holder::uptime() - self.tenure.renewed();
-        if age < (LEASE_TIME - MARGIN).as_secs_f64() {
+        if age < LEASE_TIME.saturating_sub(MARGIN).as_secs_f64() {
             return Ok(());
         }
         Err(StoreError::Stale {
@@ -77,12 +77,12 @@ impl Session {
             tenure: Tenure::new(&held),
             state: Mutex::new(StackState::default()),
         });
-        let renewals = tokio::spawn(renewal::keep(Arc::clone(&shared)));
+        let renewals = Renewals::begin(&shared);
         let (queue, entries) = mpsc::unbounded_channel();
         let committer = match Committer::begin(Arc::clone(&shared), held.fence).await {
             Ok(committer) => committer,
             Err(error) => {
-                renewals.abort();
+                drop(renewals);
                 shared.tenure.release(&*shared.backend, &shared.places, None).await;
                 return Err(error);
             }

@@ -5,8 +5,8 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
-/// Below so many bytes of text, threads cost more than they give.
-const MIN_TEXT: usize = 1 << 20;
+/// Below so many bytes of text, threads cost more than they give: each has memory of its own.
+const MIN_TEXT: usize = 3 << 20;
 
 /// More threads would wait for memory.
 const MAX_THREADS: usize = 8;
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn trees_come_in_the_order_of_texts() {
-        let text = |n: usize| format!("a{n} = {n}\n# {}\n", "-".repeat(100_000));
+        let text = |n: usize| format!("a{n} = {n}\n# {}\n", "-".repeat(200_000));
         let texts: Vec<String> = (0..20).map(text).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         for (text, parsed) in texts.iter().zip(parse_all(&texts).into_iter().flatten()) {

@@ -141,7 +141,7 @@ fn failures_have_a_place_and_a_code() {
 #[test]
 fn completion_and_version() {
     let folder = Folder::new("version");
-    assert!(folder.good(&["completion", "bash"]).contains("compile"));
+    assert!(folder.good(&["completion", "bash"]).contains("kusion,compile)"));
     assert!(folder.good(&["completion", "zsh"]).starts_with("#compdef kusion"));
     assert!(folder.good(&["version"]).starts_with("kusion "));
     let json: serde_json::Value =

@@ -49,9 +49,9 @@ impl Cluster {
         resource(attributes)
     }
 
-    pub(crate) fn config_map(&self, name: &str, data: Value) -> Resource {
+    pub(crate) fn config_map(&self, name: &str, data: impl Into<Value>) -> Resource {
         self.resource(json!({"apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": name}, "data": data}))
+            "metadata": {"name": name}, "data": data.into()}))
     }
 
     pub(crate) async fn try_apply(&self, desired: &Resource) -> Result<Applied, RuntimeError> {
@@ -86,6 +86,13 @@ impl Cluster {
             .body(body.to_string().into_bytes())
             .expect("a request");
         self.other().await.request(request).await.expect("an answer")
+    }
+
+    /// Whether pods can run here.
+    pub(crate) async fn has_nodes(&self) -> bool {
+        let request = http::Request::get("/api/v1/nodes").body(Vec::new()).expect("a request");
+        let nodes: Value = self.other().await.request(request).await.expect("an answer");
+        nodes["items"].as_array().is_some_and(|nodes| !nodes.is_empty())
     }
 
     pub(crate) async fn read_one(&self, desired: &Resource) -> Option<Live> {

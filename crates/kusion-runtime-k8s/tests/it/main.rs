@@ -5,4 +5,6 @@ mod changing;
 mod cluster;
 mod connecting;
 mod deleting;
+mod health;
 mod reading;
+mod watching;

@@ -1,6 +1,6 @@
-//! A store in a table of PostgreSQL.
+//! A store in a table of `PostgreSQL`.
 
-use super::{Backend, BackendError, Expected, PutError, Version};
+use super::{Backend, BackendError, Expected, PutError, Version, end_of};
 use crate::error::StoreError;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -112,8 +112,9 @@ impl Backend for Postgres {
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
-        sqlx::query_scalar("SELECT key FROM kusion_item WHERE starts_with(key, $1) ORDER BY key")
+        sqlx::query_scalar("SELECT key FROM kusion_item WHERE key >= $1 AND key < $2 ORDER BY key")
             .bind(prefix)
+            .bind(end_of(prefix))
             .fetch_all(&self.pool)
             .await
             .map_err(|error| failure(&self.place, &error))

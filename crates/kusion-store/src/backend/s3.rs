@@ -9,6 +9,10 @@ use object_store::aws::{AmazonS3, AmazonS3Builder, S3ConditionalPut};
 use object_store::path::Path;
 use object_store::{ObjectStore as _, ObjectStoreExt as _, PutMode, PutOptions, UpdateVersion};
 
+/// The format of the store, and the object that names it.
+const FORMAT: u32 = 1;
+const MARK: &str = "kusion.format";
+
 /// Bytes in a bucket.
 pub(crate) struct S3 {
     bucket: AmazonS3,
@@ -46,7 +50,39 @@ impl S3 {
         let bucket_store = builder.build().map_err(|error| wrong(&error.to_string()))?;
         let prefix = prefix.trim_matches('/').to_owned();
         let place = format!("s3://{}", rest.trim_end_matches('/'));
-        Ok(Self { bucket: bucket_store, prefix, place })
+        let store = Self { bucket: bucket_store, prefix, place };
+        store.prepare().await?;
+        Ok(store)
+    }
+
+    /// Checks the format of the store. A new one gets its mark in a way that shows whether the
+    /// service compares before it writes; if not, two processes could hold one stack.
+    async fn prepare(&self) -> Result<(), StoreError> {
+        let unclear =
+            || StoreError::damaged(&self.place, format!("`{MARK}` is no mark of a format"));
+        if let Some((bytes, _)) = self.get(MARK).await? {
+            let text = std::str::from_utf8(&bytes).ok();
+            let found: u32 = text.and_then(|it| it.trim().parse().ok()).ok_or_else(unclear)?;
+            if found > FORMAT {
+                let place = self.place.clone();
+                return Err(StoreError::Newer { place, found, known: FORMAT });
+            }
+            return Ok(());
+        }
+        let mut refused = 0;
+        for _ in 0..2 {
+            match self.put(MARK, Bytes::from(FORMAT.to_string()), Expected::Absent).await {
+                Ok(_) => {}
+                Err(PutError::Conflict) => refused += 1,
+                Err(PutError::Failed(error)) => return Err(error),
+            }
+        }
+        if refused == 0 {
+            self.delete(&[MARK.to_owned()]).await?;
+            let why = "this service does not support conditional writes (`If-None-Match`)";
+            return Err(StoreError::Address(format!("{}: {why}", self.place)));
+        }
+        Ok(())
     }
 
     /// Returns the name of an object. `%` means something in URLs, `=` does not.

@@ -6,7 +6,7 @@
 
 mod mark;
 
-use super::{Backend, BackendError, Expected, PutError, Version};
+use super::{Backend, BackendError, Expected, PutError, Version, end_of};
 use crate::error::StoreError;
 use crate::frame::sum;
 use async_trait::async_trait;
@@ -18,12 +18,17 @@ use sqlx::sqlite::{
 };
 use sqlx::{Row as _, Sqlite as Db, Transaction};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The format of the tables.
 const FORMAT: i64 = 1;
 /// Up to this size the structure of the whole file is checked when it is opened.
 const CHECKED_SIZE: u64 = 32 << 20;
+
+/// How long a process waits for others that write.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The code of a store that another process is writing.
+const BUSY: u32 = 5;
 
 /// Bytes in a file.
 pub(crate) struct Sqlite {
@@ -42,15 +47,10 @@ impl Sqlite {
             .filename(path)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(SqliteSynchronous::Full)
-            .busy_timeout(Duration::from_secs(30))
+            .busy_timeout(PATIENCE)
             .foreign_keys(false)
             .statement_cache_capacity(16);
-        let pool = SqlitePoolOptions::new()
-            .max_connections(1)
-            .acquire_timeout(Duration::from_secs(60))
-            .connect_with(options)
-            .await
-            .map_err(|error| failure(&place, &error))?;
+        let pool = connect(options).await.map_err(|error| failure(&place, &error))?;
         let store = Self { pool, place, mark };
         if let Err(error) = store.check(path).await {
             store.pool.close().await;
@@ -228,14 +228,9 @@ impl Backend for Sqlite {
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
-        // `0` follows `/`; an empty prefix means everything.
-        let end = match prefix.strip_suffix('/') {
-            Some(folder) => format!("{folder}0"),
-            None => "\u{10ffff}".to_owned(),
-        };
         sqlx::query_scalar("SELECT key FROM item WHERE key >= ?1 AND key < ?2 ORDER BY key")
             .bind(prefix)
-            .bind(end)
+            .bind(end_of(prefix))
             .fetch_all(&self.pool)
             .await
             .map_err(|error| failure(&self.place, &error))
@@ -259,6 +254,25 @@ impl Backend for Sqlite {
 
     async fn close(&self) {
         self.pool.close().await;
+    }
+}
+
+/// Connects. Of several processes that make a new file ready at the same time some are turned away
+/// at once, whatever the time limit; they try again.
+async fn connect(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
+    let begun = Instant::now();
+    loop {
+        let pool = SqlitePoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(PATIENCE * 2)
+            .connect_with(options.clone())
+            .await;
+        match pool {
+            Err(error) if primary_code(&error) == Some(BUSY) && begun.elapsed() < PATIENCE => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            other => return other,
+        }
     }
 }
 
@@ -321,20 +335,25 @@ fn lost(found: u64, wanted: u64, mark: &Mark) -> String {
 
 /// Tells damage from other failures.
 fn failure(place: &str, error: &sqlx::Error) -> StoreError {
-    let code = error.as_database_error().and_then(|it| it.code().map(|code| code.into_owned()));
-    let primary = code.and_then(|it| it.parse::<u32>().ok()).map(|it| it & 0xff);
-    match (primary, error) {
-        // SQLITE_CORRUPT, SQLITE_NOTADB; a missing table or column, a value of another type.
+    match (primary_code(error), error) {
+        // SQLITE_CORRUPT, SQLITE_NOTADB.
         (Some(11 | 26), _) => {
             StoreError::damaged(place, format!("{}; restore it from a copy", text(error)))
         }
+        // A missing table or column, a value of another type.
         (Some(1), _)
         | (
-            _,
+            None,
             sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::RowNotFound,
         ) => StoreError::damaged(place, text(error)),
         _ => BackendError { place: place.to_owned(), message: text(error) }.into(),
     }
+}
+
+/// Returns the code of a failure without its details.
+fn primary_code(error: &sqlx::Error) -> Option<u32> {
+    let code = error.as_database_error()?.code()?;
+    code.parse::<u32>().ok().map(|it| it & 0xff)
 }
 
 fn text(error: &sqlx::Error) -> String {

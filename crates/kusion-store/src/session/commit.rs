@@ -1,14 +1,15 @@
 //! Writes records: one task for each session, several callers' records in one segment.
 
 use super::Shared;
+use super::renewal::Renewals;
 use crate::backend::{Expected, PutError};
 use crate::error::StoreError;
 use crate::frame::{self, FENCE, Kind};
-use crate::journal::{self, to_json};
+use crate::journal::{self, Snapshot, to_json};
 use kusion_model::Record;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 
 /// How much is written at once.
 const MAX_SEGMENT: usize = 4 << 20;
@@ -16,6 +17,9 @@ const MAX_SEGMENT: usize = 4 << 20;
 const SNAPSHOT_BYTES: usize = 256 << 10;
 /// So many segments after the last snapshot slow the next reader down.
 const SNAPSHOT_SEGMENTS: usize = 200;
+
+/// How long to wait before a write that failed is tried again.
+const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(700)];
 
 /// What a session asks its task for.
 pub(super) enum Entry {
@@ -75,7 +79,7 @@ impl Committer {
     pub(super) async fn run(
         mut self,
         mut entries: mpsc::UnboundedReceiver<Entry>,
-        renewals: JoinHandle<()>,
+        renewals: Renewals,
     ) {
         let mut batch = Vec::new();
         let closing = 'open: loop {
@@ -104,9 +108,13 @@ impl Committer {
             self.shared.tenure.lost().map_or(Ok(()), |it| Err(self.shared.fenced(it)));
         let is_long = self.log_bytes > SNAPSHOT_BYTES.max(self.snapshot_bytes) / 2;
         if outcome.is_ok() && (is_long || self.segments > SNAPSHOT_SEGMENTS) {
-            outcome = self.snapshot().await;
+            // Only damage is news: without a snapshot the journal is as whole as before.
+            let summed = self.snapshot().await;
+            if matches!(summed, Err(StoreError::Damaged { .. } | StoreError::Fenced { .. })) {
+                outcome = summed;
+            }
         }
-        renewals.abort();
+        drop(renewals);
         let seq = self.state_seq();
         self.shared.tenure.release(&*self.shared.backend, &self.shared.places, Some(seq)).await;
         if let Some(done) = closing {
@@ -158,12 +166,18 @@ impl Committer {
         if let Some(holder) = self.shared.tenure.lost() {
             return Err(self.shared.fenced(holder));
         }
+        let mut pauses = PAUSES.iter();
         loop {
             let first = self.state_seq() + 1;
-            match self.write(first, 0, payloads).await {
-                Ok(()) => return Ok(()),
-                Err(PutError::Failed(error)) => return Err(error),
-                Err(PutError::Conflict) => {}
+            match (self.write(first, 0, payloads).await, pauses.clone().next()) {
+                (Ok(()), _) => return Ok(()),
+                (Err(PutError::Conflict), _) => {}
+                (Err(PutError::Failed(StoreError::Backend(_))), Some(pause)) => {
+                    pauses.next();
+                    tokio::time::sleep(*pause).await;
+                    continue;
+                }
+                (Err(PutError::Failed(error)), _) => return Err(error),
             }
             let backend = Arc::clone(&self.shared.backend);
             let key = self.shared.places.segment(first);
@@ -212,11 +226,12 @@ impl Committer {
 
     async fn snapshot(&mut self) -> Result<(), StoreError> {
         self.shared.check()?;
-        let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let writer = self.shared.tenure.writer();
         let (backend, places) = (&*self.shared.backend, &self.shared.places);
-        self.snapshot_bytes =
-            journal::write_snapshot(backend, places, &state, &self.fences, writer).await?;
+        let snapshot = {
+            let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+            Snapshot::of(places, &state, &self.fences, self.shared.tenure.writer())
+        };
+        self.snapshot_bytes = snapshot.write(backend, places, &self.fences).await?;
         self.log_bytes = 0;
         self.segments = 0;
         Ok(())

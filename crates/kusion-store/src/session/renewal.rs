@@ -8,9 +8,13 @@ use crate::journal::Places;
 use crate::lease::{Held, Lease, RENEWAL};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::task::JoinHandle;
 
 /// How soon a renewal that failed is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// How long the answer to a renewal may take.
+const ANSWER: Duration = Duration::from_secs(4);
 
 /// The lease of a session as it was last written.
 pub(super) struct Tenure {
@@ -108,7 +112,13 @@ impl Tenure {
         // A lost answer may hide that an earlier write of ours got through: then once more.
         for _ in 0..2 {
             next.uptime = holder::uptime();
-            match next.write(backend, places, self.writer, Expected::Is(version)).await {
+            let written = next.write(backend, places, self.writer, Expected::Is(version));
+            let Ok(written) = tokio::time::timeout(ANSWER, written).await else {
+                let message = format!("{} did not answer in time", backend.place());
+                self.lock().trouble = message;
+                return false;
+            };
+            match written {
                 Ok(version) => {
                     let mut inner = self.lock();
                     inner.renewed = next.uptime;
@@ -143,8 +153,23 @@ impl Tenure {
     }
 }
 
-/// Renews the lease of a session until it is lost.
-pub(super) async fn keep(shared: Arc<Shared>) {
+/// Renews the lease of a session until it is dropped.
+pub(super) struct Renewals(JoinHandle<()>);
+
+impl Renewals {
+    pub(super) fn begin(shared: &Arc<Shared>) -> Self {
+        Self(tokio::spawn(keep(Arc::clone(shared))))
+    }
+}
+
+impl Drop for Renewals {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Renews a lease until it is lost.
+async fn keep(shared: Arc<Shared>) {
     let mut pause = RENEWAL;
     loop {
         tokio::time::sleep(pause).await;

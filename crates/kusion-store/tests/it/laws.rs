@@ -1,38 +1,25 @@
 //! What holds on every backend.
 
-use crate::places::{Place, new_key};
-use crate::records::{began, closed, ended, noted, opened};
-use kusion_model::{Spec, StackKey};
-use kusion_store::{Holder, LockWait, StoreError};
+use crate::places::{Place, new_key, on_every_backend};
+use crate::records::{began, closed, ended, noted, opened, random};
+use bytes::Bytes;
+use kusion_model::{Record, Spec, StackKey};
+use kusion_store::{
+    Backend as _, Expected, Holder, LockWait, Memory, PutError, StackState, Store, StoreError,
+    Version,
+};
+use std::sync::Arc;
 
-macro_rules! on_every_backend {
-    ($($law:ident),* $(,)?) => {
-        mod sqlite {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $law() {
-                super::$law(crate::places::Place::in_file()).await;
-            })*
-        }
-        mod postgres {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $law() {
-                if let Some(place) = crate::places::Place::on_server("KUSION_TEST_POSTGRES") {
-                    super::$law(place).await;
-                }
-            })*
-        }
-        mod s3 {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $law() {
-                if let Some(place) = crate::places::Place::on_server("KUSION_TEST_S3") {
-                    super::$law(place).await;
-                }
-            })*
-        }
-    };
-}
-
-on_every_backend!(what_was_written_is_read, one_task_of_eight_holds_a_stack);
+on_every_backend!(
+    what_was_written_is_read,
+    one_task_of_eight_holds_a_stack,
+    writes_compare_first,
+    one_of_many_writers_wins_each_round,
+    records_of_many_callers_keep_their_order,
+    a_long_journal_reads_as_the_sum_of_its_records,
+    missing_parts_are_found,
+    a_stack_waits_for_its_turn,
+);
 
 fn me() -> Holder {
     Holder::current("test")
@@ -87,4 +74,169 @@ async fn one_task_of_eight_holds_a_stack(place: Place) {
         }
     }
     assert_eq!(outcomes.iter().filter(|it| it.is_ok()).count(), 1);
+}
+
+/// Checks the laws of the backend itself.
+async fn writes_compare_first(place: Place) {
+    let store = place.open().await;
+    let backend = store.backend();
+    let root = new_key().store_path();
+    let (one, two) = (format!("{root}/x/1"), format!("{root}/x/2"));
+    let put = |key: &str, text: &'static str, expected| {
+        let key = key.to_owned();
+        async move { backend.put(&key, Bytes::from(text), expected).await }
+    };
+    assert!(backend.get(&one).await.expect("readable").is_none());
+    let wrong = Expected::Is(Version("1".into()));
+    assert!(matches!(put(&one, "a", wrong).await, Err(PutError::Conflict)));
+    let first = put(&one, "a", Expected::Absent).await.expect("written");
+    assert!(matches!(put(&one, "b", Expected::Absent).await, Err(PutError::Conflict)));
+    let second = put(&one, "b", Expected::Is(first.clone())).await.expect("written");
+    assert_ne!(first, second);
+    assert!(matches!(put(&one, "c", Expected::Is(first)).await, Err(PutError::Conflict)));
+    let (bytes, version) = backend.get(&one).await.expect("readable").expect("there");
+    assert_eq!((bytes.as_ref(), version), (b"b".as_slice(), second));
+    put(&two, "", Expected::Absent).await.expect("written");
+    put(&format!("{root}/xy"), "", Expected::Absent).await.expect("written");
+    let keys = backend.list(&format!("{root}/x/")).await.expect("readable");
+    assert_eq!(keys, [one.clone(), two.clone()]);
+    backend.delete(&[one.clone(), format!("{root}/none")]).await.expect("removed");
+    assert_eq!(backend.list(&format!("{root}/x/")).await.expect("readable"), [two]);
+    put(&one, "d", Expected::Absent).await.expect("written");
+}
+
+/// Lets tasks with connections of their own write the same version, many times.
+async fn one_of_many_writers_wins_each_round(place: Place) {
+    let key = format!("{}/x", new_key().store_path());
+    let stores = futures::future::join_all((0..8).map(|_| place.open())).await;
+    let mut expected = Expected::Absent;
+    for round in 0..10 {
+        let writes = stores.iter().enumerate().map(|(number, store)| {
+            let bytes = Bytes::from(format!("{round} {number}"));
+            store.backend().put(&key, bytes, expected.clone())
+        });
+        let mut won = None;
+        for outcome in futures::future::join_all(writes).await {
+            match outcome {
+                Ok(version) => assert!(won.replace(version).is_none(), "two wrote in {round}"),
+                Err(PutError::Conflict) => {}
+                Err(PutError::Failed(error)) => panic!("{error}"),
+            }
+        }
+        expected = Expected::Is(won.expect("one writes"));
+    }
+}
+
+async fn records_of_many_callers_keep_their_order(place: Place) {
+    const CALLERS: usize = 40;
+    const CALLS: usize = 10;
+    let key = new_key();
+    let store = place.open().await;
+    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    let callers = (0..CALLERS).map(|caller| {
+        let session = &session;
+        async move {
+            let mut last = 0;
+            for call in 0..CALLS {
+                let name = format!("{caller}-{call}");
+                let records = vec![noted(&name, 5), noted("latest", call)];
+                let seq = session.append(records).await.expect("written");
+                assert!(seq > last);
+                last = seq;
+            }
+        }
+    });
+    futures::future::join_all(callers).await;
+    let state = session.state();
+    assert_eq!(state.seq as usize, 1 + CALLERS * CALLS * 2);
+    assert_eq!(state.resources.len(), CALLERS * CALLS + 1);
+    assert_eq!(store.read(&key).await.expect("readable"), state);
+    let segments = store.backend().list(&format!("{}/log/", key.store_path())).await;
+    let n_segments = segments.expect("readable").len();
+    assert!(n_segments < CALLERS * CALLS / 2, "{n_segments} segments: calls share them");
+}
+
+/// Writes random records in several sessions, with snapshots in between.
+async fn a_long_journal_reads_as_the_sum_of_its_records(place: Place) {
+    let key = new_key();
+    let mut all = Vec::new();
+    let mut rng = fastrand::Rng::with_seed(7);
+    for _ in 0..4 {
+        let store = place.open().await;
+        let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+        all.push(Record::Taken { holder: me().to_string() });
+        for _ in 0..12 {
+            let records: Vec<Record> = (0..rng.usize(1..9)).map(|_| random(&mut rng)).collect();
+            all.extend(records.iter().cloned());
+            session.append(records).await.expect("written");
+        }
+        assert_eq!(session.state(), StackState::fold(all.iter().cloned()));
+        session.close().await.expect("closed");
+    }
+    let store = place.open().await;
+    assert_eq!(store.read(&key).await.expect("readable"), StackState::fold(all));
+    let snapshots = store.backend().list(&format!("{}/snapshot/", key.store_path())).await;
+    let n_snapshots = snapshots.expect("readable").len();
+    assert!((1..=2).contains(&n_snapshots), "{n_snapshots} snapshots");
+}
+
+/// Removes parts of a journal: the rest reads as the whole, or is refused.
+async fn missing_parts_are_found(place: Place) {
+    let key = new_key();
+    let store = place.open().await;
+    let mut rng = fastrand::Rng::with_seed(3);
+    for _ in 0..3 {
+        let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+        for _ in 0..9 {
+            let records = (0..5).map(|_| random(&mut rng)).collect();
+            session.append(records).await.expect("written");
+        }
+        session.close().await.expect("closed");
+    }
+    let whole = store.read(&key).await.expect("readable");
+    let root = format!("{}/", key.store_path());
+    let mut values = Vec::new();
+    for name in store.backend().list(&root).await.expect("readable") {
+        let (bytes, _) = store.backend().get(&name).await.expect("readable").expect("there");
+        values.push((name, bytes));
+    }
+    let (mut refused, mut read) = (0, 0);
+    for case in 0..200 {
+        let copy = Memory::default();
+        let first = rng.usize(0..values.len());
+        let last = if case % 2 == 0 { first } else { rng.usize(first..values.len()) };
+        for (index, (name, bytes)) in values.iter().enumerate() {
+            if !(first..=last).contains(&index) || name.ends_with("/lease") {
+                copy.put(name, bytes.clone(), Expected::Absent).await.expect("written");
+            }
+        }
+        match Store::with_backend(Arc::new(copy)).read(&key).await {
+            Ok(state) => {
+                assert_eq!(state, whole, "without {first} to {last}");
+                read += 1;
+            }
+            Err(StoreError::Damaged { .. }) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(refused > 50 && read > 5, "{refused} refused, {read} read");
+}
+
+async fn a_stack_waits_for_its_turn(place: Place) {
+    let key = new_key();
+    let store = place.open().await;
+    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    let soon = LockWait::For(std::time::Duration::from_millis(300));
+    let refused = store.take(&key, me(), soon).await.err();
+    assert!(matches!(refused, Some(StoreError::Held { .. })));
+    let later = LockWait::For(std::time::Duration::from_secs(20));
+    let close = async {
+        tokio::time::sleep(std::time::Duration::from_millis(400)).await;
+        session.close().await.expect("closed");
+    };
+    let (taken, ()) = tokio::join!(store.take(&key, me(), later), close);
+    let session = taken.expect("free by now");
+    drop(session);
+    let session = store.take(&key, me(), later).await.expect("given back when dropped");
+    session.close().await.expect("closed");
 }

@@ -2,7 +2,36 @@
 
 use kusion_model::StackKey;
 use kusion_store::Store;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+/// Makes a test of each law on each backend.
+macro_rules! on_every_backend {
+    ($($law:ident),* $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $law() {
+                super::$law(crate::places::Place::in_file()).await;
+            })*
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $law() {
+                if let Some(place) = crate::places::Place::on_server("KUSION_TEST_POSTGRES") {
+                    super::$law(place).await;
+                }
+            })*
+        }
+        mod s3 {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $law() {
+                if let Some(place) = crate::places::Place::on_server("KUSION_TEST_S3") {
+                    super::$law(place).await;
+                }
+            })*
+        }
+    };
+}
+pub(crate) use on_every_backend;
 
 /// A store for one test: an address and a folder that goes with it.
 pub(crate) struct Place {
@@ -37,11 +66,6 @@ impl Place {
     pub(crate) async fn open(&self) -> Store {
         Store::open(&self.url, &self.home).await.expect("the store opens")
     }
-
-    /// Returns the file of a store on disk.
-    pub(crate) fn file(&self) -> PathBuf {
-        self.home.join("state.db")
-    }
 }
 
 impl Drop for Place {
@@ -64,12 +88,4 @@ pub(crate) fn new_key() -> StackKey {
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 pub(crate) fn say(text: &str) {
     eprintln!("{text}");
-}
-
-/// Lists the files of a folder.
-pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("the folder is there");
-    let mut files: Vec<PathBuf> = entries.map(|it| it.expect("an entry").path()).collect();
-    files.sort();
-    files
 }

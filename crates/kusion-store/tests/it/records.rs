@@ -65,3 +65,25 @@ pub(crate) fn ended(revision: u64, step: u64, name: &str) -> Record {
         ending: present(name, 10, revision),
     }
 }
+
+/// Makes any record of a journal; some are large.
+pub(crate) fn random(rng: &mut fastrand::Rng) -> Record {
+    let revision = rng.u64(1..4);
+    let step = rng.u64(1..9);
+    let name = format!("r{}", rng.u8(0..12));
+    let size = if rng.u8(0..3) == 0 { 30_000 } else { 100 };
+    let id = ResourceId::new(name.as_str());
+    match rng.u8(0..8) {
+        0 => opened(revision),
+        1 => closed(revision),
+        2 | 3 => began(revision, step, &name),
+        4 => ended(revision, step, &name),
+        5 => Record::Noted { id, ending: Ending::Absent },
+        6 => Record::Ended {
+            operation: OperationId { revision, step },
+            id,
+            ending: Ending::Failed { message: "no".into() },
+        },
+        _ => noted(&name, size),
+    }
+}

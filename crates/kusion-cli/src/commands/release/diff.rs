@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let view = args.stack.view.view();
     view.tell(work::read(async {
         let place = args.stack.open(&view).await?;
-        let hashed = |hash: &Value| json!({"$secret": hash});
+        let hashed = |hash: &Value| format!("{MARK}{}", hash.as_str().unwrap_or_default()).into();
         let from = wanted(&place, args.from, &hashed).await?;
         let to = wanted(&place, args.to, &hashed).await?;
         let title = format!("from release {} to release {} of {}", args.from, args.to, place.title);
@@ -92,9 +92,32 @@ fn step(before: Option<&Resource>, resource: &Resource, is_wanted: bool) -> Step
     }
 }
 
+/// What stands before the hash of a secret while Specs are compared: a secret is one value.
+const MARK: &str = "\0secret ";
+
 fn shown(value: &Value) -> Shown {
-    match value.get("$secret").and_then(Value::as_str) {
+    match hash_of(value) {
         Some(hash) => Shown::Secret { hash: hash.to_owned() },
-        None => Shown::Plain(value.clone()),
+        None => {
+            let mut plain = value.clone();
+            unmark(&mut plain);
+            Shown::Plain(plain)
+        }
+    }
+}
+
+fn hash_of(value: &Value) -> Option<&str> {
+    value.as_str()?.strip_prefix(MARK)
+}
+
+fn unmark(value: &mut Value) {
+    match value {
+        Value::Object(map) => map.values_mut().for_each(unmark),
+        Value::Array(items) => items.iter_mut().for_each(unmark),
+        _ => {
+            if let Some(hash) = hash_of(value) {
+                *value = json!({"$secret": hash});
+            }
+        }
     }
 }

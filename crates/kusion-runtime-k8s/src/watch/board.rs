@@ -1,0 +1,212 @@
+//! What is known of the watched objects, and who belongs to whom.
+
+use crate::health;
+use crate::key::ObjectKey;
+use kusion_model::{Health, ResourceId};
+use kusion_runtime::{Live, Progress, Related};
+use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
+
+/// How deep what belongs to a resource may lie: a cron job's job's pod.
+const MAX_DEPTH: usize = 8;
+
+/// One watched resource.
+struct Watched {
+    id: ResourceId,
+    /// Its object, by uid; none when it is gone.
+    uid: Option<String>,
+    /// What was said of it last.
+    said: Option<Progress>,
+}
+
+/// All that is known.
+#[derive(Default)]
+pub(super) struct Board {
+    watched: Vec<Watched>,
+    by_key: HashMap<ObjectKey, usize>,
+    by_uid: HashMap<String, usize>,
+    objects: HashMap<String, Value>,
+    /// What each object owns, by uids.
+    owned: HashMap<String, BTreeSet<String>>,
+    /// The resources that may fare differently now.
+    dirty: BTreeSet<usize>,
+}
+
+impl Board {
+    /// Adds a resource.
+    pub(super) fn add(&mut self, id: ResourceId, key: &ObjectKey, live: Live) {
+        let place = self.watched.len();
+        let uid = live.identity.uid;
+        if let Some(uid) = &uid {
+            self.by_uid.insert(uid.clone(), place);
+        }
+        self.by_key.insert(key.clone(), place);
+        self.watched.push(Watched { id, uid, said: None });
+        self.dirty.insert(place);
+    }
+
+    /// Notes an object.
+    pub(super) fn put(&mut self, object: Value) {
+        let Some(uid) = text(&object, "/metadata/uid").map(str::to_owned) else { return };
+        if let Some(key) = ObjectKey::of_object(&object)
+            && let Some(place) = self.by_key.get(&key).copied()
+        {
+            // The resource may be another object than before.
+            self.by_uid.insert(uid.clone(), place);
+            self.watched[place].uid = Some(uid.clone());
+        }
+        for owner in owners(&object) {
+            self.owned.entry(owner.to_owned()).or_default().insert(uid.clone());
+        }
+        self.objects.insert(uid.clone(), object);
+        self.touch(&uid);
+    }
+
+    /// Forgets an object.
+    pub(super) fn remove(&mut self, uid: &str) {
+        self.touch(uid);
+        let Some(object) = self.objects.remove(uid) else { return };
+        for owner in owners(&object) {
+            if let Some(owned) = self.owned.get_mut(owner) {
+                owned.remove(uid);
+                if owned.is_empty() {
+                    self.owned.remove(owner);
+                }
+            }
+        }
+        if let Some(place) = self.by_uid.remove(uid)
+            && self.watched[place].uid.as_deref() == Some(uid)
+        {
+            self.watched[place].uid = None;
+        }
+    }
+
+    /// Returns how resources fare now, where that has changed.
+    pub(super) fn changes(&mut self) -> Vec<Progress> {
+        let mut changed = Vec::new();
+        for place in std::mem::take(&mut self.dirty) {
+            let progress = self.progress(&self.watched[place]);
+            let watched = &mut self.watched[place];
+            if watched.said.as_ref() != Some(&progress) {
+                watched.said = Some(progress.clone());
+                changed.push(progress);
+            }
+        }
+        changed
+    }
+
+    /// Marks the resource that an object is or belongs to.
+    fn touch(&mut self, uid: &str) {
+        let mut at = vec![uid.to_owned()];
+        for _ in 0..MAX_DEPTH {
+            let mut above = Vec::new();
+            for uid in &at {
+                if let Some(place) = self.by_uid.get(uid) {
+                    self.dirty.insert(*place);
+                }
+                if let Some(object) = self.objects.get(uid) {
+                    above.extend(owners(object).map(str::to_owned));
+                }
+            }
+            if above.is_empty() {
+                return;
+            }
+            at = above;
+        }
+    }
+
+    fn progress(&self, watched: &Watched) -> Progress {
+        let id = watched.id.clone();
+        let object = watched.uid.as_deref().and_then(|uid| self.objects.get(uid));
+        let (Some(object), Some(uid)) = (object, watched.uid.as_deref()) else {
+            let health = Health::failed("Gone", "it is not there any more");
+            return Progress { id, health, related: Vec::new() };
+        };
+        let mut found: Vec<(&Value, Option<String>)> = Vec::new();
+        self.collect(uid, None, 0, &mut found);
+        let age = |object: &Value| {
+            let text = |pointer: &str| text(object, pointer).unwrap_or_default().to_owned();
+            (text("/metadata/creationTimestamp"), text("/metadata/name"))
+        };
+        found.sort_by_cached_key(|(object, _)| age(object));
+        let objects: Vec<&Value> = found.iter().map(|(object, _)| *object).collect();
+        let health = health::summary(object, &objects);
+        let related = found.into_iter().map(|(object, owner)| related(object, owner)).collect();
+        Progress { id, health, related }
+    }
+
+    fn collect<'a>(
+        &'a self,
+        uid: &str,
+        owner: Option<&str>,
+        depth: usize,
+        found: &mut Vec<(&'a Value, Option<String>)>,
+    ) {
+        let Some(owned) = self.owned.get(uid).filter(|_| depth < MAX_DEPTH) else { return };
+        for below in owned {
+            let Some(object) = self.objects.get(below) else { continue };
+            found.push((object, owner.map(str::to_owned)));
+            self.collect(below, Some(below), depth + 1, found);
+        }
+    }
+}
+
+fn related(object: &Value, owner: Option<String>) -> Related {
+    let word = |pointer: &str| text(object, pointer).unwrap_or_default().to_owned();
+    Related {
+        kind: word("/kind"),
+        name: word("/metadata/name"),
+        owner,
+        uid: word("/metadata/uid"),
+        health: health::of_object(object),
+        created: text(object, "/metadata/creationTimestamp").map(str::to_owned),
+    }
+}
+
+fn owners(object: &Value) -> impl Iterator<Item = &str> {
+    let list = object.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(|owner| owner.get("uid")?.as_str())
+}
+
+fn text<'a>(object: &'a Value, pointer: &str) -> Option<&'a str> {
+    object.pointer(pointer).and_then(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kusion_model::Identity;
+    use serde_json::json;
+
+    fn object(kind: &str, name: &str, owner: Option<&str>) -> Value {
+        let api_version = if kind == "Pod" { "v1" } else { "apps/v1" };
+        let owners: Vec<Value> = owner.map(|uid| json!({"uid": uid})).into_iter().collect();
+        json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name,
+            "namespace": "n", "uid": name, "ownerReferences": owners}})
+    }
+
+    #[test]
+    fn pods_belong_to_the_deployment_of_their_replica_set() {
+        let mut board = Board::default();
+        let web = object("Deployment", "web", None);
+        let key = ObjectKey::of_object(&web).expect("a key");
+        let identity = Identity::new(key.to_string(), Some("web".to_owned()));
+        board.add(ResourceId::new("r"), &key, Live { identity, attributes: Value::Null });
+        // In any order.
+        board.put(object("Pod", "web-1-a", Some("web-1")));
+        board.put(object("Pod", "stranger", Some("other")));
+        board.put(object("ReplicaSet", "web-1", Some("web")));
+        board.put(web.clone());
+        let said = board.changes();
+        assert_eq!(said.len(), 1);
+        let names: Vec<(&str, Option<&str>)> =
+            said[0].related.iter().map(|it| (it.name.as_str(), it.owner.as_deref())).collect();
+        assert_eq!(names, [("web-1", None), ("web-1-a", Some("web-1"))]);
+        board.put(web);
+        assert_eq!(board.changes(), [], "nothing new");
+        board.remove("web-1-a");
+        assert_eq!(board.changes()[0].related.len(), 1);
+        board.remove("web");
+        assert_eq!(board.changes()[0].health.reason.as_deref(), Some("Gone"));
+    }
+}

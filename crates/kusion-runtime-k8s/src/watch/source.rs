@@ -1,0 +1,208 @@
+//! One collection: listed, then followed.
+
+use super::events::{EventKind, Events};
+use crate::calls::{Call, push_escaped};
+use crate::discovery::Served;
+use crate::object::RawList;
+use crate::runtime::KubernetesRuntime;
+use kusion_runtime::RuntimeError;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// A collection.
+pub(super) struct Source {
+    pub(super) served: Arc<Served>,
+    /// Empty for all namespaces.
+    pub(super) namespace: String,
+    /// Whether resources are in it, not only what belongs to them.
+    pub(super) is_target: bool,
+}
+
+/// What a source tells.
+pub(super) enum Told {
+    /// An object is new or has changed.
+    There(Value),
+    /// An object is gone; its uid.
+    Gone(String),
+    /// The first list has been told.
+    Listed,
+    /// The source gives up.
+    Failed(RuntimeError),
+}
+
+/// Why a source stops: nobody listens, or there is no point in going on.
+enum Stop {
+    Unheard,
+    Failed(RuntimeError),
+}
+
+/// Where a source stands.
+#[derive(Default)]
+struct Standing {
+    /// The objects that were told.
+    known: HashSet<String>,
+    /// The version from which to follow; empty before a list.
+    version: String,
+    is_listed: bool,
+}
+
+impl Source {
+    /// Tells about the collection until nobody listens.
+    pub(super) async fn run(self, runtime: KubernetesRuntime, teller: mpsc::Sender<Told>) {
+        let mut standing = Standing::default();
+        let mut pause = Duration::from_millis(200);
+        loop {
+            let before = standing.version.clone();
+            match self.turn(&runtime, &teller, &mut standing).await {
+                Ok(()) => {}
+                Err(Stop::Unheard) => return,
+                Err(Stop::Failed(error)) if error.is_transient() => {}
+                Err(Stop::Failed(error)) => {
+                    // What belongs to a resource may be out of sight; it is only left out then.
+                    if self.is_target {
+                        let _ = teller.send(Told::Failed(error)).await;
+                    }
+                    if !standing.is_listed {
+                        let _ = teller.send(Told::Listed).await;
+                    }
+                    return;
+                }
+            }
+            if standing.version != before {
+                pause = Duration::from_millis(200);
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(10));
+        }
+    }
+
+    /// Lists if need be, and follows until the watch ends.
+    async fn turn(
+        &self,
+        runtime: &KubernetesRuntime,
+        teller: &mpsc::Sender<Told>,
+        standing: &mut Standing,
+    ) -> Result<(), Stop> {
+        if standing.version.is_empty() {
+            self.list(runtime, teller, standing).await?;
+            if !standing.is_listed {
+                standing.is_listed = true;
+                tell(teller, Told::Listed).await?;
+            }
+        }
+        let opened =
+            Events::open(&runtime.calls, &self.served, &self.namespace, &standing.version, None);
+        let mut events = match opened.await {
+            Ok(events) => events,
+            Err(error) => {
+                // The version may be too old: the next turn lists again.
+                standing.version.clear();
+                return Err(Stop::Failed(error));
+            }
+        };
+        loop {
+            let event = match events.next().await {
+                Ok(Some(event)) => event,
+                Ok(None) => return Ok(()),
+                Err(error) => return Err(Stop::Failed(error)),
+            };
+            if event.kind == EventKind::Error {
+                standing.version.clear();
+                return Ok(());
+            }
+            let mut object = event.object;
+            if let Some(version) = text(&object, "/metadata/resourceVersion") {
+                version.clone_into(&mut standing.version);
+            }
+            match event.kind {
+                EventKind::Added | EventKind::Modified => {
+                    reduce(&mut object, &self.served);
+                    if let Some(uid) = text(&object, "/metadata/uid") {
+                        standing.known.insert(uid.to_owned());
+                    }
+                    tell(teller, Told::There(object)).await?;
+                }
+                EventKind::Deleted => {
+                    if let Some(uid) = text(&object, "/metadata/uid") {
+                        standing.known.remove(uid);
+                        tell(teller, Told::Gone(uid.to_owned())).await?;
+                    }
+                }
+                EventKind::Bookmark | EventKind::Error => {}
+            }
+        }
+    }
+
+    async fn list(
+        &self,
+        runtime: &KubernetesRuntime,
+        teller: &mpsc::Sender<Told>,
+        standing: &mut Standing,
+    ) -> Result<(), Stop> {
+        let path = self.served.collection(&self.namespace);
+        let mut next = String::new();
+        let mut seen = HashSet::new();
+        loop {
+            let mut target = format!("{path}?limit=500");
+            if !next.is_empty() {
+                target.push_str("&continue=");
+                push_escaped(&mut target, &next);
+            }
+            let answer = runtime.calls.send(Call::get(target)).await.map_err(Stop::Failed)?;
+            if answer.status == http::StatusCode::GONE {
+                next.clear();
+                continue;
+            }
+            let answer = answer.success().map_err(Stop::Failed)?;
+            let unread = |error: serde_json::Error| {
+                Stop::Failed(runtime.calls.lost(&format!("`{path}`: {error}")))
+            };
+            let list: RawList<'_> = serde_json::from_slice(&answer.body).map_err(unread)?;
+            for item in list.items.unwrap_or_default() {
+                let mut object: Value = serde_json::from_str(item.get()).map_err(unread)?;
+                reduce(&mut object, &self.served);
+                if let Some(uid) = text(&object, "/metadata/uid") {
+                    seen.insert(uid.to_owned());
+                }
+                tell(teller, Told::There(object)).await?;
+            }
+            if list.metadata.next.is_empty() {
+                let mut gone: Vec<String> = standing.known.difference(&seen).cloned().collect();
+                gone.sort_unstable();
+                for uid in gone {
+                    tell(teller, Told::Gone(uid)).await?;
+                }
+                standing.known = seen;
+                standing.version = list.metadata.resource_version;
+                return Ok(());
+            }
+            next = list.metadata.next;
+        }
+    }
+}
+
+async fn tell(teller: &mpsc::Sender<Told>, told: Told) -> Result<(), Stop> {
+    teller.send(told).await.map_err(|_| Stop::Unheard)
+}
+
+fn text<'a>(object: &'a Value, pointer: &str) -> Option<&'a str> {
+    object.pointer(pointer).and_then(Value::as_str)
+}
+
+/// Leaves out what nobody looks at here, and says what the object is.
+fn reduce(object: &mut Value, served: &Served) {
+    let Value::Object(fields) = object else { return };
+    fields.insert("apiVersion".to_owned(), served.api_version.as_str().into());
+    fields.insert("kind".to_owned(), served.kind.as_str().into());
+    if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+        metadata.remove("managedFields");
+    }
+    if served.kind != "Pod"
+        && let Some(Value::Object(spec)) = fields.get_mut("spec")
+    {
+        spec.remove("template");
+    }
+}

@@ -1,0 +1,178 @@
+//! Another process: the test program itself, told to hold a stack.
+
+use crate::places::Place;
+use crate::records::noted;
+use kusion_model::StackKey;
+use kusion_store::{Holder, LockWait, Session, Store};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+const ADDRESS: &str = "KUSION_STORE_CHILD_URL";
+const HOME: &str = "KUSION_STORE_CHILD_HOME";
+const KEY: &str = "KUSION_STORE_CHILD_KEY";
+const MACHINE: &str = "KUSION_STORE_CHILD_MACHINE";
+/// What the lines of the child begin with; its test harness prints others.
+const ANSWER: &str = "ANSWER ";
+
+/// A process that tries to hold a stack and does what it is told.
+pub(crate) struct Process {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Process {
+    /// Starts a process on this machine.
+    pub(crate) fn start(place: &Place, key: &StackKey) -> Self {
+        let mut command = Command::new(std::env::current_exe().expect("a program runs"));
+        command.args(Self::ARGUMENTS);
+        Self::spawn(command, place, key, "")
+    }
+
+    /// Starts a process that says it runs on another machine.
+    pub(crate) fn start_elsewhere(place: &Place, key: &StackKey) -> Self {
+        let mut command = Command::new(std::env::current_exe().expect("a program runs"));
+        command.args(Self::ARGUMENTS);
+        Self::spawn(command, place, key, "elsewhere")
+    }
+
+    /// Starts a process that cannot write files larger than some blocks of 512 bytes.
+    pub(crate) fn start_limited(place: &Place, key: &StackKey, blocks: u32) -> Self {
+        let mut command = Command::new("sh");
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        command.arg("-c").arg(script);
+        command.arg(std::env::current_exe().expect("a program runs")).args(Self::ARGUMENTS);
+        Self::spawn(command, place, key, "")
+    }
+
+    const ARGUMENTS: [&'static str; 4] =
+        ["child::be_a_child", "--exact", "--nocapture", "--test-threads=1"];
+
+    fn spawn(mut command: Command, place: &Place, key: &StackKey, machine: &str) -> Self {
+        let mut child = command
+            .env(ADDRESS, &place.url)
+            .env(HOME, &place.home)
+            .env(KEY, key.store_path())
+            .env(MACHINE, machine)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts again");
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().expect("its output is a pipe"));
+        Self { child, input, output }
+    }
+
+    /// Waits for the next answer.
+    pub(crate) fn answer(&mut self) -> String {
+        loop {
+            let mut line = String::new();
+            let length = self.output.read_line(&mut line).expect("readable");
+            assert!(length > 0, "the child ended without an answer");
+            // The harness does not end its line before the test runs.
+            if let Some((_, answer)) = line.split_once(ANSWER) {
+                return answer.trim_end().to_owned();
+            }
+        }
+    }
+
+    /// Tells the child what to do, without waiting.
+    pub(crate) fn tell(&mut self, order: &str) {
+        let input = self.input.as_mut().expect("it is open");
+        writeln!(input, "{order}").expect("the child listens");
+    }
+
+    pub(crate) fn ask(&mut self, order: &str) -> String {
+        self.tell(order);
+        self.answer()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal: `STOP`, `CONT`.
+    pub(crate) fn signal(&self, name: &str) {
+        let done =
+            Command::new("kill").arg(format!("-{name}")).arg(self.pid().to_string()).status();
+        assert!(done.expect("`kill` runs").success());
+    }
+
+    /// Ends the child without a word.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("it runs");
+        self.child.wait().expect("it ends");
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.input = None;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Plays the other process; does nothing in the run that starts it.
+#[test]
+fn be_a_child() {
+    let Ok(path) = std::env::var(KEY) else { return };
+    let key = StackKey::from_store_path(&path).expect("a key");
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(play(&key));
+}
+
+async fn play(key: &StackKey) {
+    let variable = |name: &str| std::env::var(name).expect("it is set");
+    let mut holder = Holder::current("child");
+    if !variable(MACHINE).is_empty() {
+        holder.machine = variable(MACHINE);
+    }
+    let home = variable(HOME);
+    let store = match Store::open(&variable(ADDRESS), home.as_ref()).await {
+        Ok(store) => store,
+        Err(error) => return say(&format!("failed: {error}")),
+    };
+    let session = match store.take(key, holder, LockWait::No).await {
+        Ok(session) => session,
+        Err(error) => return say(&format!("refused: {error}")),
+    };
+    say("held");
+    for line in std::io::stdin().lines() {
+        let line = line.expect("readable");
+        let (order, rest) = line.split_once(' ').unwrap_or((&line, ""));
+        match order {
+            "append" => say(&append(&session, rest, 10).await),
+            "check" => {
+                say(&session.check().map_or_else(|error| error.to_string(), |()| "ok".into()));
+            }
+            "fill" => say(&fill(&session).await),
+            _ => break,
+        }
+    }
+    session.close().await.map_or_else(|error| say(&error.to_string()), |()| say("closed"));
+}
+
+async fn append(session: &Session, name: &str, size: usize) -> String {
+    match session.append(vec![noted(name, size)]).await {
+        Ok(seq) => format!("ok {seq}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// Writes until nothing more can be written; answers with what was written and why no more.
+async fn fill(session: &Session) -> String {
+    for number in 0..10_000 {
+        let done = append(session, &format!("r{number}"), 20_000).await;
+        if !done.starts_with("ok") {
+            return format!("{number} {done}");
+        }
+    }
+    "no end".to_owned()
+}
+
+#[expect(clippy::print_stdout, reason = "the parent reads it")]
+fn say(text: &str) {
+    println!("{ANSWER}{text}");
+}
