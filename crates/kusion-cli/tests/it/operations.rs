@@ -1,6 +1,6 @@
 //! `kusion preview`, `apply`, `destroy`, `status`, `watch`.
 
-use crate::support::Project;
+use crate::support::{Home, Project};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -86,6 +86,9 @@ fn a_saved_plan_is_run_as_shown_or_refused() {
 
     // The other manager owns the field now.
     project.ok(&["preview", "--force-conflicts", "--save", &file]);
+    let (code, _, err) = project.run(&["apply", "--plan", &file, "--backend", "sqlite:other.db"]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("make the plan again"), "{err}");
     // What the program says now does not count.
     project.write("dev", &WEB.replace("blue", "black"));
     project.ok(&["apply", "--force-conflicts", "--plan", &file]);
@@ -239,4 +242,21 @@ fn an_interruption_lets_running_steps_end() {
     assert!(out.contains("succeeded"), "{out}");
     assert!(project.ok(&["release", "list"]).contains("interrupted"));
     assert!(project.ok(&["status"]).contains("nothing is applied here"));
+}
+
+#[test]
+fn the_main_command_of_the_readme_works() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let readme = fs::read_to_string(format!("{root}/README.md")).expect("README.md is there");
+    let words = readme
+        .lines()
+        .find_map(|line| line.strip_prefix("cargo run --release -p kusion-cli -- apply "))
+        .expect("the README has a main command");
+    let home = Home::new("readme");
+    let mut command = home.command(&["apply"]);
+    let output = command.args(words.split(' ')).current_dir(root).output();
+    let output = output.expect("the binary runs");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(out.contains("everything is ready\nwhat to try next:\n"), "{out}");
 }
