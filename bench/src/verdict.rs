@@ -1,6 +1,7 @@
 //! What must hold, and whether it does.
 
 use crate::monorepo::Monorepo;
+use crate::probes;
 use crate::report::{Report, exponent, largest, number};
 use crate::suite::Row;
 use crate::tool::Tool;
@@ -23,7 +24,7 @@ pub(crate) fn table(report: &Report) -> String {
     };
     let mut verdicts = of_workloads(shared);
     verdicts.push(growth(shared));
-    verdicts.push(probes(report));
+    verdicts.push(of_probes(report));
     verdicts.extend(imports(report));
     verdicts.extend(of_monorepo(report.monorepo.as_ref()));
     verdicts.push(founding(report));
@@ -139,16 +140,16 @@ fn growth(rows: &[Row]) -> Verdict {
     }
 }
 
-fn probes(report: &Report) -> Verdict {
-    let probes = report.probes.as_deref().unwrap_or_default();
-    let most = probes.iter().max_by(|a, b| a.exponent.total_cmp(&b.exponent));
+fn of_probes(report: &Report) -> Verdict {
+    let all = report.probes.as_deref().unwrap_or_default();
+    let most = all.iter().max_by(|a, b| a.exponent.total_cmp(&b.exponent));
     Verdict {
         what: "single constructs, growth exponent of CPU time",
-        wanted: "none superlinear (at most 1.4)".to_owned(),
+        wanted: format!("none superlinear (at most {})", probes::LIMIT),
         measured: most.map_or("–".to_owned(), |probe| {
-            format!("{:.2} at most, {} (of {})", probe.exponent, probe.name, probes.len())
+            format!("{:.2} at most, {} (of {})", probe.exponent, probe.name, all.len())
         }),
-        holds: most.map(|probe| probe.exponent <= 1.4),
+        holds: most.map(|probe| probe.exponent <= probes::LIMIT),
     }
 }
 

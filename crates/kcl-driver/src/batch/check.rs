@@ -10,7 +10,7 @@ use base_system::{FileKind, Metadata, System};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ffi::OsStr;
-use std::path::{Component, Path};
+use std::path::Path;
 
 /// Asks the system again, each question once.
 pub(super) struct Checker<'s, 't> {
@@ -23,7 +23,10 @@ pub(super) struct Checker<'s, 't> {
 
 impl<'s, 't> Checker<'s, 't> {
     pub(super) fn new(system: &'s dyn System) -> Self {
-        Self { system, plain: RefCell::default(), others: RefCell::default() }
+        let checker = Self { system, plain: RefCell::default(), others: RefCell::default() };
+        checker.plain.borrow_mut().reserve(1 << 13);
+        checker.others.borrow_mut().reserve(1 << 12);
+        checker
     }
 
     /// Whether the answer is still the same.
@@ -59,7 +62,7 @@ impl<'s, 't> Checker<'s, 't> {
 
     /// Whether a path that was not there can't be there now, by what is known of its folder.
     fn is_nothing_new_beside(&self, path: &'t Path, stamp: Option<Stamp>) -> bool {
-        let Some(folder) = path.parent().and_then(|folder| self.metadata(folder)) else {
+        let Some(folder) = folder_of(path).and_then(|folder| self.metadata(folder)) else {
             return false;
         };
         match folder.kind {
@@ -93,16 +96,34 @@ impl<'s, 't> Checker<'s, 't> {
     }
 
     fn look_at(&self, path: &'t Path) -> Option<Metadata> {
-        match path.components().next_back()? {
-            Component::RootDir => return self.system.metadata(path).ok(),
-            Component::Normal(_) => {}
-            _ => return None,
+        if path.as_os_str() == "/" {
+            return self.system.metadata(path).ok();
         }
-        let bytes = path.as_os_str().as_encoded_bytes();
-        if bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
-            return None;
-        }
-        self.find_plain(path.parent()?)?;
+        self.find_plain(folder_of(path)?)?;
         self.system.link_metadata(path).ok()?
+    }
+}
+
+/// The folder of an absolute path whose last part is a plain name. Quicker than to look at all
+/// parts: those before it are looked at in their turn.
+fn folder_of(path: &Path) -> Option<&Path> {
+    let text = path.to_str()?;
+    let (folder, name) = text.rsplit_once('/')?;
+    let is_plain = !name.is_empty() && name != "." && name != "..";
+    is_plain.then(|| Path::new(if folder.is_empty() { "/" } else { folder }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_plain_paths() {
+        let folder = |path| folder_of(Path::new(path)).and_then(Path::to_str);
+        assert_eq!(folder("/a/b/c.k"), Some("/a/b"));
+        assert_eq!(folder("/a"), Some("/"));
+        for odd in ["/", "a", "", "/a/", "/a/.", "/a/.."] {
+            assert_eq!(folder(odd), None, "{odd}");
+        }
     }
 }

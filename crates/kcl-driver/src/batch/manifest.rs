@@ -395,8 +395,19 @@ fn is_writable(path: &str) -> bool {
     !path.bytes().any(|byte| matches!(byte, b'\t' | b'\n' | b'\r'))
 }
 
+/// Reads a number in hexadecimal, as [`push_hex`] writes it.
 fn parse_hex(digits: &str) -> Option<u64> {
-    u64::from_str_radix(digits, 16).ok()
+    if digits.is_empty() || digits.len() > 16 {
+        return None;
+    }
+    digits.bytes().try_fold(0, |number, byte| {
+        let digit = match byte {
+            b'0'..=b'9' => byte - b'0',
+            b'a'..=b'f' => byte - b'a' + 10,
+            _ => return None,
+        };
+        Some(number << 4 | u64::from(digit))
+    })
 }
 
 /// Adds a number in hexadecimal; a manifest has very many.

@@ -63,8 +63,14 @@ fn name_below(folder: &Path, root: &Path) -> OsString {
 /// The part of a path below a folder, if their texts show it.
 fn plainly_below<'a>(path: &'a Path, folder: &Path) -> Option<&'a OsStr> {
     let below = path.to_str()?.strip_prefix(folder.to_str()?)?.strip_prefix('/')?;
-    let is_plain = !below.starts_with(['/', '.']) && !below.contains("//") && !below.contains("/.");
-    (is_plain && !below.is_empty() && !below.ends_with('/')).then_some(OsStr::new(below))
+    // Neither empty parts nor dots.
+    let mut previous = b'/';
+    let is_plain = below.bytes().all(|byte| {
+        let is_odd = previous == b'/' && matches!(byte, b'/' | b'.');
+        previous = byte;
+        !is_odd
+    });
+    (is_plain && previous != b'/').then_some(OsStr::new(below))
 }
 
 /// The deepest folder that all folders lie in; that above it if it is one of them.
