@@ -83,6 +83,7 @@ fn together(compiled: &[Compiled], form: Form) -> String {
     let mut text = String::new();
     for stack in compiled {
         let (project, name) = (&stack.stack.project.name, &stack.stack.name);
+        // Writing to a string does not fail.
         match form {
             Form::Yaml => {
                 let _ = write!(text, "---\n# {project}/{name}\n{}", spec_yaml(&stack.spec));

@@ -260,3 +260,22 @@ fn the_main_command_of_the_readme_works() {
     assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
     assert!(out.contains("everything is ready\nwhat to try next:\n"), "{out}");
 }
+
+#[test]
+fn of_several_processes_one_changes_the_stack_and_the_others_wait() {
+    let project = Project::new("race", &[("dev", WEB)]);
+    let folder = project.folder().display().to_string();
+    let words = ["apply", "--yes", "--lock-wait", "60s", "--sandbox", "-w", &folder];
+    let start = || {
+        let mut command = project.home.command(&words);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs")
+    };
+    let children: Vec<_> = (0..4).map(|_| start()).collect();
+    for child in children {
+        let output = child.wait_with_output().expect("it ends");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{error}");
+    }
+    assert_eq!(project.json(&["release", "list"]).len(), 1);
+    assert!(project.ok(&["preview"]).ends_with("no changes; 3 unchanged\n"));
+}

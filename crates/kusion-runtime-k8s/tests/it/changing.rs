@@ -228,6 +228,13 @@ async fn what_a_call_without_an_ending_made_is_found() {
     assert_eq!(cluster.runtime.recover(pending).await, Ok(None));
     let live = cluster.apply(&wanted).await;
     assert_eq!(cluster.runtime.recover(pending).await, Ok(Some(live)));
+    // An account without a field of its own leaves no record of who made it.
+    let bare = cluster.resource(json!({"apiVersion": "v1", "kind": "ServiceAccount",
+        "metadata": {"name": "a"}}));
+    cluster.apply(&bare).await;
+    assert_eq!(cluster.compare(&bare).await, Comparison::Same);
+    let pending = Pending { id: &bare.id, desired: Some(&bare), ..pending };
+    assert!(cluster.runtime.recover(pending).await.expect("an answer").is_some());
 }
 
 #[tokio::test(flavor = "multi_thread")]
