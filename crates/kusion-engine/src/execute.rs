@@ -423,7 +423,8 @@ impl<'a> Execution<'a> {
             }
             _ => None,
         }
-        .filter(|_| step.action != Action::Create)
+        // What is made or taken over is not the object that was known.
+        .filter(|_| !matches!(step.action, Action::Create | Action::Adopt))
     }
 
     /// Fills in values that other resources have by now.

@@ -106,7 +106,8 @@ impl Engine {
                     }
                     Ok(None) => {}
                     Err(fault) => {
-                        findings.push(Finding { id: target.id.clone(), message: fault.to_string() })
+                        findings
+                            .push(Finding { id: target.id.clone(), message: fault.to_string() });
                     }
                 }
             }

@@ -50,7 +50,7 @@ impl ApplyOptions {
             preview: PreviewOptions::default(),
             lock: LockOptions { holder, wait: LockWait::No },
             keep_going: true,
-            timeout: Duration::from_secs(300),
+            timeout: Duration::from_mins(5),
             attempts: 6,
             stop: Stop::default(),
         }

@@ -139,7 +139,7 @@ impl Engine {
             for sight in watcher.look(resources).await? {
                 let id = sight.desired.id.clone();
                 seen.insert(id.clone(), sight.desired.clone());
-                if let Some(step) = self.step(&context, &state, &live, &id, Some(sight))? {
+                if let Some(step) = self.step(&context, &state, &live, &id, Some(&sight))? {
                     steps.insert(id, step);
                 }
             }
@@ -175,14 +175,14 @@ impl Engine {
         state: &StackState,
         live: &LiveObjects,
         id: &ResourceId,
-        sight: Option<Sight>,
+        sight: Option<&Sight>,
     ) -> Result<Option<Step>, EngineError> {
         let prior = state.resources.get(id);
-        let (later, outlook, notes) = match &sight {
+        let (later, outlook, notes) = match sight {
             Some(sight) => (sight.later.clone(), sight.outlook.clone(), sight.notes.clone()),
             None => (Vec::new(), Outlook::Unasked, Vec::new()),
         };
-        let desired = sight.as_ref().map(|it| &it.desired);
+        let desired = sight.map(|it| &it.desired);
         let Some(resource) = desired.or(prior.map(|it| &it.resource)) else { return Ok(None) };
         let runtime = self.runtimes.find(id, &resource.resource_type)?;
         let object = live.get(id);
@@ -194,11 +194,7 @@ impl Engine {
             id,
             desired,
             sealed: desired.map(|it| self.sealed(it)).transpose()?,
-            wish: sight
-                .as_ref()
-                .and_then(|it| it.wish.as_ref())
-                .map(|it| self.sealed(it))
-                .transpose()?,
+            wish: sight.and_then(|it| it.wish.as_ref()).map(|it| self.sealed(it)).transpose()?,
             prior,
             live: object.map(|it| self.observed(runtime.as_ref(), it)),
             later,

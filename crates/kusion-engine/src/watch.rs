@@ -140,7 +140,7 @@ impl Engine {
                 related: tree(&related),
             });
             healths.insert(id, Some(health));
-            if !options.forever && healths.values().all(is_settled) {
+            if !options.forever && healths.values().all(|it| is_settled(it.as_ref())) {
                 break;
             }
         }
@@ -199,8 +199,8 @@ async fn until(deadline: Option<tokio::time::Instant>) {
     }
 }
 
-fn is_settled(health: &Option<Health>) -> bool {
-    health.as_ref().is_some_and(|it| matches!(it.state, HealthState::Ready | HealthState::Failed))
+fn is_settled(health: Option<&Health>) -> bool {
+    health.is_some_and(|it| matches!(it.state, HealthState::Ready | HealthState::Failed))
 }
 
 fn not_ready(healths: &BTreeMap<ResourceId, Option<Health>>) -> Vec<Finding> {

@@ -44,7 +44,7 @@ fn compare<'a>(
         (Value::Object(before), Value::Object(after)) => compare_maps(path, before, after, found),
         (Value::Array(before), Value::Array(after)) => compare_lists(path, before, after, found),
         _ => {
-            found.push(Difference { path: path.clone(), before: Some(before), after: Some(after) })
+            found.push(Difference { path: path.clone(), before: Some(before), after: Some(after) });
         }
     }
 }
@@ -99,7 +99,7 @@ fn compare_lists<'a>(
         match known {
             Some(before) => compare(&path.index(place), before, item, found),
             None => {
-                found.push(Difference { path: path.index(place), before: None, after: Some(item) })
+                found.push(Difference { path: path.index(place), before: None, after: Some(item) });
             }
         }
     }

@@ -99,9 +99,9 @@ pub fn refusals(
         count += 1;
         let known = prior.get(&step.id).map(|it| &it.resource);
         if [known, step.desired.as_ref()].into_iter().flatten().any(|it| {
-            is_marked(&it.extensions.get("kusion.io/prevent-destroy"))
+            is_marked(it.extensions.get("kusion.io/prevent-destroy"))
                 || is_marked(
-                    &it.attributes.pointer("/metadata/annotations/kusion.io~1prevent-destroy"),
+                    it.attributes.pointer("/metadata/annotations/kusion.io~1prevent-destroy"),
                 )
         }) {
             found.push(Refusal::PreventDestroy { id: step.id.clone(), verb });
@@ -120,7 +120,7 @@ pub fn refusals(
     found
 }
 
-fn is_marked(value: &Option<&Value>) -> bool {
+fn is_marked(value: Option<&Value>) -> bool {
     value.is_some_and(|it| *it == Value::Bool(true) || it == "true")
 }
 

@@ -88,7 +88,7 @@ fn thing(place: usize, variant: Variant) -> Resource {
     let mut depends_on = Vec::new();
     if place > 0 {
         let used = format!("fake:thing:t{}", place / 2);
-        if place % 5 == 0 {
+        if place.is_multiple_of(5) {
             attributes["peer"] = json!(format!("$kusion_path.{used}.address"));
         }
         depends_on.push(ResourceId::new(used));

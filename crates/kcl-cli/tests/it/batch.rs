@@ -56,7 +56,7 @@ fn age(path: &Path) {
     for entry in fs::read_dir(path).into_iter().flatten().flatten() {
         age(&entry.path());
     }
-    let _ = file.set_modified(SystemTime::now() - Duration::from_secs(60));
+    let _ = file.set_modified(SystemTime::now() - Duration::from_mins(1));
 }
 
 #[test]

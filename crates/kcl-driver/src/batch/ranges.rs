@@ -4,7 +4,7 @@ use super::manifest::push_hex;
 
 /// Ranges of numbers, both ends counted, read from a text such as `3 12-2a 34bb`. What can't be
 /// read stands for a number that nothing has.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Ranges<'t> {
     rest: &'t [u8],
 }

@@ -173,6 +173,7 @@ mod tests {
             reason,
             changes,
             desired: None,
+            later: Vec::new(),
             identity: None,
             live_digest: None,
             after: Vec::new(),

@@ -12,9 +12,8 @@ use std::time::{Duration, Instant};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (driver, root, what, size, kills) = match arguments.as_slice() {
-        [driver, root, what, size, kills, ..] => (driver, root, what, size, kills),
-        _ => bail!("usage: crash-soak DRIVER ROOT folder|cluster SIZE KILLS [SEED]"),
+    let [driver, root, what, size, kills, ..] = arguments.as_slice() else {
+        bail!("usage: crash-soak DRIVER ROOT folder|cluster SIZE KILLS [SEED]");
     };
     let seed = arguments.get(5).map_or(Ok(1), |it| it.parse()).context("the seed is a number")?;
     let mut random = fastrand::Rng::with_seed(seed);

@@ -12,8 +12,8 @@ fn survives(arena: &Arena, what: &str, end: Option<Variant>, back: &str) {
         arena.run(back).expect("the way back works");
         let killed = arena.kill_at(what, &point).expect("the driver starts");
         assert!(!killed.status.success(), "{what} was not killed at `{point}`");
-        arena.run(what).unwrap_or_else(|error| panic!("{what} after a kill at `{point}`: {error}"));
-        arena.check(end).unwrap_or_else(|error| panic!("{what} killed at `{point}`: {error}"));
+        let finished = arena.run(what).and_then(|_| arena.check(end));
+        assert!(finished.is_ok(), "{what} killed at `{point}`: {finished:?}");
     }
     arena.run(back).expect("the way back works");
 }

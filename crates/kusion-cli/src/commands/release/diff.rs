@@ -85,6 +85,7 @@ fn step(before: Option<&Resource>, resource: &Resource, is_wanted: bool) -> Step
         reason,
         changes,
         desired: None,
+        later: Vec::new(),
         identity: None,
         live_digest: None,
         after: Vec::new(),
