@@ -422,15 +422,16 @@ pub(super) fn push_hex(text: &mut String, number: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fmt::Write as _;
 
     #[test]
     fn unused_facts_are_dropped_when_they_are_many() {
         let mut text = format!("{HEADER}3\n");
         for at in 0..SLACK + 5 {
-            text.push_str(&format!("k\t/f{}\t0\n", at % (SLACK + 4)));
+            let _ = writeln!(text, "k\t/f{}\t0", at % (SLACK + 4));
         }
         let last = SLACK + 4;
-        text.push_str(&format!("s\ta.yaml\t1\t2:3\t0-1 {last:x}\ns\tb.yaml\t1\t2:3\t1-2\n{END}"));
+        let _ = write!(text, "s\ta.yaml\t1\t2:3\t0-1 {last:x}\ns\tb.yaml\t1\t2:3\t1-2\n{END}");
         let manifest = Manifest::parse(&text).unwrap();
         assert!(manifest.is_loose());
         let short = manifest.compacted().unwrap();

@@ -1,8 +1,8 @@
 //! A stack from its first release to its end.
 
 use crate::world::{World, config, namespace, options, spec};
-use kusion_engine::{Confirm, Outcome, Previewed, Stop, WatchEnd, WatchOptions};
-use kusion_model::{Operation, Phase};
+use kusion_engine::{Confirm, Outcome, PreviewOptions, Previewed, Stop, WatchEnd, WatchOptions};
+use kusion_model::{Operation, Origins, Phase};
 use serde_json::json;
 use std::time::Duration;
 
@@ -63,7 +63,12 @@ async fn what_vanished_is_made_again_and_what_exists_is_adopted() {
     let other = world.engine.stack_key("shop", "other", "").await.expect("there is a cluster");
     let preview = world
         .engine
-        .preview(&other, &spec(&[config("a", "1")]), &Default::default(), &Default::default())
+        .preview(
+            &other,
+            &spec(&[config("a", "1")]),
+            &Origins::default(),
+            &PreviewOptions::default(),
+        )
         .await
         .expect("the plan can be made");
     assert_eq!(crate::world::lines(&preview), ["Adopt v1:ConfigMap:shop:a"]);
@@ -122,7 +127,7 @@ async fn watching_ends_when_everything_is_ready() {
     });
     let report = world.apply(&[namespace("shop"), deployment]).await.expect("it is applied");
     let options = WatchOptions {
-        timeout: Some(Duration::from_secs(60)),
+        timeout: Some(Duration::from_mins(1)),
         forever: false,
         stop: Stop::default(),
     };
