@@ -27,7 +27,7 @@ pub(crate) struct ViewArgs {
 
 impl ViewArgs {
     /// Makes the view.
-    pub(crate) fn view(&self) -> Arc<View> {
+    pub(crate) fn view(self) -> Arc<View> {
         View::new(self.output, self.color)
     }
 }

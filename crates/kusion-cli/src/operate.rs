@@ -101,7 +101,7 @@ impl<'a> Operating<'a> {
         let options =
             WatchOptions { timeout: Some(timeout), forever: false, stop: self.stop.clone() };
         let end = place.engine.watch(live, &options).await;
-        self.view.end();
+        self.view.end_with_picture();
         Ok(watched(self.view, place, &end?))
     }
 }

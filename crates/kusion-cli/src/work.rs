@@ -38,10 +38,12 @@ fn runtime() -> Result<Runtime, Failure> {
 
 async fn stop_at_interruption(view: Arc<View>, stop: Stop) {
     interruption().await;
-    view.notice(
-        "stopping: steps that run come to their end and are recorded; \
-         once more Ctrl-C stops at once",
-    );
+    if !view.is_asking() {
+        view.notice(
+            "stopping: steps that run come to their end and are recorded; \
+             once more Ctrl-C stops at once",
+        );
+    }
     stop.ask();
     interruption().await;
     view.end();

@@ -70,7 +70,8 @@ impl Engine {
         state: &StackState,
     ) -> Result<LiveObjects, EngineError> {
         let now = state.changed;
-        if now > plan.state_seq {
+        // A store that knows less than the plan is another one.
+        if now > plan.state_seq || state.seq < plan.state_seq {
             return Err(SavedPlanError::StateMoved { then: plan.state_seq, now }.into());
         }
         self.check_live(plan, state).await

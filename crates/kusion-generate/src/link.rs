@@ -85,8 +85,9 @@ fn add_references(
 
 fn graph(resources: &[Resource], edges: &[(usize, usize)]) -> Result<Graph, String> {
     let ids = resources.iter().map(|resource| resource.id.clone()).collect();
-    let edges = edges.iter().map(|(from, to)| (Node(*from as u32), Node(*to as u32))).collect();
-    Graph::from_edges(ids, edges).map_err(|error: GraphError| error.to_string())
+    let edges: Vec<_> =
+        edges.iter().map(|(from, to)| (Node(*from as u32), Node(*to as u32))).collect();
+    Graph::from_edges(ids, &edges).map_err(|error: GraphError| error.to_string())
 }
 
 /// Drops inferred edges that close a circle: what is stated wins.

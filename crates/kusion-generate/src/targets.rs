@@ -71,13 +71,12 @@ fn may_come(reference: &Reference, target: &Resource, depth: usize) -> Result<()
         return if is_known { Ok(()) } else { Err(1) };
     };
     for (at, step) in path.iter().enumerate() {
-        match (inner(ty, step), at < depth) {
-            (Some(Inner::Field(next)), _) => ty = next,
-            // Keys of maps are written by somebody; nobody did.
-            (Some(Inner::Entry(next)), true) => ty = next,
-            (Some(Inner::Entry(next)), false) if at > depth => ty = next,
-            (Some(Inner::Any), _) => return Ok(()),
-            (Some(Inner::Entry(_)) | None, _) => return Err(at),
+        match inner(ty, step) {
+            Some(Inner::Field(next)) => ty = next,
+            // An entry of what is written must be written, too.
+            Some(Inner::Entry(next)) if at != depth => ty = next,
+            Some(Inner::Any) => return Ok(()),
+            Some(Inner::Entry(_)) | None => return Err(at),
         }
     }
     Ok(())

@@ -92,7 +92,7 @@ impl Graph {
     ) -> Result<Self, GraphError> {
         let resources: Vec<_> = resources.into_iter().collect();
         let ids: Vec<ResourceId> = resources.iter().map(|(id, _)| (*id).clone()).collect();
-        let mut graph = Self::from_edges(ids, Vec::new())?;
+        let mut graph = Self::from_edges(ids, &[])?;
         let mut edges = Vec::with_capacity(resources.iter().map(|(_, needs)| needs.len()).sum());
         for (position, (id, needs)) in resources.iter().enumerate() {
             for need in *needs {
@@ -103,7 +103,7 @@ impl Graph {
                 edges.push((Node(position as u32), to));
             }
         }
-        graph.set_edges(edges);
+        graph.set_edges(&edges);
         Ok(graph)
     }
 
@@ -112,7 +112,7 @@ impl Graph {
     /// # Panics
     ///
     /// If an edge names a node that is not there.
-    pub fn from_edges(ids: Vec<ResourceId>, edges: Vec<(Node, Node)>) -> Result<Self, GraphError> {
+    pub fn from_edges(ids: Vec<ResourceId>, edges: &[(Node, Node)]) -> Result<Self, GraphError> {
         let mut nodes = FxHashMap::default();
         nodes.reserve(ids.len());
         for (position, id) in ids.iter().enumerate() {
@@ -125,7 +125,7 @@ impl Graph {
         Ok(graph)
     }
 
-    fn set_edges(&mut self, edges: Vec<(Node, Node)>) {
+    fn set_edges(&mut self, edges: &[(Node, Node)]) {
         let n = self.ids.len();
         // Sorting by counting twice: the dependents of a node come out in order, and turning
         // them round gives dependencies in order.

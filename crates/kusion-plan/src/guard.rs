@@ -58,6 +58,15 @@ pub enum Refusal {
         /// What would happen to it.
         verb: &'static str,
     },
+    /// Somebody else made it.
+    #[error(
+        "{id} exists, this stack does not own it, and it would be deleted and made again; \
+         allow it with `--allow-delete {id}`"
+    )]
+    Foreign {
+        /// The resource.
+        id: ResourceId,
+    },
     /// A large share would go.
     #[error(
         "{count} of {known} resources would be deleted or replaced, more than {percent} %; \
@@ -98,6 +107,9 @@ pub fn refusals(
             found.push(Refusal::PreventDestroy { id: step.id.clone(), verb });
         } else if let Some(kind) = protected_kind(step, prior, guards) {
             found.push(Refusal::Protected { id: step.id.clone(), kind, verb });
+        } else if known.is_none() && !guards.allowed.iter().any(|it| is_match(it, step.id.as_str()))
+        {
+            found.push(Refusal::Foreign { id: step.id.clone() });
         }
     }
     let percent = guards.mass_delete_percent;

@@ -11,6 +11,8 @@ use http::Method;
 use kusion_runtime::{Applied, Change, Live, Rehearsal, RuntimeError};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// What is sent, and where to.
 pub(crate) struct Patch {
@@ -99,11 +101,27 @@ fn stamp(metadata: &mut Map<String, Value>, key: &ObjectKey, uid: Option<&str>) 
     }
 }
 
+/// How long a kind that is not served is awaited: its definition may be a moment old.
+const KIND_WAIT: Duration = Duration::from_secs(3);
+const KIND_PAUSE: Duration = Duration::from_millis(100);
+
 /// Makes or changes an object.
 pub(crate) async fn apply(
     runtime: &KubernetesRuntime,
     change: Change<'_>,
 ) -> Result<Applied, RuntimeError> {
+    let deadline = Instant::now() + KIND_WAIT;
+    loop {
+        match attempt(runtime, change).await {
+            Err(RuntimeError::UnknownKind { .. }) if Instant::now() < deadline => {
+                tokio::time::sleep(KIND_PAUSE).await;
+            }
+            result => return result,
+        }
+    }
+}
+
+async fn attempt(runtime: &KubernetesRuntime, change: Change<'_>) -> Result<Applied, RuntimeError> {
     let patch = Patch::new(runtime, &change).await?;
     let is_new_to_us = change.prior.is_none();
     let mut result = patch.send(runtime, change.force, false).await;

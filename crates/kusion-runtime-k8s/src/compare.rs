@@ -28,7 +28,9 @@ fn is_same(desired: &Value, live: &Value) -> bool {
     if live.pointer("/metadata/deletionTimestamp").is_some() {
         return false;
     }
-    let Some((api_version, fields)) = own_record(live) else { return false };
+    // Who owns nothing has no record.
+    let wanted_version = desired.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    let (api_version, fields) = own_record(live).unwrap_or((wanted_version, "{}"));
     if desired.get("apiVersion").and_then(Value::as_str) != Some(api_version) {
         return false;
     }
@@ -233,6 +235,17 @@ mod tests {
         assert_eq!(compared(&both, &live, &less), Comparison::Differs);
         let labels = json!({"f:metadata": {"f:labels": {"f:x": {}}}, "f:spec": {"f:a": {}}});
         assert_eq!(compared(&object(&json!({"a": 1})), &live, &labels), Comparison::Differs);
+    }
+
+    #[test]
+    fn a_resource_without_fields_owns_nothing() {
+        let bare = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}});
+        let live = Live { identity: Identity::new("", None), attributes: bare.clone() };
+        assert_eq!(compare(&bare, &live), Comparison::Same);
+        let labelled = json!({"apiVersion": "v1", "kind": "ServiceAccount",
+            "metadata": {"name": "a", "labels": {"x": "y"}}});
+        let live = Live { identity: Identity::new("", None), attributes: labelled.clone() };
+        assert_eq!(compare(&labelled, &live), Comparison::Differs, "the label is not ours");
     }
 
     #[test]

@@ -45,8 +45,8 @@ impl Default for Options {
         Self {
             parallel_calls: 16,
             calls_per_second: None,
-            call_timeout: Duration::from_secs(60),
-            delete_timeout: Duration::from_secs(300),
+            call_timeout: Duration::from_mins(1),
+            delete_timeout: Duration::from_mins(5),
         }
     }
 }

@@ -199,7 +199,8 @@ struct Version {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Resource {
-    resource: String,
+    #[serde(rename = "resource")]
+    plural: String,
     #[serde(default)]
     response_kind: Option<Kind>,
     #[serde(default)]
@@ -247,7 +248,7 @@ impl Document {
                 for resource in version.resources {
                     let Some(kind) = resource.response_kind else { continue };
                     let namespaced = resource.scope == "Namespaced";
-                    let plural = resource.resource;
+                    let plural = resource.plural;
                     add(kinds, &api_version, kind.kind, plural, namespaced, &resource.verbs);
                 }
             }

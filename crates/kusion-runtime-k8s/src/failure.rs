@@ -91,6 +91,9 @@ fn is_ending(details: &Details) -> bool {
     details.causes.iter().any(|cause| cause.reason == "NamespaceTerminating")
 }
 
+/// Words with which servers say that a name belongs to another object.
+const OTHER: &[&str] = &["uid mismatch", "UID in precondition", "UID in the precondition"];
+
 fn conflict(
     status: &Status,
     details: &Details,
@@ -110,7 +113,6 @@ fn conflict(
         return RuntimeError::Conflict(found);
     }
     // Another object of that name, or one that is gone.
-    const OTHER: &[&str] = &["uid mismatch", "UID in precondition", "UID in the precondition"];
     if OTHER.iter().any(|words| message.contains(words)) {
         return RuntimeError::Moved(message);
     }

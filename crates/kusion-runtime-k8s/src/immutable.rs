@@ -49,7 +49,7 @@ const RULES: &[Rule] = &[
     ("apiextensions.k8s.io", "CustomResourceDefinition", &["spec", "group"], How::Whole),
 ];
 
-/// Fields of a ConfigMap or Secret that has been closed for changes.
+/// Fields of a `ConfigMap` or Secret that has been closed for changes.
 const CLOSED: &[Rule] = &[
     ("", "ConfigMap", &["data"], How::Whole),
     ("", "ConfigMap", &["binaryData"], How::Whole),

@@ -23,6 +23,8 @@ const ITEMS_PER_REQUEST: u64 = 50;
 type Found = Result<Option<Live>, RuntimeError>;
 /// Places in the answer, by namespace and name.
 type Wanted = HashMap<(String, String), Vec<usize>>;
+/// What is wanted of one kind, by namespace.
+type Spaces = BTreeMap<String, Wanted>;
 
 /// One task: a list of what is wanted from one collection, or one object.
 struct Job {
@@ -38,8 +40,7 @@ pub(crate) async fn read(
     targets: &[Target<'_>],
 ) -> Result<Vec<Found>, RuntimeError> {
     let mut found: Vec<Found> = Vec::with_capacity(targets.len());
-    let mut kinds: BTreeMap<(String, String), (Arc<Served>, BTreeMap<String, Wanted>)> =
-        BTreeMap::new();
+    let mut kinds: BTreeMap<(String, String), (Arc<Served>, Spaces)> = BTreeMap::new();
     let mut unknown: BTreeSet<(String, String)> = BTreeSet::new();
     for (place, target) in targets.iter().enumerate() {
         found.push(Ok(None));
@@ -99,7 +100,7 @@ fn key_of(target: &Target<'_>) -> Option<ObjectKey> {
 }
 
 /// Cuts the wanted objects of a kind into tasks.
-fn jobs(served: &Arc<Served>, spaces: BTreeMap<String, Wanted>) -> Vec<Job> {
+fn jobs(served: &Arc<Served>, spaces: Spaces) -> Vec<Job> {
     let job = |namespace: String, list: bool, wanted: Wanted| Job {
         served: Arc::clone(served),
         namespace,

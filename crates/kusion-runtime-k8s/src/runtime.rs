@@ -133,7 +133,11 @@ impl Runtime for KubernetesRuntime {
         let Some(key) = wanted.or_else(|| known.clone()) else { return Ok(None) };
         let found = self.look_up(key).await?;
         // An object that neither we made nor the state knows is none of ours.
-        Ok(found.filter(|live| known.is_some() || object::own_record(&live.attributes).is_some()))
+        Ok(found.filter(|live| {
+            known.is_some()
+                || object::own_record(&live.attributes).is_some()
+                || pending.desired.is_some_and(|it| self.compare(it, live) == Comparison::Same)
+        }))
     }
 
     async fn watch(

@@ -4,6 +4,7 @@ use crate::commands::sandbox;
 use crate::failure::Failure;
 use kusion_generate::Stack;
 use kusion_runtime_k8s::ClusterSource;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Which cluster is meant; without any of these the one that kubectl would take.
@@ -64,15 +65,17 @@ impl ClusterArgs {
         let mut text = String::new();
         match self.sandbox.as_deref() {
             Some("default") => text.push_str(" --sandbox"),
-            Some(name) => text.push_str(&format!(" --sandbox={name}")),
+            Some(name) => {
+                let _ = write!(text, " --sandbox={name}");
+            }
             None => {}
         }
         if let Some(file) = &self.kubeconfig {
             let file = super::stacks::quoted(&file.display().to_string());
-            text.push_str(&format!(" --kubeconfig {file}"));
+            let _ = write!(text, " --kubeconfig {file}");
         }
         if let Some(context) = &self.context {
-            text.push_str(&format!(" --context {}", super::stacks::quoted(context)));
+            let _ = write!(text, " --context {}", super::stacks::quoted(context));
         }
         text
     }

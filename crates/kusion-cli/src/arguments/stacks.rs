@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use base_system::{OsSystem, System as _};
 use kusion_generate::{CompileOptions, Compiled, Stack, compile, find};
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Which stacks are meant.
@@ -77,10 +78,10 @@ impl FolderArgs {
     pub(crate) fn words(&self) -> String {
         let mut text = String::new();
         for folder in &self.folders {
-            text.push_str(&format!(" {}", quoted(&folder.display().to_string())));
+            let _ = write!(text, " {}", quoted(&folder.display().to_string()));
         }
         if let Some(folder) = &self.workdir {
-            text.push_str(&format!(" -w {}", quoted(&folder.display().to_string())));
+            let _ = write!(text, " -w {}", quoted(&folder.display().to_string()));
         }
         text
     }

@@ -4,6 +4,7 @@ use crate::arguments::{FolderArgs, ProgramArgs};
 use crate::failure::Failure;
 use crate::view;
 use kusion_generate::{Compiled, spec_json, spec_yaml};
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -82,17 +83,19 @@ fn together(compiled: &[Compiled], form: Form) -> String {
     let mut text = String::new();
     for stack in compiled {
         let (project, name) = (&stack.stack.project.name, &stack.stack.name);
+        // Writing to a string does not fail.
         match form {
             Form::Yaml => {
-                text.push_str(&format!("---\n# {project}/{name}\n{}", spec_yaml(&stack.spec)));
+                let _ = write!(text, "---\n# {project}/{name}\n{}", spec_yaml(&stack.spec));
             }
             Form::Json => {
                 let names = serde_json::json!([project, name]);
                 let spec = spec_json(&stack.spec);
-                text.push_str(&format!(
-                    "{{\"project\": {}, \"stack\": {}, \"spec\": {spec}}}\n",
+                let _ = writeln!(
+                    text,
+                    "{{\"project\": {}, \"stack\": {}, \"spec\": {spec}}}",
                     names[0], names[1]
-                ));
+                );
             }
         }
     }

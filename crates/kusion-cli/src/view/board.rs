@@ -162,7 +162,7 @@ pub(crate) fn related_line(object: &RelatedObject, frame: Frame, style: Style) -
     let age = object.created.as_deref().and_then(|it| words::between(it, frame.clock));
     let age = age.map(|it| format!("  {}", of_duration(it))).unwrap_or_default();
     let name = format!("{} {}", one_line(&object.kind), one_line(&object.name));
-    let text = format!("{name}  {}{age}", words::of_health(&object.health));
+    let text = format!("{name}{age}  {}", words::of_health(&object.health));
     let room = frame.columns.saturating_sub(indent.len() + 7);
     format!("  {indent}└ {} {}", style.paint(role, mark), fit(&text, room))
 }
@@ -223,7 +223,7 @@ mod tests {
             [
                 "⠋ shop/dev  2 of 3 ready  2s",
                 "  ✗ c   failed, ImagePullBackOff: no image",
-                "    └ ✗ Pod c-1  failed, ImagePullBackOff: no image  30s",
+                "    └ ✗ Pod c-1  30s  failed, ImagePullBackOff: no image",
                 "  ● a   ready",
                 "  ● bb  ready: ok",
             ]

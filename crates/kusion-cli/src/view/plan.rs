@@ -5,36 +5,55 @@ use super::words::{self, of_action};
 use kusion_model::{Action, FieldChange, Plan, Shown, Step};
 use kusion_plan::Refusal;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// The longest value that is shown whole, in characters.
 const LONG: usize = 120;
+/// A note on so many resources is shown once for all of them.
+const OFTEN: usize = 3;
 
 /// Writes what a plan does: one line for each resource that changes, its fields below.
 pub(crate) fn text(plan: &Plan, style: Style) -> String {
     let mut text = String::new();
     let shown: Vec<&Step> = plan.steps.iter().filter(|it| it.action != Action::Keep).collect();
+    let notes = note_counts(&shown);
     let width = shown.iter().map(|it| of_action(it.action).verb.len()).max().unwrap_or(0);
     for step in shown {
         let words = of_action(step.action);
         let reason = words::of_reason(&step.reason);
         let reason = if reason.is_empty() { reason } else { format!("  ({reason})") };
-        text.push_str(&format!(
-            "  {}  {}{}\n",
+        let _ = writeln!(
+            text,
+            "  {}  {}{}",
             style.paint(words.role, &format!("{} {}", words.sign, pad(words.verb, width))),
             one_line(step.id.as_str()),
             style.paint(Role::Muted, &reason),
-        ));
+        );
         for change in &step.changes {
-            text.push_str(&format!("      {}\n", field(change, style)));
+            let _ = writeln!(text, "      {}", field(change, style));
         }
-        for note in &step.notes {
-            let note = format!("      note: {}\n", one_line(note));
-            text.push_str(&style.paint(Role::Muted, &note));
+        for note in step.notes.iter().filter(|it| notes[it.as_str()] < OFTEN) {
+            let note = format!("note: {}", one_line(note));
+            let _ = writeln!(text, "      {}", style.paint(Role::Muted, &note));
         }
+    }
+    for (note, count) in notes.into_iter().filter(|(_, count)| *count >= OFTEN) {
+        let note = format!("note on {}: {}", words::count(count, "resource"), one_line(note));
+        let _ = writeln!(text, "  {}", style.paint(Role::Muted, &note));
     }
     text.push_str(&summary(plan));
     text.push('\n');
     text
+}
+
+/// Counts how often each note is made.
+fn note_counts<'a>(steps: &[&'a Step]) -> BTreeMap<&'a str, usize> {
+    let mut counts = BTreeMap::new();
+    for note in steps.iter().flat_map(|it| &it.notes) {
+        *counts.entry(note.as_str()).or_default() += 1;
+    }
+    counts
 }
 
 /// Says in one line how much a plan does: `2 to create, 1 to change; 12 unchanged`.
@@ -182,8 +201,8 @@ mod tests {
         }
     }
 
-    fn secret(hash: &str) -> Option<Shown> {
-        Some(Shown::Secret { hash: hash.into() })
+    fn secret(hash: &str) -> Shown {
+        Shown::Secret { hash: hash.into() }
     }
 
     #[test]
@@ -191,7 +210,7 @@ mod tests {
         let plain = |value: Value| Some(Shown::Plain(value));
         let changes = vec![
             change("replicas", plain(json!(1)), plain(json!(2))),
-            change("token", secret("a"), secret("b")),
+            change("token", Some(secret("a")), Some(secret("b"))),
             change("old", plain(json!("x")), None),
             change("new", None, plain(json!({"k": {"$secret": "h"}}))),
             change("later", None, Some(Shown::Later("$kusion_path.a".into()))),
@@ -216,6 +235,18 @@ mod tests {
 1 to create, 1 to change, 1 to delete; 1 unchanged
 "#;
         assert_eq!(text(&plan, Style::default()), expected);
+    }
+
+    #[test]
+    fn a_note_on_many_resources_is_shown_once() {
+        let steps = ["a", "b", "c"].map(|id| {
+            let mut step = step(id, Action::Create, Reason::New, Vec::new());
+            step.notes.push("checked later".into());
+            step
+        });
+        let text = text(&plan(steps.to_vec()), Style::default());
+        assert!(text.ends_with("c\n  note on 3 resources: checked later\n3 to create\n"), "{text}");
+        assert_eq!(text.matches("checked").count(), 1);
     }
 
     #[test]

@@ -2,18 +2,20 @@
 
 use super::Output;
 use super::board::{Board, Frame};
+use super::lines::{is_on_board, line};
 use super::plan;
-use super::style::{Color, Role, Style, one_line};
-use super::words::{self, count, of_action};
+use super::style::{Color, Role, Style};
 use crate::failure::Failure;
 use jiff::Timestamp;
-use kusion_engine::{EVENT_VERSION, Event, EventSink, Outcome, RelatedObject, Stop};
+use kusion_engine::{EVENT_VERSION, Event, EventSink, RelatedObject, Stop};
 use kusion_generate::Compiled;
 use kusion_model::{Health, Plan, ResourceId};
 use kusion_plan::Refusal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{BufRead as _, IsTerminal as _, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -39,6 +41,8 @@ pub(crate) struct View {
     output: Output,
     style: Style,
     is_live: bool,
+    /// Whether an answer is awaited.
+    is_asking: AtomicBool,
     inner: Mutex<Inner>,
 }
 
@@ -63,6 +67,7 @@ impl View {
             output,
             style: Style::new(color),
             is_live: is_terminal && output == Output::Text,
+            is_asking: AtomicBool::new(false),
             inner: Mutex::default(),
         });
         if view.is_live {
@@ -99,7 +104,7 @@ impl View {
                 line.extend(value.clone());
             }
             let mut inner = self.lock();
-            inner.waiting.push_str(&format!("{line}\n"));
+            let _ = writeln!(inner.waiting, "{line}");
             inner.flush();
         }
     }
@@ -158,13 +163,38 @@ impl View {
         inner.flush();
     }
 
+    /// Ends that, and leaves the last picture of the resources on the terminal.
+    pub(crate) fn end_with_picture(&self) {
+        let mut inner = self.lock();
+        if let Some(board) = &inner.board {
+            let lines = board.lines(terminal_frame(Instant::now()), self.style);
+            for line in lines.iter().skip(1) {
+                let _ = writeln!(inner.waiting, "{line}");
+            }
+        }
+        drop(inner);
+        self.end();
+    }
+
     /// Returns how a watched resource fared last, with what belongs to it.
     pub(crate) fn last_seen(&self, id: &ResourceId) -> Option<(Health, Vec<RelatedObject>)> {
         self.lock().progress.get(id).cloned()
     }
 
+    /// Whether an answer is awaited.
+    pub(crate) fn is_asking(&self) -> bool {
+        self.is_asking.load(Ordering::Relaxed)
+    }
+
     /// Asks a question; an interruption means no.
     pub(crate) fn ask(&self, question: &str, stop: &Stop) -> Answer {
+        self.is_asking.store(true, Ordering::Relaxed);
+        let answer = Self::answer(question, stop);
+        self.is_asking.store(false, Ordering::Relaxed);
+        answer
+    }
+
+    fn answer(question: &str, stop: &Stop) -> Answer {
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
             return Answer::NoTerminal;
         }
@@ -186,7 +216,10 @@ impl View {
                     let word = line.trim().to_lowercase();
                     return if word == "y" || word == "yes" { Answer::Yes } else { Answer::No };
                 }
-                Err(RecvTimeoutError::Timeout) if stop.is_asked() => return Answer::No,
+                Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
+                    let _ = writeln!(std::io::stderr());
+                    return Answer::No;
+                }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Answer::No,
             }
@@ -210,73 +243,13 @@ impl View {
         if !is_due {
             return;
         }
-        let (columns, lines) = match terminal_size::terminal_size_of(std::io::stderr()) {
-            Some((width, height)) => (usize::from(width.0), usize::from(height.0)),
-            None => (80, 24),
-        };
-        let frame = Frame { columns, lines, now, clock: Timestamp::now() };
-        let picture = board.lines(frame, self.style);
+        let picture = board.lines(terminal_frame(now), self.style);
         inner.erase();
         inner.flush();
         let mut text = picture.join("\n");
         text.push('\n');
         let _ = std::io::stderr().write_all(text.as_bytes());
         inner.n_drawn = picture.len();
-    }
-
-    /// Returns the line for an event; none if it says nothing to people.
-    fn line(&self, event: &Event, inner: &Inner) -> Option<String> {
-        let paint = |role, text: &str| self.style.paint(role, text);
-        Some(match event {
-            Event::Taken { .. } => return None,
-            Event::Recovered { id, action, exists } => {
-                let found = if *exists { "it exists" } else { "it does not exist" };
-                let words = of_action(*action);
-                format!("looked into an interrupted `{}` of {id}: {found}", words.verb)
-            }
-            Event::Opened { revision, operation, steps } => {
-                let operation = words::of_operation(*operation);
-                format!("release {revision}: {operation}, {}", count(*steps, "step"))
-            }
-            Event::Started { .. } if self.is_live => return None,
-            Event::Started { id, action } => format!("{} {id}", of_action(*action).doing),
-            Event::Retried { .. } if self.is_live => return None,
-            Event::Retried { id, message, pause_ms } => {
-                format!("trying {id} again in {pause_ms} ms: {}", one_line(message))
-            }
-            Event::Ended { id, action, outcome, message, warnings } => {
-                let words = of_action(*action);
-                let message = one_line(message);
-                let mut line = match outcome {
-                    Outcome::Done => format!("{} {id}", paint(words.role, words.done)),
-                    Outcome::Failed => {
-                        format!("{} to {} {id}: {message}", paint(Role::Bad, "failed"), words.verb)
-                    }
-                    Outcome::Skipped => {
-                        format!("{} {id}: {message}", paint(Role::Muted, "skipped"))
-                    }
-                    Outcome::Unknown => format!(
-                        "{} whether to {} {id} had an effect: {message}",
-                        paint(Role::Bad, "unknown"),
-                        words.verb
-                    ),
-                };
-                for warning in warnings {
-                    line.push_str(&format!("\n  warning: {}", one_line(warning)));
-                }
-                line
-            }
-            Event::Progress { .. } if self.is_live => return None,
-            Event::Progress { id, health, .. } => {
-                let is_new = inner.progress.get(id).is_none_or(|(last, _)| last != health);
-                if !is_new {
-                    return None;
-                }
-                format!("{id}: {}", words::of_health(health))
-            }
-            // The report says it.
-            Event::Closed { .. } => return None,
-        })
     }
 }
 
@@ -289,11 +262,18 @@ impl EventSink for View {
         if let Some(board) = &mut inner.board {
             board.take(event, Instant::now());
         }
+        let is_news = match event {
+            Event::Progress { id, health, .. } => {
+                inner.progress.get(id).is_none_or(|(last, _)| last != health)
+            }
+            _ => true,
+        };
         if self.output == Output::Text
-            && let Some(line) = self.line(event, &inner)
+            && is_news
+            && !(self.is_live && is_on_board(event))
+            && let Some(line) = line(event, self.style)
         {
-            inner.waiting.push_str(&line);
-            inner.waiting.push('\n');
+            let _ = writeln!(inner.waiting, "{line}");
             if inner.board.is_none() {
                 inner.flush();
             }
@@ -326,6 +306,15 @@ impl Inner {
         let mut out = std::io::stdout().lock();
         self.is_gone = out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err();
     }
+}
+
+/// Returns the frame of the terminal.
+fn terminal_frame(now: Instant) -> Frame {
+    let (columns, lines) = match terminal_size::terminal_size_of(std::io::stderr()) {
+        Some((width, height)) => (usize::from(width.0), usize::from(height.0)),
+        None => (80, 24),
+    };
+    Frame { columns, lines, now, clock: Timestamp::now() }
 }
 
 /// Draws the board until the view is gone.

@@ -36,11 +36,10 @@ pub(crate) fn of_action(action: Action) -> ActionWords {
 /// Says why an action was chosen; empty where the action says it all.
 pub(crate) fn of_reason(reason: &Reason) -> String {
     match reason {
-        Reason::New | Reason::Same | Reason::Differs => String::new(),
+        Reason::New | Reason::Same | Reason::Differs | Reason::Destroyed => String::new(),
         Reason::Vanished => "it was there and is gone".to_owned(),
         Reason::Unknown => "it exists, and this stack does not own it yet".to_owned(),
         Reason::Unwanted => "the stack no longer wants it".to_owned(),
-        Reason::Destroyed => String::new(),
         Reason::Immutable { fields, message } if fields.is_empty() => {
             format!("it cannot change in place: {}", one_line(message))
         }
@@ -99,7 +98,7 @@ pub(crate) fn of_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {
         0..=119 => format!("{seconds}s"),
-        120..=599 if seconds % 60 != 0 => format!("{}m{}s", seconds / 60, seconds % 60),
+        120..=599 if !seconds.is_multiple_of(60) => format!("{}m{}s", seconds / 60, seconds % 60),
         120..=10_799 => format!("{}m", seconds / 60),
         10_800..=172_799 => format!("{}h", seconds / 3600),
         _ => format!("{}d", seconds / 86_400),

@@ -1,9 +1,11 @@
 //! `kusion preview`, `apply`, `destroy`, `status`, `watch`.
 
-use crate::support::Project;
+use crate::support::{Home, Project};
 use serde_json::Value;
 use std::fs;
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 const WEB: &str = r#"namespace = {
     apiVersion = "v1"
@@ -84,6 +86,9 @@ fn a_saved_plan_is_run_as_shown_or_refused() {
 
     // The other manager owns the field now.
     project.ok(&["preview", "--force-conflicts", "--save", &file]);
+    let (code, _, err) = project.run(&["apply", "--plan", &file, "--backend", "sqlite:other.db"]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.contains("make the plan again"), "{err}");
     // What the program says now does not count.
     project.write("dev", &WEB.replace("blue", "black"));
     project.ok(&["apply", "--force-conflicts", "--plan", &file]);
@@ -184,4 +189,93 @@ fn without_a_cluster_the_sandbox_is_recommended() {
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(error.contains("hint: `--sandbox` uses"), "{error}");
+}
+
+const SLOW_PODS: &str = r#"pods = [{
+    apiVersion = "v1"
+    kind = "Pod"
+    metadata = {
+        name = "p${i}"
+        namespace = "default"
+        annotations = {"sandbox.kusion.io/stop-time" = "2s"}
+    }
+    spec = {terminationGracePeriodSeconds = 20, containers = [{name = "c", image = "x"}]}
+} for i in range(3)]
+"#;
+
+/// Runs a slow destroy, interrupts it, and returns exit code, output and errors.
+fn interrupted(project: &Project, signals: &[&str]) -> (Option<i32>, String, String) {
+    let folder = project.folder().display().to_string();
+    let words = ["destroy", "--yes", "--parallel", "1", "--sandbox", "-w", &folder];
+    let mut command = project.home.command(&words);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
+    let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut seen = String::new();
+    while !seen.contains("deleting") {
+        assert_ne!(out.read_line(&mut seen).expect("a line"), 0, "{seen}");
+    }
+    for signal in signals {
+        let pid = child.id().to_string();
+        let sent =
+            Command::new("kill").args([*signal, pid.as_str()]).status().expect("`kill` runs");
+        assert!(sent.success());
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    out.read_to_string(&mut seen).expect("the rest");
+    let output = child.wait_with_output().expect("it ends");
+    (output.status.code(), seen, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn an_interruption_lets_running_steps_end() {
+    let project = Project::new("interrupt", &[("dev", SLOW_PODS)]);
+    project.ok(&["apply", "--yes", "--watch"]);
+    let (code, out, err) = interrupted(&project, &["-TERM"]);
+    assert_eq!(code, Some(130), "{out}{err}");
+    assert!(err.contains("stopping: steps that run"), "{err}");
+    assert!(out.contains("release 2 stopped: 1 done, 2 skipped"), "{out}");
+    let (code, out, err) = interrupted(&project, &["-INT", "-INT"]);
+    assert_eq!(code, Some(130), "{out}{err}");
+    assert!(err.contains("stopped at once"), "{err}");
+    let out = project.ok(&["destroy", "--yes"]);
+    assert!(out.contains("succeeded"), "{out}");
+    assert!(project.ok(&["release", "list"]).contains("interrupted"));
+    assert!(project.ok(&["status"]).contains("nothing is applied here"));
+}
+
+#[test]
+fn the_main_command_of_the_readme_works() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let readme = fs::read_to_string(format!("{root}/README.md")).expect("README.md is there");
+    let words = readme
+        .lines()
+        .find_map(|line| line.strip_prefix("cargo run --release -p kusion-cli -- apply "))
+        .expect("the README has a main command");
+    let home = Home::new("readme");
+    let mut command = home.command(&["apply"]);
+    let output = command.args(words.split(' ')).current_dir(root).output();
+    let output = output.expect("the binary runs");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(out.contains("everything is ready\nwhat to try next:\n"), "{out}");
+}
+
+#[test]
+fn of_several_processes_one_changes_the_stack_and_the_others_wait() {
+    let project = Project::new("race", &[("dev", WEB)]);
+    let folder = project.folder().display().to_string();
+    let words = ["apply", "--yes", "--lock-wait", "60s", "--sandbox", "-w", &folder];
+    let start = || {
+        let mut command = project.home.command(&words);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs")
+    };
+    let children: Vec<_> = (0..4).map(|_| start()).collect();
+    for child in children {
+        let output = child.wait_with_output().expect("it ends");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{error}");
+    }
+    assert_eq!(project.json(&["release", "list"]).len(), 1);
+    assert!(project.ok(&["preview"]).ends_with("no changes; 3 unchanged\n"));
 }

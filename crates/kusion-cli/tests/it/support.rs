@@ -88,14 +88,10 @@ impl Project {
         fs::write(self.folder().join(stack).join("main.k"), program).expect("a file");
     }
 
-    fn words<'a>(&self, words: &[&'a str], folder: &'a str) -> Vec<&'a str> {
-        [words, &["--sandbox", "-w", folder]].concat()
-    }
-
     /// Runs a command of the project on the sandbox; returns exit code, output and errors.
     pub(crate) fn run(&self, words: &[&str]) -> (Option<i32>, String, String) {
         let folder = self.folder().display().to_string();
-        let output = self.home.run(&self.words(words, &folder));
+        let output = self.home.run(&[words, &["--sandbox", "-w", &folder]].concat());
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     }
 

@@ -2,6 +2,7 @@
 
 use super::Ordered;
 use serde_json::json;
+use std::fmt::Write as _;
 
 /// Words that some reader takes for a boolean or for nothing.
 const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
@@ -74,7 +75,8 @@ fn write_text(out: &mut String, text: &str, indent: Option<usize>) {
                 } else {
                     let mut units = [0; 2];
                     for unit in c.encode_utf16(&mut units) {
-                        out.push_str(&format!("\\u{unit:04x}"));
+                        // Writing to a string does not fail.
+                        let _ = write!(out, "\\u{unit:04x}");
                     }
                 }
             }

@@ -2,6 +2,7 @@
 
 use base_system::{MemorySystem, Metadata, System};
 use kusion_generate::{CompileOptions, compile, spec_json, spec_yaml};
+use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -121,10 +122,10 @@ fn fifty_runs_with_shuffled_folders_give_the_same_bytes() {
         };
         let mut text = String::new();
         for stack in compile(&system, &options).expect("all stacks compile") {
-            text.push_str(&format!("# {}\n", stack.stack.folder.display()));
+            text.push_str(&stack.stack.folder.to_string_lossy());
             text.push_str(&spec_yaml(&stack.spec));
             text.push_str(&spec_json(&stack.spec));
-            text.push_str(&format!("{:?}{:?}", stack.origins, stack.notes));
+            write!(text, "{:?}{:?}", stack.origins, stack.notes).expect("a string takes all");
         }
         assert!(text.len() > 10_000);
         match &first {

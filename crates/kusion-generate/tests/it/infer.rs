@@ -1,6 +1,7 @@
 //! Dependencies that follow from fields.
 
 use crate::support::{object, stack};
+use kusion_model::ResourceId;
 
 /// Compiles objects and returns what the first needs, without the namespace of all.
 fn needs(first: &str, others: &[(&str, &str, &str)]) -> String {
@@ -18,7 +19,7 @@ fn needs(first: &str, others: &[(&str, &str, &str)]) -> String {
     }
     let compiled = stack(&format!("objects = [{}]\n", all.join(", "))).expect("it compiles");
     let needs = &compiled.spec.resources[0].depends_on;
-    needs.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(" ")
+    needs.iter().map(ResourceId::as_str).collect::<Vec<_>>().join(" ")
 }
 
 const POD: &str = "serviceAccountName = \"sa\", priorityClassName = \"pc\", \

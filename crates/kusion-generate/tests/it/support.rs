@@ -2,7 +2,7 @@
 
 use base_system::MemorySystem;
 use kusion_generate::{CompileOptions, Compiled, compile};
-use kusion_model::Resource;
+use kusion_model::{Resource, ResourceId};
 use testkit::Fixture;
 
 /// Makes the files of a text, each behind a line `#- /path`.
@@ -41,7 +41,7 @@ pub(crate) fn shown(program: &str) -> String {
 
 pub(crate) fn lines(resources: &[Resource]) -> String {
     let line = |resource: &Resource| {
-        let needs: Vec<&str> = resource.depends_on.iter().map(|id| id.as_str()).collect();
+        let needs: Vec<&str> = resource.depends_on.iter().map(ResourceId::as_str).collect();
         match needs.as_slice() {
             [] => resource.id.to_string(),
             needs => format!("{} <- {}", resource.id, needs.join(", ")),

@@ -96,7 +96,7 @@ fn large(n: u32) -> Graph {
             edges.push((Node(at), Node(at.saturating_sub(back))));
         }
     }
-    Graph::from_edges(ids, edges).expect("ids differ")
+    Graph::from_edges(ids, &edges).expect("ids differ")
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn a_chain_as_long_as_can_be_does_not_overflow() {
     let ids = (0..100_000).map(|at| ResourceId::new(format!("r{at}"))).collect();
     let mut edges: Vec<(Node, Node)> = (1..100_000).map(|at| (Node(at), Node(at - 1))).collect();
     edges.push((Node(0), Node(99_999)));
-    let graph = Graph::from_edges(ids, edges).expect("ids differ");
+    let graph = Graph::from_edges(ids, &edges).expect("ids differ");
     assert_eq!(graph.order().expect_err("one cycle").0.len(), 100_000);
 }
 
@@ -141,7 +141,7 @@ fn ten_thousand_nodes_in_layers_can_be_reduced() {
         edges.extend((0..20).map(|to| (Node(at), Node((layer - 1) * 20 + to))));
         edges.push((Node(at), Node(0)));
     }
-    let graph = Graph::from_edges(ids, edges).expect("ids differ");
+    let graph = Graph::from_edges(ids, &edges).expect("ids differ");
     let reduced = graph.reduced().expect("no cycle");
     assert_eq!(reduced.iter().map(Vec::len).sum::<usize>(), 9_980 * 20);
 }

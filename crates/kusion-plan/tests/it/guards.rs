@@ -45,3 +45,12 @@ fn a_large_share_is_not_deleted_unasked() {
     let guards = Guards { allow_mass_delete: true, ..Guards::default() };
     assert!(refused(many(), &six, &guards).is_empty());
 }
+
+#[test]
+fn what_others_made_is_not_replaced_unasked() {
+    let plan = plan(Operation::Apply, vec![step("v1:Pod:a:b", Action::Replace, None)]);
+    let refused = |guards: &Guards| refusals(&plan, &BTreeMap::new(), guards).len();
+    assert_eq!(refused(&Guards::default()), 1);
+    let guards = Guards { allowed: vec!["v1:Pod:a:*".into()], ..Guards::default() };
+    assert_eq!(refused(&guards), 0);
+}

@@ -1,15 +1,15 @@
 //! Autoscalers of pods.
 
-use super::fields::{condition, number};
+use super::fields::{Condition, condition, number};
 use kusion_model::Health;
 use serde_json::Value;
 
 /// An autoscaler that has no metrics yet holds up nothing; one that finds nothing to scale fails.
 pub(super) fn health(object: &Value) -> Health {
-    if let Some(able) = condition(object, "AbleToScale").filter(|it| it.is_false()) {
+    if let Some(able) = condition(object, "AbleToScale").filter(Condition::is_false) {
         return able.failed();
     }
-    match condition(object, "ScalingActive").filter(|it| it.is_false()) {
+    match condition(object, "ScalingActive").filter(Condition::is_false) {
         Some(active) => Health::ready(active.words()),
         None => {
             Health::ready(format!("{} replicas wanted", number(object, "/status/desiredReplicas")))

@@ -1,11 +1,11 @@
 //! Definitions of custom kinds.
 
-use super::fields::condition;
+use super::fields::{Condition, condition};
 use kusion_model::Health;
 use serde_json::Value;
 
 pub(super) fn health(object: &Value) -> Health {
-    if let Some(names) = condition(object, "NamesAccepted").filter(|it| it.is_false()) {
+    if let Some(names) = condition(object, "NamesAccepted").filter(Condition::is_false) {
         return names.failed();
     }
     match condition(object, "Established") {

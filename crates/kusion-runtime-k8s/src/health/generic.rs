@@ -1,6 +1,6 @@
 //! All other kinds, custom ones too: by the conditions that most of them have.
 
-use super::fields::{condition, unseen};
+use super::fields::{Condition, condition, unseen};
 use kusion_model::Health;
 use serde_json::Value;
 
@@ -10,10 +10,10 @@ pub(super) fn health(object: &Value) -> Health {
     {
         return unseen;
     }
-    if let Some(stalled) = condition(object, "Stalled").filter(|it| it.is_true()) {
+    if let Some(stalled) = condition(object, "Stalled").filter(Condition::is_true) {
         return stalled.failed();
     }
-    if let Some(working) = condition(object, "Reconciling").filter(|it| it.is_true()) {
+    if let Some(working) = condition(object, "Reconciling").filter(Condition::is_true) {
         return working.stuck();
     }
     for kind in ["Ready", "Available"] {

@@ -1,11 +1,11 @@
 //! Jobs.
 
-use super::fields::{condition, flag, number};
+use super::fields::{Condition, condition, flag, number};
 use kusion_model::Health;
 use serde_json::Value;
 
 pub(super) fn health(object: &Value) -> Health {
-    let is = |kind: &str| condition(object, kind).filter(|it| it.is_true());
+    let is = |kind: &str| condition(object, kind).filter(Condition::is_true);
     if let Some(failed) = is("Failed").or_else(|| is("FailureTarget")) {
         return failed.failed();
     }

@@ -1,6 +1,6 @@
 //! Pods.
 
-use super::fields::{condition, list, number, stuck, text};
+use super::fields::{Condition, condition, list, number, stuck, text};
 use kusion_model::Health;
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub(super) fn health(object: &Value) -> Health {
     if let Some(waiting) = waiting(object) {
         return waiting;
     }
-    if let Some(scheduled) = condition(object, "PodScheduled").filter(|it| it.is_false()) {
+    if let Some(scheduled) = condition(object, "PodScheduled").filter(Condition::is_false) {
         return scheduled.stuck();
     }
     let statuses = list(object, "/status/containerStatuses");

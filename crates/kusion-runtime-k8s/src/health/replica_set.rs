@@ -1,6 +1,6 @@
 //! Replica sets, and the controllers that came before them.
 
-use super::fields::{condition, number, replicas, unseen};
+use super::fields::{Condition, condition, number, replicas, unseen};
 use kusion_model::Health;
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ pub(super) fn health(object: &Value) -> Health {
     if let Some(unseen) = unseen(object) {
         return unseen;
     }
-    if let Some(failure) = condition(object, "ReplicaFailure").filter(|it| it.is_true()) {
+    if let Some(failure) = condition(object, "ReplicaFailure").filter(Condition::is_true) {
         return failure.failed();
     }
     let wanted = replicas(object);

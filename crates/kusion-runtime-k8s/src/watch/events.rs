@@ -9,9 +9,12 @@ use kube::client::Body;
 use kusion_runtime::RuntimeError;
 use serde::Deserialize;
 use serde_json::Value;
+use std::time::Duration;
 
 /// After how many seconds the server ends a watch; it is begun again then.
 const SECONDS: u32 = 290;
+/// After which silence a connection counts as dead.
+const SILENCE: Duration = Duration::from_secs(SECONDS as u64 + 20);
 
 /// What happened to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -91,7 +94,8 @@ impl Events {
                     .map_err(|error| lost(format!("a watch cannot be read: {error}")));
             }
             self.seen = self.rest.len();
-            match self.body.frame().await {
+            let frame = tokio::time::timeout(SILENCE, self.body.frame()).await;
+            match frame.map_err(|_| lost("a watch fell silent".to_owned()))? {
                 None => return Ok(None),
                 Some(Ok(frame)) => {
                     if let Ok(data) = frame.into_data() {

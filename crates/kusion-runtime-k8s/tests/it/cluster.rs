@@ -49,9 +49,9 @@ impl Cluster {
         resource(attributes)
     }
 
-    pub(crate) fn config_map(&self, name: &str, data: Value) -> Resource {
+    pub(crate) fn config_map(&self, name: &str, data: impl Into<Value>) -> Resource {
         self.resource(json!({"apiVersion": "v1", "kind": "ConfigMap",
-            "metadata": {"name": name}, "data": data}))
+            "metadata": {"name": name}, "data": data.into()}))
     }
 
     pub(crate) async fn try_apply(&self, desired: &Resource) -> Result<Applied, RuntimeError> {

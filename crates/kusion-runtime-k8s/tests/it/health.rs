@@ -34,12 +34,8 @@ fn check(file: &Path) -> Option<String> {
         let start = format!("# {name}: ");
         text.lines().find_map(|line| line.strip_prefix(&start)).map(str::to_owned)
     };
-    let objects: Vec<Value> = text
-        .split("\n---\n")
-        .map(|part| {
-            yaml_serde::from_str(part).unwrap_or_else(|e| panic!("{}: {e}", file.display()))
-        })
-        .collect();
+    let objects: Vec<Value> =
+        text.split("\n---\n").map(|part| yaml_serde::from_str(part).expect("an object")).collect();
     let related: Vec<&Value> = objects.iter().skip(1).collect();
     let found = health::summary(&objects[0], &related);
     let state = match found.state {

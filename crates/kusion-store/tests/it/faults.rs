@@ -67,33 +67,35 @@ impl Backend for Faulty {
 
 #[tokio::test]
 async fn lost_answers_lose_and_double_nothing() {
-    for seed in 0..50 {
-        let memory = Arc::new(Memory::default());
-        let faulty = Faulty::new(&memory, seed);
-        let store = Store::with_backend(faulty.clone());
-        let key = new_key();
-        let session = store.take(&key, Holder::current("test"), LockWait::No).await;
-        let session = session.expect("nobody has it");
-        faulty.fails.store(true, Ordering::Relaxed);
-        let mut known = Vec::new();
-        for number in 0..40 {
-            let name = format!("r{number:02}");
-            match session.append(vec![noted(&name, 5)]).await {
-                Ok(seq) => known.push((seq, name)),
-                Err(StoreError::Backend(_)) => {}
-                Err(error) => panic!("{error}"),
-            }
+    futures::future::join_all((0..50).map(write_with_lost_answers)).await;
+}
+
+async fn write_with_lost_answers(seed: u64) {
+    let memory = Arc::new(Memory::default());
+    let faulty = Faulty::new(&memory, seed);
+    let store = Store::with_backend(faulty.clone());
+    let key = new_key();
+    let session = store.take(&key, Holder::current("test"), LockWait::No).await;
+    let session = session.expect("nobody has it");
+    faulty.fails.store(true, Ordering::Relaxed);
+    let mut known = Vec::new();
+    for number in 0..40 {
+        let name = format!("r{number:02}");
+        match session.append(vec![noted(&name, 5)]).await {
+            Ok(seq) => known.push((seq, name)),
+            Err(StoreError::Backend(_)) => {}
+            Err(error) => panic!("{error}"),
         }
-        faulty.fails.store(false, Ordering::Relaxed);
-        session.append(vec![noted("last", 5)]).await.expect("written");
-        let state = session.state();
-        for (_, name) in &known {
-            assert!(state.resources.contains_key(name.as_str()), "{name} in seed {seed}");
-        }
-        assert!(known.is_sorted());
-        assert_eq!(state.seq, 1 + state.resources.len() as u64, "nothing came twice");
-        assert_eq!(store.read(&key).await.expect("readable"), state);
     }
+    faulty.fails.store(false, Ordering::Relaxed);
+    session.append(vec![noted("last", 5)]).await.expect("written");
+    let state = session.state();
+    for (_, name) in &known {
+        assert!(state.resources.contains_key(name.as_str()), "{name} in seed {seed}");
+    }
+    assert!(known.is_sorted());
+    assert_eq!(state.seq, 1 + state.resources.len() as u64, "nothing came twice");
+    assert_eq!(store.read(&key).await.expect("readable"), state);
 }
 
 /// A holder stands still in the middle of a write; the next one sums the journal up, so that the

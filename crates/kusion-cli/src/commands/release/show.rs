@@ -6,6 +6,7 @@ use crate::view::words;
 use crate::work;
 use kusion_generate::spec_yaml;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 
 /// Which release is shown.
 #[derive(Debug, clap::Args)]
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             head.operator,
         );
         if !release.message.is_empty() {
-            text.push_str(&format!("# {}\n", crate::view::style::one_line(&release.message)));
+            let _ = writeln!(text, "# {}", crate::view::style::one_line(&release.message));
         }
         text.push_str(&spec_yaml(&spec));
         view.text(&text);

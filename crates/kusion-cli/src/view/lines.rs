@@ -1,0 +1,82 @@
+//! Events as lines.
+
+use super::style::{Role, Style, one_line};
+use super::words::{self, count, of_action};
+use kusion_engine::{Event, Outcome};
+use std::fmt::Write as _;
+
+/// Whether a board shows an event, so that it needs no line beside it.
+pub(crate) fn is_on_board(event: &Event) -> bool {
+    matches!(event, Event::Started { .. } | Event::Retried { .. } | Event::Progress { .. })
+}
+
+/// Writes an event as a line; none if it says nothing to people.
+pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
+    Some(match event {
+        // The report tells of the end of a release.
+        Event::Taken { .. } | Event::Closed { .. } => return None,
+        Event::Recovered { id, action, exists } => {
+            let found = if *exists { "it exists" } else { "it does not exist" };
+            format!("looked into an interrupted `{}` of {id}: {found}", of_action(*action).verb)
+        }
+        Event::Opened { revision, operation, steps } => {
+            let operation = words::of_operation(*operation);
+            format!("release {revision}: {operation}, {}", count(*steps, "step"))
+        }
+        Event::Started { id, action } => format!("{} {id}", of_action(*action).doing),
+        Event::Retried { id, message, pause_ms } => {
+            format!("trying {id} again in {pause_ms} ms: {}", one_line(message))
+        }
+        Event::Ended { id, action, outcome, message, warnings } => {
+            let words = of_action(*action);
+            let message = one_line(message);
+            let mut line = match outcome {
+                Outcome::Done => format!("{} {id}", style.paint(words.role, words.done)),
+                Outcome::Failed => {
+                    let failed = style.paint(Role::Bad, "failed");
+                    format!("{failed} to {} {id}: {message}", words.verb)
+                }
+                Outcome::Skipped => {
+                    format!("{} {id}: {message}", style.paint(Role::Muted, "skipped"))
+                }
+                Outcome::Unknown => {
+                    let unknown = style.paint(Role::Bad, "unknown");
+                    format!("{unknown} whether to {} {id} had an effect: {message}", words.verb)
+                }
+            };
+            for warning in warnings {
+                let _ = write!(line, "\n  warning: {}", one_line(warning));
+            }
+            line
+        }
+        Event::Progress { id, health, .. } => format!("{id}: {}", words::of_health(health)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kusion_model::{Action, Health, ResourceId};
+
+    fn check(event: &Event, expected: &str) {
+        assert_eq!(line(event, Style::default()).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn events_are_lines() {
+        let id = ResourceId::new("v1:Pod:a:b");
+        let started = Event::Started { id: id.clone(), action: Action::Delete };
+        check(&started, "deleting v1:Pod:a:b");
+        let ended = Event::Ended {
+            id: id.clone(),
+            action: Action::Update,
+            outcome: Outcome::Failed,
+            message: "no\nway".into(),
+            warnings: vec!["old\u{7}".into()],
+        };
+        check(&ended, "failed to change v1:Pod:a:b: no way\n  warning: old\\u{7}");
+        let health = Health::progressing("0 of 1");
+        let progress = Event::Progress { id, health, related: Vec::new() };
+        check(&progress, "v1:Pod:a:b: progressing: 0 of 1");
+    }
+}
