@@ -5,6 +5,7 @@ use crate::event::Event;
 use crate::points::Point;
 use kusion_model::{Action, Identity, OperationId, Resource, ResourceId, ResourceState};
 use kusion_runtime::{Applied, Change, Comparison, Deletion, Live, Pending, Runtime, RuntimeError};
+use kusion_secret::Redactor;
 use std::future::Future;
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ pub(crate) struct Call<'a> {
     pub(crate) operation: OperationId,
     pub(crate) force: bool,
     pub(crate) patience: Patience,
+    pub(crate) redactor: &'a Redactor,
 }
 
 /// How a change ended.
@@ -137,7 +139,7 @@ impl Call<'_> {
             let pause_ms = retry_after_ms.unwrap_or_else(|| pause_ms(attempt));
             self.engine.emit(&Event::Retried {
                 id: self.id.clone(),
-                message: message.clone(),
+                message: self.redactor.redact(message).into_owned(),
                 pause_ms,
             });
             tokio::time::sleep(Duration::from_millis(pause_ms)).await;

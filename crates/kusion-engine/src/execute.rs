@@ -393,6 +393,7 @@ impl<'a> Execution<'a> {
             operation,
             force: self.force(),
             patience: self.patience,
+            redactor: &self.redactor,
         };
         let end = call.make().await;
         self.engine.points.pass(Point::Called, Some(&step.id));

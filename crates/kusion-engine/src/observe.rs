@@ -8,6 +8,7 @@ use futures::stream::{self, StreamExt as _};
 use kusion_model::{FieldPath, Resource, ResourceId, ResourceState, ResourceType};
 use kusion_plan::{Observed, Outlook};
 use kusion_runtime::{Change, Comparison, Live, Runtime, RuntimeError, Target};
+use kusion_secret::Redactor;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub(crate) struct Watcher<'a> {
     pub(crate) ignore: &'a [IgnoreRule],
     pub(crate) force: bool,
     pub(crate) made: Made,
+    pub(crate) redactor: Redactor,
 }
 
 /// What a stack makes that its other resources need before they can be rehearsed.
@@ -143,7 +145,10 @@ impl Watcher<'_> {
             match sight {
                 Ok(sight) => sights.push((place, sight)),
                 Err(Trouble::Engine(error)) => return Err(*error),
-                Err(Trouble::Resource(message)) => findings.push(Finding { id, message }),
+                Err(Trouble::Resource(message)) => {
+                    let message = self.redactor.redact(&message).into_owned();
+                    findings.push(Finding { id, message });
+                }
             }
         }
         if !findings.is_empty() {
@@ -220,10 +225,12 @@ impl Watcher<'_> {
                         conflict.owner
                     ));
                 }
-                notes.extend(rehearsal.warnings);
+                let warnings = rehearsal.warnings.iter();
+                notes.extend(warnings.map(|it| self.redactor.redact(it).into_owned()));
                 Ok(Outlook::After(runtime.comparable(&rehearsal.after)))
             }
             Err(RuntimeError::Immutable { fields, message }) => {
+                let message = self.redactor.redact(&message).into_owned();
                 Ok(Outlook::Immutable { fields: unique(fields), message })
             }
             Err(fault) if self.made.answers(&fault) => {

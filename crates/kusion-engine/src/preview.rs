@@ -124,6 +124,7 @@ impl Engine {
             ignore: &options.ignore,
             force: options.force,
             made: Made::by(&wanted),
+            redactor: self.redactor(&wanted)?,
         };
         let hash = |value: &Value| self.sealer.hash(value);
         let context = Context { origins, hash: &hash, is_destroy: operation == Operation::Destroy };

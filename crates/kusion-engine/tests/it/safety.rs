@@ -1,8 +1,9 @@
 //! Secrets, holders, calls without an ending.
 
-use crate::world::{World, namespace, options, secret};
+use crate::world::{World, config, namespace, options, secret};
 use kusion_engine::EngineError;
 use kusion_store::StoreError;
+use serde_json::json;
 
 #[tokio::test]
 async fn a_secret_is_in_no_record_plan_or_event() {
@@ -23,6 +24,19 @@ async fn a_secret_is_in_no_record_plan_or_event() {
     for hidden in ["canary", "Y2FuYXJ5"] {
         assert!(!all.contains(hidden), "{hidden} shows");
     }
+}
+
+#[tokio::test]
+async fn a_secret_that_the_server_repeats_is_hidden() {
+    let world = World::start().await;
+    let mut config = config("a", "1");
+    config["metadata"]["namespace"] = json!("default");
+    config["metadata"]["labels"] = json!({"a": "canary value!"});
+    let mut secret = secret("s", "canary value!");
+    secret["metadata"]["namespace"] = json!("default");
+    let refused = world.preview(&[secret, config]).await.expect_err("the label is wrong");
+    let message = refused.to_string();
+    assert!(message.contains("***") && !message.contains("canary"), "{message}");
 }
 
 #[tokio::test]
