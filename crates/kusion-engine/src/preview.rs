@@ -76,17 +76,6 @@ impl Engine {
         self.plan(key, Operation::Apply, wanted(spec), origins, state, options).await
     }
 
-    /// Says what destroying a stack would do. Changes nothing.
-    pub async fn preview_destroy(
-        &self,
-        key: &StackKey,
-        options: &PreviewOptions,
-    ) -> Result<Previewed, EngineError> {
-        let state = self.settled(self.store.read(key).await?).await?;
-        let origins = Origins::default();
-        self.plan(key, Operation::Destroy, Wanted::new(), &origins, state, options).await
-    }
-
     /// Returns the state as it will be when the calls without an ending were looked into.
     async fn settled(&self, mut state: StackState) -> Result<StackState, EngineError> {
         for (call, ending) in self.findings(&state).await? {
