@@ -3,7 +3,6 @@
 use crate::input::Kind;
 use base_system::MemorySystem;
 use kcl_driver::{Format, Input, Limits, RunError, RunOptions, RunOutput};
-use kcl_syntax::ast::{Expr, Module, StringPart};
 use kcl_value::{Value, json, ops, yaml};
 
 /// Bounds that no useful input of this size reaches.
@@ -49,11 +48,6 @@ fn parse(text: &str) -> Result<Reached, String> {
     if let Some(error) = again.diagnostics.first() {
         return Err(format!("the printed program is refused: {}", error.message));
     }
-    // A decorator in front of anything but a schema is read and dropped, as by the reference.
-    let keeps_all = parsed.module.doc.is_none() && !text.contains('@');
-    if keeps_all && texts(&parsed.module) != texts(&again.module) {
-        return Err("printing changes a text".into());
-    }
     let second = kcl_syntax::print(&again.module, &printed);
     // A text at the top becomes the module's documentation, which has its own form.
     if second != printed {
@@ -63,26 +57,6 @@ fn parse(text: &str) -> Result<Reached, String> {
         }
     }
     Ok(Reached::Accepted)
-}
-
-/// What strings stand for, in order.
-fn texts(module: &Module) -> Vec<&str> {
-    let mut texts = Vec::new();
-    for node in &module.exprs {
-        match &node.kind {
-            Expr::String(string) => texts.push(&*string.value),
-            Expr::Joined(joined) => {
-                for part in &joined.parts {
-                    texts.push(match part {
-                        StringPart::Text(text) => text,
-                        StringPart::Formatted { .. } => "${}",
-                    });
-                }
-            }
-            _ => {}
-        }
-    }
-    texts
 }
 
 /// A run ends with a value or with diagnostics. For some inputs more is asked: the same result

@@ -10,9 +10,7 @@ use crate::points::Point;
 use crate::preview::{PreviewOptions, Previewed};
 use crate::stop::Stop;
 use crate::wanted::{Wanted, wanted};
-use kusion_model::{
-    Operation, Origins, Phase, Plan, Record, ReleaseHead, Spec, StackKey,
-};
+use kusion_model::{Operation, Origins, Phase, Plan, Record, ReleaseHead, Spec, StackKey};
 use kusion_store::{Holder, LockWait, Session};
 use serde_json::json;
 use std::time::Duration;
