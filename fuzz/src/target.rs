@@ -3,6 +3,7 @@
 use crate::input::Kind;
 use base_system::MemorySystem;
 use kcl_driver::{Format, Input, Limits, RunError, RunOptions, RunOutput};
+use kcl_syntax::ast::{Expr, Module, StringPart};
 use kcl_value::{Value, json, ops, yaml};
 
 /// Bounds that no useful input of this size reaches.
@@ -48,6 +49,9 @@ fn parse(text: &str) -> Result<Reached, String> {
     if let Some(error) = again.diagnostics.first() {
         return Err(format!("the printed program is refused: {}", error.message));
     }
+    if parsed.module.doc.is_none() && !are_some_of(texts(&again.module), texts(&parsed.module)) {
+        return Err("printing changes a text".into());
+    }
     let second = kcl_syntax::print(&again.module, &printed);
     // A text at the top becomes the module's documentation, which has its own form.
     if second != printed {
@@ -57,6 +61,36 @@ fn parse(text: &str) -> Result<Reached, String> {
         }
     }
     Ok(Reached::Accepted)
+}
+
+/// Whether texts are among others, each as often at most. Parts that the reference reads and drops
+/// are not printed (a decorator in front of anything but a schema), and an index signature comes
+/// first.
+fn are_some_of(mut some: Vec<&str>, mut all: Vec<&str>) -> bool {
+    some.sort_unstable();
+    all.sort_unstable();
+    let mut all = all.into_iter();
+    some.into_iter().all(|text| all.any(|it| it == text))
+}
+
+/// What strings stand for.
+fn texts(module: &Module) -> Vec<&str> {
+    let mut texts = Vec::new();
+    for node in &module.exprs {
+        match &node.kind {
+            Expr::String(string) => texts.push(&*string.value),
+            Expr::Joined(joined) => {
+                for part in &joined.parts {
+                    texts.push(match part {
+                        StringPart::Text(text) => text,
+                        StringPart::Formatted { .. } => "${}",
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    texts
 }
 
 /// A run ends with a value or with diagnostics. For some inputs more is asked: the same result
