@@ -2,7 +2,7 @@
 
 mod backend;
 mod cluster;
-mod duration;
+pub(crate) mod duration;
 mod operation;
 mod stacks;
 

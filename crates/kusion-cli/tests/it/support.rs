@@ -142,7 +142,7 @@ pub(crate) fn get(url: &str, path: &str) -> String {
     request(url, "GET", path, "", "")
 }
 
-fn request(url: &str, method: &str, path: &str, heads: &str, body: &str) -> String {
+pub(crate) fn request(url: &str, method: &str, path: &str, heads: &str, body: &str) -> String {
     let address = url.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).expect("a server");
     let length = body.len();
