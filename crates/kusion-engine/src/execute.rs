@@ -360,6 +360,7 @@ impl<'a> Execution<'a> {
         let runtime = self.engine.runtimes.find(&step.id, &step.resource_type)?;
         let call = Call {
             engine: self.engine,
+            session: self.session,
             runtime: runtime.as_ref(),
             id: &step.id,
             action: step.action,

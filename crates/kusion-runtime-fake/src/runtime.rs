@@ -25,6 +25,7 @@ pub struct FileRuntime {
     stack: String,
     faults: Faults,
     latency: Duration,
+    parallel_calls: usize,
     made: AtomicU64,
 }
 
@@ -39,6 +40,7 @@ impl FileRuntime {
             stack: stack.to_owned(),
             faults: Faults::default(),
             latency: Duration::ZERO,
+            parallel_calls: 8,
             made: AtomicU64::new(0),
         })
     }
@@ -53,6 +55,12 @@ impl FileRuntime {
     #[must_use]
     pub fn with_latency(self, latency: Duration) -> Self {
         Self { latency, ..self }
+    }
+
+    /// Sets how many calls run at a time.
+    #[must_use]
+    pub fn with_parallel_calls(self, parallel_calls: usize) -> Self {
+        Self { parallel_calls, ..self }
     }
 
     /// Returns the folder.
@@ -129,7 +137,7 @@ impl Runtime for FileRuntime {
     }
 
     fn parallel_calls(&self) -> usize {
-        8
+        self.parallel_calls
     }
 
     async fn read(

@@ -3,9 +3,13 @@
 use crate::stacks::{Variant, spec};
 use anyhow::{Context as _, Result, bail, ensure};
 use kusion_model::{Phase, ResourceId};
+use kusion_runtime::Runtime as _;
 use kusion_runtime_fake::FileRuntime;
 use kusion_sandbox::{Sandbox, Scope, Selection};
 use kusion_store::Store;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,11 +31,15 @@ pub struct Arena {
     root: PathBuf,
     place: String,
     size: usize,
+    backend: String,
     sandbox: Option<Sandbox>,
 }
 
+/// An operation that has paused itself.
+pub struct Paused(Child);
+
 impl Arena {
-    /// Makes a place below `root` for stacks of `size` resources.
+    /// Makes a place below `root` for stacks of `size` resources; states lie in a file.
     pub fn new(driver: &Path, root: &Path, what: Infrastructure, size: usize) -> Result<Self> {
         std::fs::create_dir_all(root.join("home"))?;
         let (place, sandbox) = match what {
@@ -43,12 +51,20 @@ impl Arena {
                 (format!("kubeconfig:{}", path.display()), Some(sandbox))
             }
         };
-        Ok(Self { driver: driver.into(), root: root.into(), place, size, sandbox })
+        let backend = String::new();
+        Ok(Self { driver: driver.into(), root: root.into(), place, size, backend, sandbox })
+    }
+
+    /// Keeps states at another address.
+    #[must_use]
+    pub fn with_backend(self, backend: &str) -> Self {
+        Self { backend: backend.to_owned(), ..self }
     }
 
     fn command(&self, what: &str) -> Command {
         let mut command = Command::new(&self.driver);
         command.arg(self.root.join("home")).arg(&self.place).arg(self.size.to_string()).arg(what);
+        command.env("KUSION_BACKEND", &self.backend);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -65,6 +81,27 @@ impl Arena {
     /// Runs an operation that ends itself at a point.
     pub fn kill_at(&self, what: &str, point: &str) -> Result<Output> {
         Ok(self.command(what).env("KUSION_DIE_AT", point).output()?)
+    }
+
+    /// Runs an operation, one step at a time, until it pauses itself at a point. With several at
+    /// a time it could be paused while it writes to the file, which nobody else can do then.
+    pub fn pause_at(&self, what: &str, point: &str) -> Result<Paused> {
+        let mut command = self.command(what);
+        let child = command.env("KUSION_PAUSE_AT", point).env("KUSION_PARALLEL", "1").spawn()?;
+        let pid = Pid::from_raw(i32::try_from(child.id())?);
+        match waitpid(pid, Some(WaitPidFlag::WUNTRACED))? {
+            WaitStatus::Stopped(..) => Ok(Paused(child)),
+            other => bail!("`{what}` did not pause at `{point}`: {other:?}"),
+        }
+    }
+
+    /// Runs an operation to its end, after whoever holds the stack.
+    pub fn run_after(&self, what: &str, patience: Duration) -> Result<()> {
+        let seconds = patience.as_secs().to_string();
+        let output = self.command(what).env("KUSION_LOCK_WAIT", seconds).output()?;
+        let error = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`{what}` failed: {error}");
+        Ok(())
     }
 
     /// Runs an operation and kills it after a time; says whether it was still running.
@@ -111,9 +148,10 @@ impl Arena {
     /// release runs.
     async fn state(&self) -> Result<(BTreeMap<ResourceId, String>, usize, bool)> {
         let home = self.root.join("home");
-        let store =
-            Store::open(&format!("sqlite:{}", home.join("state.db").display()), &home).await?;
-        let Some(key) = store.stacks().await?.into_iter().next() else {
+        let store = Store::open(&self.backend, &home).await?;
+        let cluster = self.identity().await?;
+        let mut keys = store.stacks().await?.into_iter();
+        let Some(key) = keys.find(|key| key.cluster == cluster) else {
             return Ok((BTreeMap::new(), 0, false));
         };
         let state = store.read(&key).await?;
@@ -127,6 +165,21 @@ impl Arena {
         let known = known.collect();
         store.close().await;
         Ok((known, pending, running))
+    }
+
+    /// Returns what tells the infrastructure from others.
+    async fn identity(&self) -> Result<String> {
+        let Some(sandbox) = &self.sandbox else {
+            let path = self.place.trim_start_matches("folder:");
+            return Ok(FileRuntime::open(Path::new(path), "crash/test")?
+                .cluster_identity()
+                .await?);
+        };
+        let namespaces = kusion_sandbox::Resource::new("", "v1", "namespaces");
+        let system = sandbox.api().get(&namespaces, "", "kube-system");
+        let system = system.map_err(|status| anyhow::anyhow!("{status:?}"))?;
+        let uid = system.pointer("/metadata/uid").and_then(Value::as_str);
+        Ok(uid.context("a namespace has a uid")?.to_owned())
     }
 
     /// Returns the objects that exist: identity and shape, by resource.
@@ -163,6 +216,19 @@ impl Arena {
             }
         }
         Ok(live)
+    }
+}
+
+impl Paused {
+    /// Returns the number of the process.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Lets it go on to its end.
+    pub fn go_on(self) -> Result<Output> {
+        kill(Pid::from_raw(i32::try_from(self.0.id())?), Signal::SIGCONT)?;
+        Ok(self.0.wait_with_output()?)
     }
 }
 

@@ -7,5 +7,5 @@
 mod arena;
 mod stacks;
 
-pub use arena::{Arena, Infrastructure};
+pub use arena::{Arena, Infrastructure, Paused};
 pub use stacks::{Variant, spec};

@@ -204,24 +204,11 @@ pub(crate) fn hide(value: &mut Value, instead: &dyn Fn(&Value) -> Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kusion_model::{
-        FieldPath, Operation, Origin, PLAN_VERSION, Reason, ResourceId, ResourceType, StackKey,
-    };
+    use kusion_model::{FieldPath, Operation, Origin, Reason, ResourceId, ResourceType, StackKey};
 
     fn step(id: &str, action: Action, reason: Reason, changes: Vec<FieldChange>) -> Step {
-        Step {
-            id: ResourceId::new(id),
-            resource_type: ResourceType::kubernetes(),
-            action,
-            reason,
-            changes,
-            desired: None,
-            later: Vec::new(),
-            identity: None,
-            live_digest: None,
-            after: Vec::new(),
-            notes: Vec::new(),
-        }
+        let kubernetes = ResourceType::kubernetes();
+        Step { changes, ..Step::new(ResourceId::new(id), kubernetes, action, reason) }
     }
 
     fn change(path: &str, before: Option<Shown>, after: Option<Shown>) -> FieldChange {
@@ -230,19 +217,13 @@ mod tests {
     }
 
     fn plan(steps: Vec<Step>) -> Plan {
-        Plan {
-            version: PLAN_VERSION,
-            key: StackKey {
-                project: "p".into(),
-                stack: "s".into(),
-                cell: String::new(),
-                cluster: "c".into(),
-            },
-            operation: Operation::Apply,
-            state_seq: 0,
-            spec_digest: String::new(),
-            steps,
-        }
+        let key = StackKey {
+            project: "p".into(),
+            stack: "s".into(),
+            cell: String::new(),
+            cluster: "c".into(),
+        };
+        Plan::new(key, Operation::Apply, steps)
     }
 
     fn secret(hash: &str) -> Shown {
