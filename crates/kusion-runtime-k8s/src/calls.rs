@@ -27,6 +27,16 @@ impl<'a> Call<'a> {
         Self { method: Method::GET, target, accept: "application/json", body: None }
     }
 
+    /// Asks for one page of a list; `next` is what the page before named, empty for the first.
+    pub(crate) fn page(path: &str, limit: usize, next: &str) -> Self {
+        let mut target = format!("{path}?limit={limit}");
+        if !next.is_empty() {
+            target.push_str("&continue=");
+            push_escaped(&mut target, next);
+        }
+        Self::get(target)
+    }
+
     pub(crate) fn with_body(
         method: Method,
         target: String,

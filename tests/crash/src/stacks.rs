@@ -109,5 +109,11 @@ fn resource(
     attributes: Value,
     depends_on: Vec<ResourceId>,
 ) -> Resource {
-    Resource { id, resource_type, attributes, depends_on, extensions: Map::new() }
+    Resource {
+        id,
+        resource_type,
+        attributes: attributes.into(),
+        depends_on,
+        extensions: Map::new(),
+    }
 }

@@ -1,6 +1,6 @@
 //! `kusion preview`.
 
-use crate::arguments::{BackendArgs, ClusterArgs, FolderArgs, PlanArgs, ProgramArgs, ViewArgs};
+use crate::arguments::{ParallelArgs, PlanArgs, SiteArgs, SourceArgs, ViewArgs};
 use crate::desk::Desk;
 use crate::failure::{Exit, Failure};
 use crate::state::write_private;
@@ -15,13 +15,9 @@ use std::sync::Arc;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    folders: FolderArgs,
+    source: SourceArgs,
     #[command(flatten)]
-    program: ProgramArgs,
-    #[command(flatten)]
-    cluster: ClusterArgs,
-    #[command(flatten)]
-    backend: BackendArgs,
+    site: SiteArgs,
     #[command(flatten)]
     plan: PlanArgs,
     /// Write the plan of the one stack to a file, for `kusion apply --plan`
@@ -30,25 +26,23 @@ pub(crate) struct Args {
     /// Tell by the exit code: 0 if nothing would change, 3 if something would
     #[arg(long)]
     exit_code: bool,
-    /// How many calls run at a time
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    parallel: u16,
+    #[command(flatten)]
+    parallel: ParallelArgs,
     #[command(flatten)]
     view: ViewArgs,
 }
 
 /// Shows what applying stacks would do.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let view = args.view.view();
-    view.tell(preview(args, &view))
+    args.view.show(|view| preview(args, view))
 }
 
 fn preview(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let compiled = args.folders.compile(&args.program)?;
+    let compiled = args.source.compile()?;
     if args.save.is_some() && compiled.len() != 1 {
         return Err(Failure::OneStack(compiled.len()));
     }
-    let mut desk = Desk::new(view, &args.cluster, &args.backend, usize::from(args.parallel))?;
+    let mut desk = Desk::new(view, &args.site, args.parallel.count())?;
     work::read(async {
         let mut exit = Exit::Success;
         for stack in &compiled {

@@ -1,7 +1,7 @@
 //! One collection: listed, then followed.
 
 use super::events::{EventKind, Events};
-use crate::calls::{Call, push_escaped};
+use crate::calls::Call;
 use crate::discovery::Served;
 use crate::object::RawList;
 use crate::runtime::KubernetesRuntime;
@@ -11,6 +11,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
+
+/// How many objects are listed at a time.
+const PAGE: usize = 500;
 
 /// A collection.
 pub(super) struct Source {
@@ -146,12 +149,8 @@ impl Source {
         let mut next = String::new();
         let mut seen = HashSet::new();
         loop {
-            let mut target = format!("{path}?limit=500");
-            if !next.is_empty() {
-                target.push_str("&continue=");
-                push_escaped(&mut target, &next);
-            }
-            let answer = runtime.calls.send(Call::get(target)).await.map_err(Stop::Failed)?;
+            let call = Call::page(&path, PAGE, &next);
+            let answer = runtime.calls.send(call).await.map_err(Stop::Failed)?;
             if answer.status == http::StatusCode::GONE {
                 next.clear();
                 continue;
