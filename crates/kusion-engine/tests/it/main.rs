@@ -2,5 +2,7 @@
 
 mod life;
 mod plans;
+mod releases;
 mod safety;
+mod walking;
 mod world;
