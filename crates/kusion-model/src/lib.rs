@@ -14,7 +14,7 @@ pub mod references;
 mod resource;
 mod stack_key;
 
-pub use health::{Health, HealthState};
+pub use health::{Health, HealthState, Warning};
 pub use id::{KubernetesId, ResourceId};
 pub use path::{FieldPath, PathStep};
 pub use plan::{Action, FieldChange, PLAN_VERSION, Plan, Reason, Shown, Step};

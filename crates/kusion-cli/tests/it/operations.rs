@@ -181,6 +181,32 @@ fn a_failing_stack_says_why_and_what_to_do() {
 }
 
 #[test]
+fn warnings_of_the_cluster_say_why_something_is_not_ready() {
+    let volumes = r#"spec.volumes = [{name = "v", secret.secretName = "absent"}]
+            spec.containers"#;
+    let project = Project::new("warned", &[("dev", &WEB.replace("spec.containers", volumes))]);
+    let (code, out, err) =
+        project.run(&["apply", "--yes", "--watch", "--timeout", "2s", "--output", "json"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    let events: Vec<Value> =
+        out.lines().map(|it| serde_json::from_str(it).expect("JSON")).collect();
+    let warned: Vec<&Value> = events.iter().filter(|it| it["event"] == "warned").collect();
+    let [warned] = warned[..] else { panic!("told once: {warned:?}") };
+    assert_eq!((&warned["version"], &warned["reason"]), (&1.into(), &"FailedMount".into()));
+    assert_eq!(warned["id"], "apps/v1:Deployment:shop:web");
+    assert_eq!(warned["object"]["kind"], "Pod");
+    let last = events.iter().rfind(|it| it["event"] == "watched").expect("an end");
+    assert!(
+        last["findings"][0]["message"]
+            .as_str()
+            .is_some_and(|it| it.contains("`absent`") || it.contains("\"absent\"")),
+        "{last}"
+    );
+    let text = project.ok(&["status"]);
+    assert!(text.contains("progressing, FailedMount: 0 of 1 containers are ready; "), "{text}");
+}
+
+#[test]
 fn without_a_cluster_the_sandbox_is_recommended() {
     let project = Project::new("none", &[("dev", WEB)]);
     let folder = project.folder().display().to_string();
