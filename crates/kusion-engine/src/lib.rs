@@ -19,6 +19,7 @@ mod preview;
 mod recover;
 mod references;
 mod saved;
+mod schedule;
 mod stop;
 mod wanted;
 mod watch;

@@ -129,7 +129,7 @@ impl Engine {
             for sight in watcher.look(resources).await? {
                 let id = sight.desired.id.clone();
                 seen.insert(id.clone(), sight.desired.clone());
-                if let Some(step) = self.step(&context, &state, &live, &id, Some(&sight))? {
+                if let Some(step) = self.step(&context, &state, &live, &id, Some(sight))? {
                     steps.insert(id, step);
                 }
             }
@@ -165,14 +165,14 @@ impl Engine {
         state: &StackState,
         live: &LiveObjects,
         id: &ResourceId,
-        sight: Option<&Sight>,
+        sight: Option<Sight>,
     ) -> Result<Option<Step>, EngineError> {
         let prior = state.resources.get(id);
-        let (later, outlook, notes) = match sight {
-            Some(sight) => (sight.later.clone(), sight.outlook.clone(), sight.notes.clone()),
-            None => (Vec::new(), Outlook::Unasked, Vec::new()),
+        let (desired, wish, later, outlook, notes) = match sight {
+            Some(it) => (Some(it.desired), it.wish, it.later, it.outlook, it.notes),
+            None => (None, None, Vec::new(), Outlook::Unasked, Vec::new()),
         };
-        let desired = sight.map(|it| &it.desired);
+        let desired = desired.as_ref();
         let Some(resource) = desired.or(prior.map(|it| &it.resource)) else { return Ok(None) };
         let runtime = self.runtimes.find(id, &resource.resource_type)?;
         let object = live.get(id);
@@ -184,7 +184,7 @@ impl Engine {
             id,
             desired,
             sealed: desired.map(|it| self.sealed(it)).transpose()?,
-            wish: sight.and_then(|it| it.wish.as_ref()).map(|it| self.sealed(it)).transpose()?,
+            wish: wish.map(|it| self.sealed(&it)).transpose()?,
             prior,
             live: object.map(|it| self.observed(runtime.as_ref(), it)),
             later,

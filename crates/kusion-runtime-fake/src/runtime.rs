@@ -157,7 +157,8 @@ impl Runtime for FileRuntime {
     }
 
     fn compare(&self, desired: &Resource, live: &Live) -> Comparison {
-        let (Value::Object(wanted), Value::Object(there)) = (&desired.attributes, &live.attributes)
+        let (Value::Object(wanted), Value::Object(there)) =
+            (&*desired.attributes, &*live.attributes)
         else {
             return Comparison::Differs;
         };
@@ -241,7 +242,7 @@ impl Runtime for FileRuntime {
 }
 
 fn live(object: &Stored) -> Live {
-    Live { identity: Identity::new(object.id.as_str(), None), attributes: object.shown() }
+    Live { identity: Identity::new(object.id.as_str(), None), attributes: object.shown().into() }
 }
 
 /// Whether the runtime itself gives this attribute.
@@ -250,7 +251,7 @@ fn is_given(name: &str) -> bool {
 }
 
 fn wanted(resource: &Resource) -> Result<Map<String, Value>, RuntimeError> {
-    match &resource.attributes {
+    match &*resource.attributes {
         Value::Object(attributes) if !attributes.keys().any(|key| is_given(key)) => {
             Ok(attributes.clone())
         }

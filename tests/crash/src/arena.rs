@@ -6,12 +6,12 @@ use kusion_model::{Phase, ResourceId};
 use kusion_runtime::Runtime as _;
 use kusion_runtime_fake::FileRuntime;
 use kusion_sandbox::{Sandbox, Scope, Selection};
-use kusion_store::Store;
+use kusion_store::{StackState, Store};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -33,6 +33,27 @@ pub struct Arena {
     size: usize,
     backend: String,
     sandbox: Option<Sandbox>,
+}
+
+/// How a run ended that was to be killed.
+#[derive(Debug)]
+pub enum Run {
+    /// It was killed.
+    Killed,
+    /// It got through.
+    Finished,
+    /// It ended with an error of its own.
+    Refused(String),
+}
+
+/// What the state says.
+pub(crate) struct Known {
+    /// The identities of the objects that it knows.
+    pub(crate) resources: BTreeMap<ResourceId, String>,
+    /// The resources with calls that have no ending.
+    pub(crate) pending: BTreeSet<ResourceId>,
+    /// Whether a release is open.
+    pub(crate) is_open: bool,
 }
 
 /// An operation that has paused itself.
@@ -104,26 +125,25 @@ impl Arena {
         Ok(())
     }
 
-    /// Runs an operation and kills it after a time; says whether it was still running.
-    pub fn kill_after(&self, what: &str, time: Duration) -> Result<bool> {
+    /// Runs an operation and kills it after a time, unless it has ended before.
+    pub fn kill_after(&self, what: &str, time: Duration) -> Result<Run> {
         let mut child: Child = self.command(what).stdout(Stdio::null()).spawn()?;
         std::thread::sleep(time);
-        let was_running = child.try_wait()?.is_none();
         child.kill()?;
         let output = child.wait_with_output()?;
-        if !was_running && !output.status.success() {
-            bail!("`{what}` failed: {}", String::from_utf8_lossy(&output.stderr));
-        }
-        Ok(was_running)
+        Ok(match output.status.code() {
+            None => Run::Killed,
+            Some(0) => Run::Finished,
+            Some(_) => Run::Refused(String::from_utf8_lossy(&output.stderr).into_owned()),
+        })
     }
 
     /// Checks that the state and the infrastructure hold exactly a stack; none means that both
     /// are empty.
     pub fn check(&self, variant: Option<Variant>) -> Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (resources, pending, running) = runtime.block_on(self.state())?;
-        ensure!(pending == 0, "{pending} calls have no ending");
-        ensure!(!running, "a release still runs");
+        let Known { resources, pending, is_open } = self.state()?;
+        ensure!(pending.is_empty(), "these calls have no ending: {pending:?}");
+        ensure!(!is_open, "a release still runs");
         let mut wanted: BTreeMap<ResourceId, String> = BTreeMap::new();
         if let Some(variant) = variant {
             let spec = spec(self.sandbox.is_some(), self.size, variant);
@@ -144,27 +164,31 @@ impl Arena {
         Ok(())
     }
 
-    /// Returns the known identities, the number of calls without an ending, and whether a
-    /// release runs.
-    async fn state(&self) -> Result<(BTreeMap<ResourceId, String>, usize, bool)> {
-        let home = self.root.join("home");
-        let store = Store::open(&self.backend, &home).await?;
+    /// Reads the state.
+    pub(crate) fn state(&self) -> Result<Known> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(self.read_state())
+    }
+
+    async fn read_state(&self) -> Result<Known> {
+        let store = Store::open(&self.backend, &self.root.join("home")).await?;
         let cluster = self.identity().await?;
-        let mut keys = store.stacks().await?.into_iter();
-        let Some(key) = keys.find(|key| key.cluster == cluster) else {
-            return Ok((BTreeMap::new(), 0, false));
+        let key = store.stacks().await?.into_iter().find(|key| key.cluster == cluster);
+        let state = match key {
+            Some(key) => store.read(&key).await?,
+            None => StackState::default(),
         };
-        let state = store.read(&key).await?;
-        let running = state.releases.iter().any(|it| it.phase == Phase::Running);
-        let pending = state.pending.len();
+        store.close().await;
         let in_cluster = self.sandbox.is_some();
         let known = state.resources.into_iter().map(|(id, it)| {
             let identity = if in_cluster { it.identity.uid } else { Some(it.identity.key) };
             (id, identity.unwrap_or_default())
         });
-        let known = known.collect();
-        store.close().await;
-        Ok((known, pending, running))
+        Ok(Known {
+            resources: known.collect(),
+            pending: state.pending.into_iter().map(|it| it.id).collect(),
+            is_open: state.releases.iter().any(|it| it.phase == Phase::Running),
+        })
     }
 
     /// Returns what tells the infrastructure from others.
@@ -183,7 +207,7 @@ impl Arena {
     }
 
     /// Returns the objects that exist: identity and shape, by resource.
-    fn live(&self) -> Result<BTreeMap<ResourceId, Vec<(String, String)>>> {
+    pub(crate) fn live(&self) -> Result<BTreeMap<ResourceId, Vec<(String, String)>>> {
         let mut live: BTreeMap<ResourceId, Vec<(String, String)>> = BTreeMap::new();
         let Some(sandbox) = &self.sandbox else {
             let path = self.place.trim_start_matches("folder:");

@@ -157,7 +157,7 @@ pub(crate) fn spec(objects: &[Value]) -> Spec {
             Resource {
                 id: id.resource_id(),
                 resource_type: ResourceType::kubernetes(),
-                attributes: object.clone(),
+                attributes: object.clone().into(),
                 depends_on,
                 extensions: Map::new(),
             }

@@ -14,7 +14,7 @@ fn resource(id: &str, attributes: Value, depends_on: &[&str]) -> Resource {
     Resource {
         id: ResourceId::new(id),
         resource_type: ResourceType::kubernetes(),
-        attributes,
+        attributes: attributes.into(),
         depends_on: depends_on.iter().map(|it| ResourceId::new(*it)).collect(),
         extensions: Map::new(),
     }

@@ -121,7 +121,7 @@ pub(crate) fn resource(attributes: Value) -> Resource {
     Resource {
         id,
         resource_type: ResourceType::kubernetes(),
-        attributes,
+        attributes: attributes.into(),
         depends_on: Vec::new(),
         extensions: Map::new(),
     }
