@@ -76,6 +76,17 @@ impl Engine {
         self.plan(key, Operation::Apply, wanted(spec), origins, state, options).await
     }
 
+    /// Says what destroying a stack would delete. Changes nothing, and needs no lease.
+    pub async fn preview_destroy(
+        &self,
+        key: &StackKey,
+        options: &PreviewOptions,
+    ) -> Result<Previewed, EngineError> {
+        let state = self.settled(self.store.read(key).await?).await?;
+        let (wanted, origins) = (Wanted::new(), Origins::default());
+        self.plan(key, Operation::Destroy, wanted, &origins, state, options).await
+    }
+
     /// Returns the state as it will be when the calls without an ending were looked into.
     async fn settled(&self, mut state: StackState) -> Result<StackState, EngineError> {
         for (call, ending) in self.findings(&state).await? {

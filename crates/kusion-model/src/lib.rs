@@ -16,7 +16,7 @@ mod resource;
 mod stack_key;
 
 pub use attributes::Attributes;
-pub use health::{Health, HealthState};
+pub use health::{Health, HealthState, Warning};
 pub use id::{KubernetesId, ResourceId};
 pub use path::{FieldPath, PathStep};
 pub use plan::{Action, FieldChange, PLAN_VERSION, Plan, Reason, Shown, Step};

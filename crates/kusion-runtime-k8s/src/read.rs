@@ -177,7 +177,7 @@ async fn list(
     let path = served.collection(namespace);
     let mut next = String::new();
     loop {
-        let answer = runtime.calls.send(Call::page(&path, PAGE, &next)).await?;
+        let answer = runtime.calls.send(Call::page(&path, PAGE, None, &next)).await?;
         // The list has grown too old: what is missing is asked for one by one.
         if answer.status == http::StatusCode::GONE {
             return Ok(false);

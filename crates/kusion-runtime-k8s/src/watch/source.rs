@@ -20,6 +20,8 @@ pub(super) struct Source {
     pub(super) served: Arc<Served>,
     /// Empty for all namespaces.
     pub(super) namespace: String,
+    /// Which of its objects are told.
+    pub(super) fields: Option<&'static str>,
     /// Whether resources are in it, not only what belongs to them.
     pub(super) is_target: bool,
 }
@@ -96,8 +98,8 @@ impl Source {
                 tell(teller, Told::Listed).await?;
             }
         }
-        let opened =
-            Events::open(&runtime.calls, &self.served, &self.namespace, &standing.version, None);
+        let (served, namespace, version) = (&self.served, &self.namespace, &standing.version);
+        let opened = Events::open(&runtime.calls, served, namespace, version, self.fields);
         let mut events = match opened.await {
             Ok(events) => events,
             Err(error) => {
@@ -149,7 +151,7 @@ impl Source {
         let mut next = String::new();
         let mut seen = HashSet::new();
         loop {
-            let call = Call::page(&path, PAGE, &next);
+            let call = Call::page(&path, PAGE, self.fields, &next);
             let answer = runtime.calls.send(call).await.map_err(Stop::Failed)?;
             if answer.status == http::StatusCode::GONE {
                 next.clear();
@@ -198,6 +200,9 @@ fn reduce(object: &mut Value, served: &Served) {
     fields.insert("kind".to_owned(), served.kind.as_str().into());
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
         metadata.remove("managedFields");
+    }
+    if served.kind == "ControllerRevision" {
+        fields.remove("data");
     }
     if served.kind != "Pod"
         && let Some(Value::Object(spec)) = fields.get_mut("spec")
