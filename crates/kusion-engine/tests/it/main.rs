@@ -1,5 +1,6 @@
 //! Whole operations on an embedded cluster.
 
+mod costs;
 mod life;
 mod plans;
 mod releases;

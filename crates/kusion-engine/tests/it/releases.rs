@@ -1,14 +1,9 @@
-//! What is recorded of releases, and what it costs.
+//! What is recorded of releases, and what is not one.
 
 use crate::world::{World, config, namespace, options, spec};
-use async_trait::async_trait;
-use bytes::Bytes;
 use kusion_engine::{Confirm, EngineError, Outcome, Previewed};
 use kusion_model::{Origins, Phase};
-use kusion_store::{Backend, Expected, Memory, PutError, StoreError, Version};
 use serde_json::json;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[tokio::test]
 async fn a_release_says_who_made_it_and_with_which_engine() {
@@ -84,50 +79,4 @@ async fn drift_is_shown_field_by_field_and_taken_back() {
     assert!(shown.contains("by hand") && shown.contains(r#"["data","value"]"#), "{shown}");
     world.apply_with(&objects, &options).await.expect("it is taken back");
     assert_eq!(world.object("configmaps", "shop", "a").expect("it is there")["data"]["value"], "1");
-}
-
-/// Counts what is written to a store.
-#[derive(Default)]
-struct Counted {
-    inner: Memory,
-    bytes: AtomicUsize,
-}
-
-#[async_trait]
-impl Backend for Counted {
-    fn place(&self) -> &str {
-        self.inner.place()
-    }
-
-    async fn get(&self, key: &str) -> Result<Option<(Bytes, Version)>, StoreError> {
-        self.inner.get(key).await
-    }
-
-    async fn put(&self, key: &str, bytes: Bytes, expected: Expected) -> Result<Version, PutError> {
-        self.bytes.fetch_add(bytes.len(), Ordering::Relaxed);
-        self.inner.put(key, bytes, expected).await
-    }
-
-    async fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
-        self.inner.list(prefix).await
-    }
-
-    async fn delete(&self, keys: &[String]) -> Result<(), StoreError> {
-        self.inner.delete(keys).await
-    }
-}
-
-#[tokio::test]
-async fn what_is_written_grows_with_the_number_of_resources() {
-    let mut written = Vec::new();
-    for count in [50, 200] {
-        let backend = Arc::new(Counted::default());
-        let world = World::start_on(Arc::clone(&backend) as _).await;
-        let configs = (0..count).map(|place| config(&format!("c{place}"), "1"));
-        let objects: Vec<_> = std::iter::once(namespace("shop")).chain(configs).collect();
-        world.apply(&objects).await.expect("it is applied");
-        written.push(backend.bytes.load(Ordering::Relaxed));
-    }
-    // Four times the resources; a whole state for each of them would be sixteen times the bytes.
-    assert!(written[1] < 6 * written[0], "{written:?}");
 }
