@@ -2,15 +2,18 @@
 
 mod backend;
 mod cluster;
-mod duration;
+pub(crate) mod duration;
 mod operation;
+mod site;
 mod stacks;
 
 pub(crate) use backend::BackendArgs;
 pub(crate) use cluster::{Cluster, ClusterArgs};
-pub(crate) use operation::{LockArgs, PlanArgs, StepArgs};
-pub(crate) use stacks::{FolderArgs, ProgramArgs, quoted};
+pub(crate) use operation::{ChangeArgs, ParallelArgs, PlanArgs};
+pub(crate) use site::SiteArgs;
+pub(crate) use stacks::{FolderArgs, SourceArgs, StackArgs, quoted};
 
+use crate::failure::Failure;
 use crate::view::{Color, Output, View};
 use std::sync::Arc;
 
@@ -26,8 +29,12 @@ pub(crate) struct ViewArgs {
 }
 
 impl ViewArgs {
-    /// Makes the view.
-    pub(crate) fn view(self) -> Arc<View> {
-        View::new(self.output, self.color)
+    /// Does something under the eyes of the user; a failure is told to programs, too.
+    pub(crate) fn show<T>(
+        self,
+        work: impl FnOnce(&Arc<View>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let view = View::new(self.output, self.color);
+        view.tell(work(&view))
     }
 }

@@ -1,6 +1,6 @@
 //! Everything that is needed to work on stacks: clusters, stores, the key, the view.
 
-use crate::arguments::{BackendArgs, Cluster, ClusterArgs};
+use crate::arguments::{Cluster, SiteArgs};
 use crate::failure::Failure;
 use crate::home;
 use crate::view::View;
@@ -16,8 +16,7 @@ use std::sync::Arc;
 /// Opens stacks; what several of them share is opened once.
 pub(crate) struct Desk<'a> {
     view: Arc<View>,
-    clusters: &'a ClusterArgs,
-    backends: &'a BackendArgs,
+    site: &'a SiteArgs,
     parallel: usize,
     home: PathBuf,
     connected: Vec<(Cluster, KubernetesRuntime)>,
@@ -40,14 +39,12 @@ impl<'a> Desk<'a> {
     /// Makes a desk on which nothing is open.
     pub(crate) fn new(
         view: &Arc<View>,
-        clusters: &'a ClusterArgs,
-        backends: &'a BackendArgs,
+        site: &'a SiteArgs,
         parallel: usize,
     ) -> Result<Self, Failure> {
         Ok(Self {
             view: Arc::clone(view),
-            clusters,
-            backends,
+            site,
             parallel,
             home: home::folder()?,
             connected: Vec::new(),
@@ -57,18 +54,18 @@ impl<'a> Desk<'a> {
 
     /// Opens a stack.
     pub(crate) async fn open(&mut self, stack: &Stack) -> Result<Place, Failure> {
-        let cluster = self.clusters.choose(stack)?;
+        let cluster = self.site.cluster.choose(stack)?;
         let runtime = self.connect(&cluster).await?;
         let place = match &cluster.sandbox {
             Some(name) => format!("sandbox `{name}`"),
             None => runtime.server().to_owned(),
         };
-        let store = self.store(self.backends.address(stack)?).await?;
+        let store = self.store(self.site.backend.address(stack)?).await?;
         let sealer = Sealer::open(std::env::var(KEY_VARIABLE).ok().as_deref(), &self.home)?;
         let runtimes = Runtimes::default().with(ResourceType::KUBERNETES, Arc::new(runtime));
         let events: Arc<dyn EventSink> = Arc::clone(&self.view) as Arc<dyn EventSink>;
         let engine = Engine::new(store, runtimes, sealer, events);
-        let key = engine.stack_key(&stack.project.name, &stack.name, &self.backends.cell).await;
+        let key = engine.stack_key(&stack.project.name, &stack.name, &self.site.backend.cell).await;
         let key = key.map_err(|error| match error {
             EngineError::Runtime(fault) => Failure::Cluster(fault),
             other => Failure::Engine(other),

@@ -8,10 +8,30 @@ use crate::failure::Failure;
 use crate::home;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// What a sandbox says to an order that it obeys.
+pub(crate) const OBEYED: &str = "ok";
+/// What it says to an order that is not meant for it.
+pub(crate) const REFUSED: &str = "refused";
+/// How long a sandbox may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a connection to this machine may take.
+const CONNECT: Duration = Duration::from_millis(500);
+
+/// What became of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// The sandbox obeys.
+    Obeyed,
+    /// Somebody listens, but says nothing.
+    Silent,
+    /// There is no such sandbox any more.
+    Gone,
+}
 
 /// What the state file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,18 +93,43 @@ impl State {
 
     /// Returns whether the sandbox answers.
     pub(crate) fn is_running(&self) -> bool {
-        self.order("ping").as_deref() == Some("ok")
+        self.order("ping", PATIENCE) == Reply::Obeyed
     }
 
-    /// Gives an order and returns the answer; none when nobody answers.
-    pub(crate) fn order(&self, word: &str) -> Option<String> {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.control));
-        let mut stream = TcpStream::connect_timeout(&address, Duration::from_millis(500)).ok()?;
-        stream.set_read_timeout(Some(Duration::from_secs(2))).ok()?;
-        writeln!(stream, "{} {word}", self.secret).ok()?;
+    /// Gives an order. A sandbox on a busy machine may be slow to answer, so only a port that
+    /// nobody listens on, or that somebody else does, means that it is gone.
+    pub(crate) fn order(&self, word: &str, patience: Duration) -> Reply {
+        let end = Instant::now() + patience;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.ask(word, left.max(Duration::from_millis(1))) {
+                Ok(line) if line == OBEYED => return Reply::Obeyed,
+                Ok(line) if !line.is_empty() => return Reply::Gone,
+                Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Reply::Gone,
+                _ if Instant::now() >= end => return Reply::Silent,
+                _ => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+
+    /// Returns whether somebody listens for orders; a process that hangs does, too.
+    pub(crate) fn listens(&self) -> bool {
+        let refused = ErrorKind::ConnectionRefused;
+        !self.connect(CONNECT).is_err_and(|error| error.kind() == refused)
+    }
+
+    fn ask(&self, word: &str, patience: Duration) -> io::Result<String> {
+        let mut stream = self.connect(patience.min(CONNECT))?;
+        stream.set_read_timeout(Some(patience))?;
+        writeln!(stream, "{} {word}", self.secret)?;
         let mut line = String::new();
-        BufReader::new(stream.take(1024)).read_line(&mut line).ok()?;
-        Some(line.trim_end().to_owned()).filter(|line| !line.is_empty())
+        BufReader::new(stream.take(1024)).read_line(&mut line)?;
+        Ok(line.trim_end().to_owned())
+    }
+
+    fn connect(&self, patience: Duration) -> io::Result<TcpStream> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.control));
+        TcpStream::connect_timeout(&address, patience)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::points::Point;
 use kusion_model::{Action, Identity, OperationId, Resource, ResourceId, ResourceState};
 use kusion_runtime::{Applied, Change, Comparison, Deletion, Live, Pending, Runtime, RuntimeError};
 use kusion_secret::Redactor;
+use kusion_store::Session;
 use std::future::Future;
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ pub(crate) struct Patience {
 /// What a change is made with.
 pub(crate) struct Call<'a> {
     pub(crate) engine: &'a Engine,
+    pub(crate) session: &'a Session,
     pub(crate) runtime: &'a dyn Runtime,
     pub(crate) id: &'a ResourceId,
     pub(crate) action: Action,
@@ -118,13 +120,18 @@ impl Call<'_> {
         .await
     }
 
-    /// Makes a call again while it fails for reasons that pass.
+    /// Makes a call again while it fails for reasons that pass, and as long as the stack is ours.
     async fn patiently<T, F: Future<Output = Result<T, RuntimeError>>>(
         &self,
         call: impl Fn(u32) -> F,
     ) -> Result<T, RuntimeError> {
         let mut attempt = 0;
+        let mut last = None;
         loop {
+            if let Err(lost) = self.session.check() {
+                // What an earlier attempt has done must be looked into.
+                return Err(last.unwrap_or_else(|| RuntimeError::Unavailable(lost.to_string())));
+            }
             let fault = match call(attempt).await {
                 Ok(value) => return Ok(value),
                 Err(fault) => fault,
@@ -143,6 +150,7 @@ impl Call<'_> {
                 pause_ms,
             });
             tokio::time::sleep(Duration::from_millis(pause_ms)).await;
+            last = Some(fault);
         }
     }
 

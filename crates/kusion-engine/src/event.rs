@@ -1,6 +1,6 @@
 //! What an operation tells its viewers.
 
-use kusion_model::{Action, Health, Operation, Phase, ResourceId, StackKey};
+use kusion_model::{Action, Health, Operation, Phase, ResourceId, StackKey, Warning};
 use serde::Serialize;
 
 /// The version of the written form of events.
@@ -35,6 +35,16 @@ pub struct RelatedObject {
     /// When it was made, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
+}
+
+/// Names an object that belongs to a resource.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ObjectName {
+    /// The kind.
+    pub kind: String,
+    /// The name.
+    pub name: String,
 }
 
 /// Something that happened. Holds no secrets.
@@ -103,6 +113,18 @@ pub enum Event {
         health: Health,
         /// What belongs to it.
         related: Vec<RelatedObject>,
+    },
+    /// The infrastructure warns of something about a watched resource that is not ready, or
+    /// about an object that belongs to it. Told once.
+    Warned {
+        /// The resource.
+        id: ResourceId,
+        /// The object that belongs to it; none if it is the resource itself.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        object: Option<ObjectName>,
+        /// What is warned of.
+        #[serde(flatten)]
+        warning: Warning,
     },
     /// A release ended.
     Closed {

@@ -9,6 +9,7 @@ use crate::operation::ApplyOptions;
 use crate::points::Point;
 use crate::preview::Previewed;
 use crate::references::References;
+use crate::schedule::{Places, Schedule};
 use crate::watch::Watched;
 use futures::stream::{self, FuturesUnordered, StreamExt as _};
 use kusion_model::{
@@ -22,7 +23,6 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tokio::sync::Semaphore;
 
 /// How one step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +94,9 @@ pub(crate) struct Execution<'a> {
     options: &'a ApplyOptions,
     redactor: Redactor,
     references: References,
-    limits: BTreeMap<ResourceType, Semaphore>,
+    /// How many calls the runtimes take at a time.
+    limits: BTreeMap<ResourceType, usize>,
+    places: Places<'a>,
     /// How many attempts have begun.
     attempts: AtomicU64,
     /// The objects that exist, as the latest call showed them.
@@ -133,8 +135,9 @@ impl<'a> Execution<'a> {
         let limits = engine
             .runtimes
             .iter()
-            .map(|(name, it)| (name.clone(), Semaphore::new(it.parallel_calls().max(1))))
+            .map(|(name, it)| (name.clone(), it.parallel_calls().max(1)))
             .collect();
+        let steps = previewed.plan.steps.iter().enumerate();
         let live = previewed.live.iter().map(|(id, live)| (id.clone(), live.clone())).collect();
         Ok(Self {
             engine,
@@ -146,6 +149,7 @@ impl<'a> Execution<'a> {
             redactor: engine.redactor(&previewed.wanted)?,
             references: References::index(&previewed.wanted),
             limits,
+            places: steps.map(|(place, step)| (&step.id, place)).collect(),
             attempts: AtomicU64::new(0),
             live: Mutex::new(live),
         })
@@ -157,10 +161,10 @@ impl<'a> Execution<'a> {
         let mut ends: Vec<Option<StepEnd>> = steps.iter().map(|_| None).collect();
         let early = self.early_steps();
         if !early.is_empty() {
-            self.walk(|place| early[place], &mut ends).await?;
+            self.walk(early, &mut ends).await?;
             self.rehearse_late(&mut ends).await?;
         }
-        self.walk(|_| true, &mut ends).await?;
+        self.walk(vec![true; steps.len()], &mut ends).await?;
         self.engine.note_quiet_steps(self.session, self.previewed).await?;
         let reports = steps
             .iter()
@@ -192,12 +196,10 @@ impl<'a> Execution<'a> {
         if open.is_empty() {
             return Vec::new();
         }
-        let places: HashMap<&ResourceId, usize> =
-            steps.iter().enumerate().map(|(place, step)| (&step.id, place)).collect();
         let mut early = vec![false; steps.len()];
         while let Some(id) = open.pop() {
             // What waits for a rehearsal itself is no early step.
-            if let Some(&place) = places.get(id)
+            if let Some(&place) = self.places.get(id)
                 && !is_unrehearsed(&steps[place])
                 && !std::mem::replace(&mut early[place], true)
             {
@@ -217,7 +219,7 @@ impl<'a> Execution<'a> {
         let mut answers = stream::iter(
             late.iter().map(|&place| async move { (place, self.rehearse(&steps[place]).await) }),
         )
-        .buffer_unordered(16);
+        .buffer_unordered(self.limits.values().sum::<usize>().max(1));
         let mut refused = Vec::new();
         while let Some((place, answer)) = answers.next().await {
             if let Err(message) = answer? {
@@ -258,67 +260,55 @@ impl<'a> Execution<'a> {
         self.options.preview.force
     }
 
-    /// Walks some of the steps; those that have ended stay.
+    /// Walks the steps that are meant; those that have ended stay.
     async fn walk(
         &self,
-        is_meant: impl Fn(usize) -> bool,
+        mut meant: Vec<bool>,
         ends: &mut [Option<StepEnd>],
     ) -> Result<(), EngineError> {
         let steps = &self.previewed.plan.steps;
-        let places: HashMap<&ResourceId, usize> =
-            steps.iter().enumerate().map(|(place, step)| (&step.id, place)).collect();
-        let mut users: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
-        let mut open: Vec<usize> = vec![0; steps.len()];
-        for (place, step) in steps.iter().enumerate() {
-            for used in step.after.iter().filter_map(|id| places.get(id)) {
-                if ends[*used].is_none() {
-                    users[*used].push(place);
-                    open[place] += 1;
-                }
-            }
+        for (meant, end) in meant.iter_mut().zip(&*ends) {
+            *meant &= end.is_none();
         }
-        let mut ready: Vec<usize> = (0..steps.len())
-            .rev()
-            .filter(|&place| open[place] == 0 && ends[place].is_none() && is_meant(place))
-            .collect();
+        let limit = |it: &ResourceType| self.limits.get(it).copied().unwrap_or(1);
+        let ended = |place: usize| ends[place].is_some();
+        let mut schedule = Schedule::new(steps, &self.places, meant, ended, limit);
         let mut running = FuturesUnordered::new();
         let mut is_over = false;
         loop {
-            while let Some(place) = ready.pop() {
+            while let Some(place) = schedule.begin() {
                 let reason = if is_over {
                     Some("an earlier step failed".to_owned())
                 } else if self.options.stop.is_asked() {
-                    Some("the operation was stopped".to_owned())
+                    Some(STOPPED.to_owned())
                 } else {
-                    self.missing(place, &places, ends)
+                    self.missing(place, ends)
                 };
-                match reason {
-                    Some(reason) if steps[place].action.is_change() => {
-                        self.finish(place, StepEnd::skipped(reason), ends);
-                        release(place, &users, &mut open, &mut ready, ends, &is_meant);
+                let end = match reason {
+                    _ if !steps[place].action.is_change() => StepEnd::done(Vec::new()),
+                    Some(reason) => StepEnd::skipped(reason),
+                    None => {
+                        running.push(async move { (place, self.step(&steps[place]).await) });
+                        continue;
                     }
-                    _ => running.push(async move { (place, self.step(&steps[place]).await) }),
-                }
+                };
+                self.finish(place, end, ends);
+                schedule.end(place);
             }
             let Some((place, end)) = running.next().await else { break };
             let end = end?;
             is_over |= end.outcome != Outcome::Done && !self.options.keep_going;
             self.finish(place, end, ends);
-            release(place, &users, &mut open, &mut ready, ends, &is_meant);
+            schedule.end(place);
         }
         Ok(())
     }
 
     /// Says which of the steps that a step waits for was not done.
-    fn missing(
-        &self,
-        place: usize,
-        places: &HashMap<&ResourceId, usize>,
-        ends: &[Option<StepEnd>],
-    ) -> Option<String> {
+    fn missing(&self, place: usize, ends: &[Option<StepEnd>]) -> Option<String> {
         let step = &self.previewed.plan.steps[place];
         step.after.iter().find_map(|id| {
-            let end = ends[*places.get(id)?].as_ref()?;
+            let end = ends[*self.places.get(id)?].as_ref()?;
             (end.outcome != Outcome::Done).then(|| match end.outcome {
                 Outcome::Skipped => format!("{id} was skipped"),
                 _ => format!("{id} failed"),
@@ -340,23 +330,8 @@ impl<'a> Execution<'a> {
         ends[place] = Some(end);
     }
 
-    /// Does one step.
+    /// Does one step that changes something.
     async fn step(&self, step: &Step) -> Result<StepEnd, EngineError> {
-        if !step.action.is_change() {
-            return Ok(StepEnd::done(Vec::new()));
-        }
-        let Some(limit) = self.limits.get(&step.resource_type) else {
-            return Err(EngineError::NoRuntime {
-                id: step.id.clone(),
-                resource_type: step.resource_type.clone(),
-            });
-        };
-        let Ok(_permit) = limit.acquire().await else {
-            return Ok(StepEnd::skipped("the operation was stopped".to_owned()));
-        };
-        if self.options.stop.is_asked() {
-            return Ok(StepEnd::skipped("the operation was stopped".to_owned()));
-        }
         let desired = match self.previewed.wanted.get(&step.id) {
             None => None,
             Some(resource) => match self.resolved(step, resource) {
@@ -385,6 +360,7 @@ impl<'a> Execution<'a> {
         let runtime = self.engine.runtimes.find(&step.id, &step.resource_type)?;
         let call = Call {
             engine: self.engine,
+            session: self.session,
             runtime: runtime.as_ref(),
             id: &step.id,
             action: step.action,
@@ -514,22 +490,8 @@ fn watched(previewed: &Previewed, id: ResourceId, live: Live) -> Option<Watched>
     Some(Watched { id, resource_type, live })
 }
 
-/// Lets the steps go on that waited for one.
-fn release(
-    place: usize,
-    users: &[Vec<usize>],
-    open: &mut [usize],
-    ready: &mut Vec<usize>,
-    ends: &[Option<StepEnd>],
-    is_meant: &impl Fn(usize) -> bool,
-) {
-    for &user in &users[place] {
-        open[user] -= 1;
-        if open[user] == 0 && ends[user].is_none() && is_meant(user) {
-            ready.push(user);
-        }
-    }
-}
+/// Why a step did not begin after the user asked to stop.
+const STOPPED: &str = "the operation was stopped";
 
 fn is_unrehearsed(step: &Step) -> bool {
     step.action.is_change() && step.notes.iter().any(|note| note.starts_with(UNREHEARSED))

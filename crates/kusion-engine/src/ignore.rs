@@ -139,7 +139,8 @@ mod tests {
         let mut desired = Resource {
             id: ResourceId::new("a"),
             resource_type: ResourceType::kubernetes(),
-            attributes: json!({"kind": "Deployment", "spec": {"replicas": 1, "paused": true}}),
+            attributes: json!({"kind": "Deployment", "spec": {"replicas": 1, "paused": true}})
+                .into(),
             depends_on: Vec::new(),
             extensions: serde_json::Map::new(),
         };

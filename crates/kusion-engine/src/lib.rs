@@ -19,13 +19,14 @@ mod preview;
 mod recover;
 mod references;
 mod saved;
+mod schedule;
 mod stop;
 mod wanted;
 mod watch;
 
 pub use engine::{Engine, Runtimes};
 pub use error::{EngineError, Finding};
-pub use event::{EVENT_VERSION, Event, EventSink, Outcome, RelatedObject, Silent};
+pub use event::{EVENT_VERSION, Event, EventSink, ObjectName, Outcome, RelatedObject, Silent};
 pub use execute::{Report, StepReport};
 pub use ignore::{IgnoreError, IgnoreRule};
 pub use operation::{ApplyOptions, Confirm, LockOptions};

@@ -42,7 +42,8 @@ pub(crate) struct Watcher<'a> {
 /// What a stack makes that its other resources need before they can be rehearsed.
 #[derive(Debug, Default)]
 pub(crate) struct Made {
-    namespaces: BTreeSet<String>,
+    /// The resources that make namespaces, by the names of these.
+    namespaces: BTreeMap<String, ResourceId>,
     kinds: BTreeSet<(String, String)>,
 }
 
@@ -54,7 +55,8 @@ impl Made {
             let text = |path: &str| resource.attributes.pointer(path).and_then(Value::as_str);
             match text("/kind") {
                 Some("Namespace") => {
-                    made.namespaces.extend(text("/metadata/name").map(str::to_owned));
+                    let name = text("/metadata/name").map(str::to_owned);
+                    made.namespaces.extend(name.map(|name| (name, resource.id.clone())));
                 }
                 Some("CustomResourceDefinition") => {
                     let group = text("/spec/group").unwrap_or_default();
@@ -67,10 +69,18 @@ impl Made {
         made
     }
 
+    /// Names the namespace that a resource needs, that the stack makes and that is not there yet,
+    /// so that nobody need ask for it.
+    fn lacks(&self, desired: &Resource, live: &LiveObjects) -> Option<RuntimeError> {
+        let name = desired.attributes.pointer("/metadata/namespace").and_then(Value::as_str)?;
+        let is_new = self.namespaces.get(name).is_some_and(|maker| !live.contains_key(maker));
+        is_new.then(|| RuntimeError::UnknownNamespace(name.to_owned()))
+    }
+
     /// Whether what a resource lacks is made by the stack itself.
     fn answers(&self, fault: &RuntimeError) -> bool {
         match fault {
-            RuntimeError::UnknownNamespace(name) => self.namespaces.contains(name),
+            RuntimeError::UnknownNamespace(name) => self.namespaces.contains_key(name),
             RuntimeError::UnknownKind { api_version, kind } => {
                 let group = api_version.split_once('/').map_or("", |(group, _)| group);
                 self.kinds.contains(&(group.to_owned(), kind.clone()))
@@ -194,10 +204,7 @@ impl Watcher<'_> {
             }
         };
         if is_later {
-            let faults = runtime.check_offline(&desired);
-            if !faults.is_empty() {
-                return Err(Trouble::Resource(faults.join("; ")));
-            }
+            check_offline(runtime, &desired)?;
             notes.push("cannot be rehearsed: it needs values that are known later".to_owned());
         }
         Ok(Sight { desired, wish, later, outlook, notes })
@@ -209,6 +216,9 @@ impl Watcher<'_> {
         desired: &Resource,
         notes: &mut Vec<String>,
     ) -> Result<Outlook, Trouble> {
+        if let Some(fault) = self.made.lacks(desired, self.live) {
+            return check_only(runtime, desired, &fault, notes);
+        }
         let change = Change {
             desired,
             // What has vanished is made anew: what was known of it no longer counts.
@@ -233,14 +243,7 @@ impl Watcher<'_> {
                 let message = self.redactor.redact(&message).into_owned();
                 Ok(Outlook::Immutable { fields: unique(fields), message })
             }
-            Err(fault) if self.made.answers(&fault) => {
-                let faults = runtime.check_offline(desired);
-                if !faults.is_empty() {
-                    return Err(Trouble::Resource(faults.join("; ")));
-                }
-                notes.push(format!("{UNREHEARSED}: {fault} yet"));
-                Ok(Outlook::Later)
-            }
+            Err(fault) if self.made.answers(&fault) => check_only(runtime, desired, &fault, notes),
             Err(fault @ RuntimeError::Conflict(_)) => Err(Trouble::Resource(format!(
                 "{fault}; leave these fields out, or take them with `--force-conflicts`"
             ))),
@@ -250,6 +253,23 @@ impl Watcher<'_> {
             Err(fault) => Err(Trouble::Resource(fault.to_string())),
         }
     }
+}
+
+/// Checks a resource that cannot be rehearsed before what it lacks is there.
+fn check_only(
+    runtime: &Arc<dyn Runtime>,
+    desired: &Resource,
+    lack: &RuntimeError,
+    notes: &mut Vec<String>,
+) -> Result<Outlook, Trouble> {
+    check_offline(runtime, desired)?;
+    notes.push(format!("{UNREHEARSED}: {lack} yet"));
+    Ok(Outlook::Later)
+}
+
+fn check_offline(runtime: &Arc<dyn Runtime>, desired: &Resource) -> Result<(), Trouble> {
+    let faults = runtime.check_offline(desired);
+    if faults.is_empty() { Ok(()) } else { Err(Trouble::Resource(faults.join("; "))) }
 }
 
 /// How the note begins of a resource that is rehearsed when what it needs is there.

@@ -12,7 +12,6 @@ use crate::stop::Stop;
 use crate::wanted::{Wanted, wanted};
 use kusion_model::{Operation, Origins, Phase, Plan, Record, ReleaseHead, Spec, StackKey};
 use kusion_store::{Holder, LockWait, Session};
-use serde_json::json;
 use std::time::Duration;
 
 /// How a stack is taken.
@@ -235,7 +234,7 @@ impl Engine {
                 engine: env!("CARGO_PKG_VERSION").to_owned(),
                 started: clock::now(),
                 spec_digest: plan.spec_digest.clone(),
-                plan_digest: self.sealer.hash(&json!(plan)),
+                plan_digest: self.sealer.hash_of(plan),
             })])
             .await?;
         self.points.pass(Point::Opened, None);

@@ -76,6 +76,17 @@ impl Engine {
         self.plan(key, Operation::Apply, wanted(spec), origins, state, options).await
     }
 
+    /// Says what destroying a stack would delete. Changes nothing, and needs no lease.
+    pub async fn preview_destroy(
+        &self,
+        key: &StackKey,
+        options: &PreviewOptions,
+    ) -> Result<Previewed, EngineError> {
+        let state = self.settled(self.store.read(key).await?).await?;
+        let (wanted, origins) = (Wanted::new(), Origins::default());
+        self.plan(key, Operation::Destroy, wanted, &origins, state, options).await
+    }
+
     /// Returns the state as it will be when the calls without an ending were looked into.
     async fn settled(&self, mut state: StackState) -> Result<StackState, EngineError> {
         for (call, ending) in self.findings(&state).await? {
@@ -129,7 +140,7 @@ impl Engine {
             for sight in watcher.look(resources).await? {
                 let id = sight.desired.id.clone();
                 seen.insert(id.clone(), sight.desired.clone());
-                if let Some(step) = self.step(&context, &state, &live, &id, Some(&sight))? {
+                if let Some(step) = self.step(&context, &state, &live, &id, Some(sight))? {
                     steps.insert(id, step);
                 }
             }
@@ -165,14 +176,14 @@ impl Engine {
         state: &StackState,
         live: &LiveObjects,
         id: &ResourceId,
-        sight: Option<&Sight>,
+        sight: Option<Sight>,
     ) -> Result<Option<Step>, EngineError> {
         let prior = state.resources.get(id);
-        let (later, outlook, notes) = match sight {
-            Some(sight) => (sight.later.clone(), sight.outlook.clone(), sight.notes.clone()),
-            None => (Vec::new(), Outlook::Unasked, Vec::new()),
+        let (desired, wish, later, outlook, notes) = match sight {
+            Some(it) => (Some(it.desired), it.wish, it.later, it.outlook, it.notes),
+            None => (None, None, Vec::new(), Outlook::Unasked, Vec::new()),
         };
-        let desired = sight.map(|it| &it.desired);
+        let desired = desired.as_ref();
         let Some(resource) = desired.or(prior.map(|it| &it.resource)) else { return Ok(None) };
         let runtime = self.runtimes.find(id, &resource.resource_type)?;
         let object = live.get(id);
@@ -184,7 +195,7 @@ impl Engine {
             id,
             desired,
             sealed: desired.map(|it| self.sealed(it)).transpose()?,
-            wish: sight.and_then(|it| it.wish.as_ref()).map(|it| self.sealed(it)).transpose()?,
+            wish: wish.map(|it| self.sealed(&it)).transpose()?,
             prior,
             live: object.map(|it| self.observed(runtime.as_ref(), it)),
             later,

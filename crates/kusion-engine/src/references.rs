@@ -44,7 +44,7 @@ impl References {
             match resolved {
                 Ok(resolved) => {
                     if let Some(resource) = wanted.get_mut(&id) {
-                        resource.attributes = resolved.value;
+                        resource.attributes = resolved.value.into();
                     }
                     if !resolved.unknown.is_empty() {
                         all.later.insert(id, resolved.unknown);

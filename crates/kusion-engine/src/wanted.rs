@@ -4,7 +4,6 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use kusion_model::{FieldPath, Resource, ResourceId, Spec};
 use kusion_secret::Redactor;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// The wanted resources by id, secrets plain.
@@ -37,7 +36,7 @@ impl Engine {
         let attributes = self.sealer.unseal(&resource.attributes).map_err(|fault| {
             EngineError::Secret { id: resource.id.clone(), message: fault.to_string() }
         })?;
-        Ok(Resource { attributes, ..resource.clone() })
+        Ok(Resource { attributes: attributes.into(), ..resource.clone() })
     }
 
     /// Returns a Spec with its secrets sealed.
@@ -48,11 +47,7 @@ impl Engine {
 
     /// Returns a fingerprint of the wanted resources.
     pub(crate) fn wanted_digest(&self, wanted: &Wanted) -> String {
-        let parts: Vec<Value> = wanted
-            .values()
-            .map(|it| json!([it.id, it.resource_type, it.attributes, it.depends_on, it.extensions]))
-            .collect();
-        self.sealer.hash(&Value::Array(parts))
+        self.sealer.hash_of(&wanted.values().collect::<Vec<_>>())
     }
 
     /// Makes what hides the secrets of a stack in messages of others.

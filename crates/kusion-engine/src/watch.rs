@@ -2,12 +2,12 @@
 
 use crate::engine::Engine;
 use crate::error::{EngineError, Finding};
-use crate::event::{Event, RelatedObject};
+use crate::event::{Event, ObjectName, RelatedObject};
 use crate::stop::Stop;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use kusion_model::{Health, HealthState, ResourceId, ResourceState, ResourceType, StackKey};
 use kusion_runtime::{Live, Progress, Related, RuntimeError};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 /// How resources are watched.
@@ -123,6 +123,7 @@ impl Engine {
             return Ok(WatchEnd::Ready);
         }
         let mut progress = self.progress(live).await?;
+        let mut news = News::default();
         let deadline = options.timeout.map(|it| tokio::time::Instant::now() + it);
         loop {
             let next = tokio::select! {
@@ -133,7 +134,11 @@ impl Engine {
                 }
             };
             let Some(seen) = next else { break };
-            let Progress { id, health, related } = seen?;
+            let seen = seen?;
+            for event in news.of(&seen) {
+                self.emit(&event);
+            }
+            let Progress { id, health, related } = seen;
             self.emit(&Event::Progress {
                 id: id.clone(),
                 health: health.clone(),
@@ -189,6 +194,32 @@ impl Engine {
             streams.push(runtime.watch(targets).await?);
         }
         Ok(stream::select_all(streams).boxed())
+    }
+}
+
+/// The warnings that were told.
+#[derive(Default)]
+struct News {
+    told: BTreeSet<(ResourceId, Option<ObjectName>, String, String)>,
+}
+
+impl News {
+    /// Returns the warnings that were not told before.
+    fn of(&mut self, progress: &Progress) -> Vec<Event> {
+        let own = progress.health.warnings.iter().map(|it| (None, it));
+        let below = progress.related.iter().flat_map(|object| {
+            let name = ObjectName { kind: object.kind.clone(), name: object.name.clone() };
+            object.health.warnings.iter().map(move |it| (Some(name.clone()), it))
+        });
+        let mut events = Vec::new();
+        for (object, warning) in own.chain(below) {
+            let id = progress.id.clone();
+            let (reason, message) = (warning.reason.clone(), warning.message.clone());
+            if self.told.insert((id.clone(), object.clone(), reason, message)) {
+                events.push(Event::Warned { id, object, warning: warning.clone() });
+            }
+        }
+        events
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Sett
         settled.resources.push(Resource {
             id,
             resource_type,
-            attributes: std::mem::take(&mut draft.attributes),
+            attributes: std::mem::take(&mut draft.attributes).into(),
             depends_on: Vec::new(),
             extensions: std::mem::take(&mut draft.extensions),
         });

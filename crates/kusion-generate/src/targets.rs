@@ -32,7 +32,7 @@ fn follow<'a>(
     target: &'a Resource,
     is_kubernetes: bool,
 ) -> Result<Option<&'a Value>, usize> {
-    let mut value = &target.attributes;
+    let mut value = &*target.attributes;
     for (depth, step) in reference.path.0.iter().enumerate() {
         match step_into(value, step) {
             Some(next) => value = next,

@@ -4,6 +4,7 @@
 //! Start with [`Resource`] and [`Spec`] (what a stack compiles to), then [`Plan`] (what is to be
 //! done) and [`Record`] (what was done). Knows no cluster, no store and no language.
 
+mod attributes;
 mod health;
 mod id;
 mod path;
@@ -14,7 +15,8 @@ pub mod references;
 mod resource;
 mod stack_key;
 
-pub use health::{Health, HealthState};
+pub use attributes::Attributes;
+pub use health::{Health, HealthState, Warning};
 pub use id::{KubernetesId, ResourceId};
 pub use path::{FieldPath, PathStep};
 pub use plan::{Action, FieldChange, PLAN_VERSION, Plan, Reason, Shown, Step};

@@ -130,6 +130,30 @@ pub struct Step {
     pub notes: Vec<String>,
 }
 
+impl Step {
+    /// Makes a step of which nothing else is known.
+    pub fn new(
+        id: ResourceId,
+        resource_type: ResourceType,
+        action: Action,
+        reason: Reason,
+    ) -> Self {
+        Self {
+            id,
+            resource_type,
+            action,
+            reason,
+            changes: Vec::new(),
+            desired: None,
+            later: Vec::new(),
+            identity: None,
+            live_digest: None,
+            after: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
 /// What is to be done to a stack. Pure data: preview shows it, apply runs it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -149,6 +173,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Makes a plan that was computed from no state.
+    pub fn new(key: StackKey, operation: Operation, steps: Vec<Step>) -> Self {
+        let (state_seq, spec_digest) = (0, String::new());
+        Self { version: PLAN_VERSION, key, operation, state_seq, spec_digest, steps }
+    }
+
     /// Whether the plan changes nothing outside the state.
     pub fn is_empty(&self) -> bool {
         !self.steps.iter().any(|step| step.action.is_change())

@@ -1,6 +1,6 @@
 //! What a stack compiles to.
 
-use crate::{FieldPath, ResourceId};
+use crate::{Attributes, FieldPath, ResourceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -50,7 +50,7 @@ pub struct Resource {
     #[serde(rename = "type")]
     pub resource_type: ResourceType,
     /// What it is to look like: a manifest, or the arguments of a provider.
-    pub attributes: Value,
+    pub attributes: Attributes,
     /// The resources that must be there before it, sorted, without repetition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<ResourceId>,

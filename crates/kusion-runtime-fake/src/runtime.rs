@@ -25,6 +25,7 @@ pub struct FileRuntime {
     stack: String,
     faults: Faults,
     latency: Duration,
+    parallel_calls: usize,
     made: AtomicU64,
 }
 
@@ -39,6 +40,7 @@ impl FileRuntime {
             stack: stack.to_owned(),
             faults: Faults::default(),
             latency: Duration::ZERO,
+            parallel_calls: 8,
             made: AtomicU64::new(0),
         })
     }
@@ -53,6 +55,12 @@ impl FileRuntime {
     #[must_use]
     pub fn with_latency(self, latency: Duration) -> Self {
         Self { latency, ..self }
+    }
+
+    /// Sets how many calls run at a time.
+    #[must_use]
+    pub fn with_parallel_calls(self, parallel_calls: usize) -> Self {
+        Self { parallel_calls, ..self }
     }
 
     /// Returns the folder.
@@ -129,7 +137,7 @@ impl Runtime for FileRuntime {
     }
 
     fn parallel_calls(&self) -> usize {
-        8
+        self.parallel_calls
     }
 
     async fn read(
@@ -149,7 +157,8 @@ impl Runtime for FileRuntime {
     }
 
     fn compare(&self, desired: &Resource, live: &Live) -> Comparison {
-        let (Value::Object(wanted), Value::Object(there)) = (&desired.attributes, &live.attributes)
+        let (Value::Object(wanted), Value::Object(there)) =
+            (&*desired.attributes, &*live.attributes)
         else {
             return Comparison::Differs;
         };
@@ -233,7 +242,7 @@ impl Runtime for FileRuntime {
 }
 
 fn live(object: &Stored) -> Live {
-    Live { identity: Identity::new(object.id.as_str(), None), attributes: object.shown() }
+    Live { identity: Identity::new(object.id.as_str(), None), attributes: object.shown().into() }
 }
 
 /// Whether the runtime itself gives this attribute.
@@ -242,7 +251,7 @@ fn is_given(name: &str) -> bool {
 }
 
 fn wanted(resource: &Resource) -> Result<Map<String, Value>, RuntimeError> {
-    match &resource.attributes {
+    match &*resource.attributes {
         Value::Object(attributes) if !attributes.keys().any(|key| is_given(key)) => {
             Ok(attributes.clone())
         }

@@ -27,6 +27,21 @@ impl<'a> Call<'a> {
         Self { method: Method::GET, target, accept: "application/json", body: None }
     }
 
+    /// Asks for one page of a list, of all objects or of those that a field selector takes;
+    /// `next` is what the page before named, empty for the first.
+    pub(crate) fn page(path: &str, limit: usize, fields: Option<&str>, next: &str) -> Self {
+        let mut target = format!("{path}?limit={limit}");
+        if let Some(fields) = fields {
+            target.push_str("&fieldSelector=");
+            push_escaped(&mut target, fields);
+        }
+        if !next.is_empty() {
+            target.push_str("&continue=");
+            push_escaped(&mut target, next);
+        }
+        Self::get(target)
+    }
+
     pub(crate) fn with_body(
         method: Method,
         target: String,

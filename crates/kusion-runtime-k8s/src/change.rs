@@ -159,5 +159,5 @@ pub(crate) async fn rehearse(
         Err(error) => return Err(error),
     };
     let live = patch.read(runtime, &answer)?;
-    Ok(Rehearsal { after: live.attributes, conflicts, warnings: answer.warnings })
+    Ok(Rehearsal { after: live.attributes.into_value(), conflicts, warnings: answer.warnings })
 }

@@ -62,7 +62,7 @@ mod tests {
         check(&Resource {
             id: ResourceId::new("a"),
             resource_type: ResourceType::kubernetes(),
-            attributes,
+            attributes: attributes.into(),
             depends_on: Vec::new(),
             extensions: Map::new(),
         })

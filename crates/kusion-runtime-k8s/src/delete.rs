@@ -100,7 +100,7 @@ async fn wait(
                 if uid.is_some() && live.identity.uid.as_deref() != uid {
                     return Ok(());
                 }
-                left = live.attributes;
+                left = live.attributes.into_value();
             }
             Err(error) if error.is_transient() => {}
             Err(error) => return Err(error),

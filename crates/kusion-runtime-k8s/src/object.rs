@@ -63,7 +63,7 @@ pub(crate) fn decode(text: &[u8], served: &Served) -> Result<Live, String> {
     object.insert("kind".to_owned(), served.kind.as_str().into());
     let key = ObjectKey::of_object(&value).ok_or("an object without a name")?;
     let uid = kusion_model::Identity::uid_of(&value);
-    Ok(Live { identity: key.identity(uid), attributes: value })
+    Ok(Live { identity: key.identity(uid), attributes: value.into() })
 }
 
 /// The name of an object in a list.

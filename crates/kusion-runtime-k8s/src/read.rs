@@ -1,6 +1,6 @@
 //! Many objects with few requests.
 
-use crate::calls::{Call, push_escaped};
+use crate::calls::Call;
 use crate::discovery::Served;
 use crate::key::ObjectKey;
 use crate::object::{self, Named, RawList};
@@ -177,12 +177,7 @@ async fn list(
     let path = served.collection(namespace);
     let mut next = String::new();
     loop {
-        let mut target = format!("{path}?limit={PAGE}");
-        if !next.is_empty() {
-            target.push_str("&continue=");
-            push_escaped(&mut target, &next);
-        }
-        let answer = runtime.calls.send(Call::get(target)).await?;
+        let answer = runtime.calls.send(Call::page(&path, PAGE, None, &next)).await?;
         // The list has grown too old: what is missing is asked for one by one.
         if answer.status == http::StatusCode::GONE {
             return Ok(false);

@@ -2,11 +2,14 @@
 //!
 //! Each collection that matters (a kind in a namespace) has a [`source`] that lists it and then
 //! follows its changes. A [`board`] holds what they tell, knows who belongs to whom, and says
-//! which resources fare differently than before.
+//! which resources fare differently than before. Events of the server that warn of an object that
+//! is not ready say why ([`warnings`]).
 
 mod board;
+mod claims;
 pub(crate) mod events;
 mod source;
+mod warnings;
 
 use crate::health;
 use crate::key::ObjectKey;
@@ -39,13 +42,18 @@ const STILL: &[(&str, &str)] = &[
 const REPLICA_SET: (&str, &str) = ("apps/v1", "ReplicaSet");
 const POD: (&str, &str) = ("v1", "Pod");
 const JOB: (&str, &str) = ("batch/v1", "Job");
+const CONTROLLER_REVISION: (&str, &str) = ("apps/v1", "ControllerRevision");
+const CLAIM: (&str, &str) = ("v1", "PersistentVolumeClaim");
+const EVENT: (&str, &str) = ("v1", "Event");
 const ENDPOINT_SLICE: (&str, &str) = ("discovery.k8s.io/v1", "EndpointSlice");
 
 /// Kinds of which objects belong to objects of a kind.
 fn related_kinds(kind: &str) -> &'static [(&'static str, &'static str)] {
     match kind {
         "Deployment" => &[REPLICA_SET, POD],
-        "StatefulSet" | "DaemonSet" | "ReplicaSet" | "ReplicationController" | "Job" => &[POD],
+        "StatefulSet" => &[CONTROLLER_REVISION, CLAIM, POD],
+        "DaemonSet" => &[CONTROLLER_REVISION, POD],
+        "ReplicaSet" | "ReplicationController" | "Job" => &[POD],
         "CronJob" => &[JOB, POD],
         "Service" => &[ENDPOINT_SLICE],
         _ => &[],
@@ -72,8 +80,10 @@ pub(crate) async fn watch(
             first.push(Ok(Progress { id, health, related: Vec::new() }));
             continue;
         }
-        for (api_version, kind) in related_kinds(&key.kind) {
-            let slot = wanted.entry(((*api_version).to_owned(), (*kind).to_owned())).or_default();
+        // Events about objects without a namespace are of no interest here.
+        let events = [EVENT].into_iter().filter(|_| !key.namespace.is_empty());
+        for (api_version, kind) in related_kinds(&key.kind).iter().copied().chain(events) {
+            let slot = wanted.entry((api_version.to_owned(), kind.to_owned())).or_default();
             slot.1.insert(key.namespace.clone());
         }
         let slot = wanted.entry((key.api_version.clone(), key.kind.clone())).or_default();
@@ -117,9 +127,13 @@ async fn sources(
         } else {
             namespaces.into_iter().collect()
         };
+        // A stack may hold events as resources; those are all looked at.
+        let is_event = (served.api_version.as_str(), served.kind.as_str()) == EVENT;
+        let fields = (is_event && !is_target).then_some(warnings::SELECTOR);
         sources.extend(namespaces.into_iter().map(|namespace| Source {
             served: served.clone(),
             namespace,
+            fields,
             is_target,
         }));
     }

@@ -4,7 +4,8 @@ use crate::{Conflict, RuntimeError};
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use kusion_model::{
-    Action, FieldPath, Health, Identity, OperationId, Resource, ResourceId, ResourceState,
+    Action, Attributes, FieldPath, Health, Identity, OperationId, Resource, ResourceId,
+    ResourceState,
 };
 use serde_json::Value;
 
@@ -25,7 +26,7 @@ pub struct Live {
     /// What identifies it.
     pub identity: Identity,
     /// All of it, as the infrastructure shows it.
-    pub attributes: Value,
+    pub attributes: Attributes,
 }
 
 /// What can be said about a wanted resource and a live object without asking anyone.

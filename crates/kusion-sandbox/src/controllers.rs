@@ -83,8 +83,9 @@ impl Controllers {
             .name("controllers".to_owned())
             .spawn(move || {
                 while !flag.load(Ordering::Relaxed) {
-                    runtime.work();
-                    runtime.sleep();
+                    if !runtime.step() {
+                        runtime.sleep();
+                    }
                 }
             })
             .map_err(|it| Status::internal(&it.to_string()))?;
@@ -119,20 +120,19 @@ impl Runtime {
         Ok(Self { world, events })
     }
 
-    /// Works until nothing is to be done at present.
-    pub(crate) fn work(&mut self) {
-        loop {
-            self.take_events();
-            let now = self.world.now_ms();
-            let Some(key) = self.world.queue.pop(now) else { break };
-            match task::run(&mut self.world, &key) {
-                Ok(()) => self.world.queue.forget(&key),
-                Err(_) => {
-                    let now = self.world.now_ms();
-                    self.world.queue.retry(key, now);
-                }
+    /// Works one key off; returns whether there was one.
+    pub(crate) fn step(&mut self) -> bool {
+        self.take_events();
+        let now = self.world.now_ms();
+        let Some(key) = self.world.queue.pop(now) else { return false };
+        match task::run(&mut self.world, &key) {
+            Ok(()) => self.world.queue.forget(&key),
+            Err(_) => {
+                let now = self.world.now_ms();
+                self.world.queue.retry(key, now);
             }
         }
+        true
     }
 
     /// Waits for the next event or the next key that comes due.

@@ -3,7 +3,9 @@
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use data_encoding::{BASE64, HEXLOWER};
 use kusion_model::{FieldPath, PathStep};
+use serde::Serialize;
 use serde_json::{Map, Value};
+use std::io::{self, BufWriter, Write};
 
 /// The field that a sealed value has instead of everything else.
 pub const SEALED: &str = "$sealed";
@@ -192,8 +194,32 @@ impl Sealer {
         }
     }
 
+    /// Returns the keyed hash of the JSON text of something large, which is never held as a whole.
+    pub fn hash_of(&self, data: &impl Serialize) -> String {
+        let hasher = Hashing(blake3::Hasher::new_keyed(&self.hash_key));
+        let mut writer = BufWriter::with_capacity(1 << 16, hasher);
+        // What cannot be written as JSON ends the text where it stands; a hasher takes all bytes.
+        let _ = serde_json::to_writer(&mut writer, data);
+        let _ = writer.flush();
+        writer.get_ref().0.finalize().to_hex().to_string()
+    }
+
     fn hash_text(&self, text: &[u8]) -> String {
         blake3::keyed_hash(&self.hash_key, text).to_hex().to_string()
+    }
+}
+
+/// Hashes what is written.
+struct Hashing(blake3::Hasher);
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -249,6 +275,13 @@ mod tests {
         sealer(1).seal(&mut sealed, &paths);
         assert_eq!(sealed, again, "sealing twice is sealing once");
         assert_eq!(sealer(1).unseal(&sealed), Ok(plain));
+    }
+
+    #[test]
+    fn a_stream_has_the_hash_of_its_text() {
+        let value = json!({"a": [1, "x".repeat(200_000)], "b": null});
+        assert_eq!(sealer(1).hash_of(&value), sealer(1).hash(&value));
+        assert_ne!(sealer(1).hash_of(&value), sealer(2).hash_of(&value));
     }
 
     #[test]

@@ -3,11 +3,15 @@
 use crate::stacks::{Variant, spec};
 use anyhow::{Context as _, Result, bail, ensure};
 use kusion_model::{Phase, ResourceId};
+use kusion_runtime::Runtime as _;
 use kusion_runtime_fake::FileRuntime;
 use kusion_sandbox::{Sandbox, Scope, Selection};
-use kusion_store::Store;
+use kusion_store::{StackState, Store};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
@@ -27,11 +31,36 @@ pub struct Arena {
     root: PathBuf,
     place: String,
     size: usize,
+    backend: String,
     sandbox: Option<Sandbox>,
 }
 
+/// How a run ended that was to be killed.
+#[derive(Debug)]
+pub enum Run {
+    /// It was killed.
+    Killed,
+    /// It got through.
+    Finished,
+    /// It ended with an error of its own.
+    Refused(String),
+}
+
+/// What the state says.
+pub(crate) struct Known {
+    /// The identities of the objects that it knows.
+    pub(crate) resources: BTreeMap<ResourceId, String>,
+    /// The resources with calls that have no ending.
+    pub(crate) pending: BTreeSet<ResourceId>,
+    /// Whether a release is open.
+    pub(crate) is_open: bool,
+}
+
+/// An operation that has paused itself.
+pub struct Paused(Child);
+
 impl Arena {
-    /// Makes a place below `root` for stacks of `size` resources.
+    /// Makes a place below `root` for stacks of `size` resources; states lie in a file.
     pub fn new(driver: &Path, root: &Path, what: Infrastructure, size: usize) -> Result<Self> {
         std::fs::create_dir_all(root.join("home"))?;
         let (place, sandbox) = match what {
@@ -43,12 +72,20 @@ impl Arena {
                 (format!("kubeconfig:{}", path.display()), Some(sandbox))
             }
         };
-        Ok(Self { driver: driver.into(), root: root.into(), place, size, sandbox })
+        let backend = String::new();
+        Ok(Self { driver: driver.into(), root: root.into(), place, size, backend, sandbox })
+    }
+
+    /// Keeps states at another address.
+    #[must_use]
+    pub fn with_backend(self, backend: &str) -> Self {
+        Self { backend: backend.to_owned(), ..self }
     }
 
     fn command(&self, what: &str) -> Command {
         let mut command = Command::new(&self.driver);
         command.arg(self.root.join("home")).arg(&self.place).arg(self.size.to_string()).arg(what);
+        command.env("KUSION_BACKEND", &self.backend);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -67,26 +104,46 @@ impl Arena {
         Ok(self.command(what).env("KUSION_DIE_AT", point).output()?)
     }
 
-    /// Runs an operation and kills it after a time; says whether it was still running.
-    pub fn kill_after(&self, what: &str, time: Duration) -> Result<bool> {
+    /// Runs an operation, one step at a time, until it pauses itself at a point. With several at
+    /// a time it could be paused while it writes to the file, which nobody else can do then.
+    pub fn pause_at(&self, what: &str, point: &str) -> Result<Paused> {
+        let mut command = self.command(what);
+        let child = command.env("KUSION_PAUSE_AT", point).env("KUSION_PARALLEL", "1").spawn()?;
+        let pid = Pid::from_raw(i32::try_from(child.id())?);
+        match waitpid(pid, Some(WaitPidFlag::WUNTRACED))? {
+            WaitStatus::Stopped(..) => Ok(Paused(child)),
+            other => bail!("`{what}` did not pause at `{point}`: {other:?}"),
+        }
+    }
+
+    /// Runs an operation to its end, after whoever holds the stack.
+    pub fn run_after(&self, what: &str, patience: Duration) -> Result<()> {
+        let seconds = patience.as_secs().to_string();
+        let output = self.command(what).env("KUSION_LOCK_WAIT", seconds).output()?;
+        let error = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "`{what}` failed: {error}");
+        Ok(())
+    }
+
+    /// Runs an operation and kills it after a time, unless it has ended before.
+    pub fn kill_after(&self, what: &str, time: Duration) -> Result<Run> {
         let mut child: Child = self.command(what).stdout(Stdio::null()).spawn()?;
         std::thread::sleep(time);
-        let was_running = child.try_wait()?.is_none();
         child.kill()?;
         let output = child.wait_with_output()?;
-        if !was_running && !output.status.success() {
-            bail!("`{what}` failed: {}", String::from_utf8_lossy(&output.stderr));
-        }
-        Ok(was_running)
+        Ok(match output.status.code() {
+            None => Run::Killed,
+            Some(0) => Run::Finished,
+            Some(_) => Run::Refused(String::from_utf8_lossy(&output.stderr).into_owned()),
+        })
     }
 
     /// Checks that the state and the infrastructure hold exactly a stack; none means that both
     /// are empty.
     pub fn check(&self, variant: Option<Variant>) -> Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (resources, pending, running) = runtime.block_on(self.state())?;
-        ensure!(pending == 0, "{pending} calls have no ending");
-        ensure!(!running, "a release still runs");
+        let Known { resources, pending, is_open } = self.state()?;
+        ensure!(pending.is_empty(), "these calls have no ending: {pending:?}");
+        ensure!(!is_open, "a release still runs");
         let mut wanted: BTreeMap<ResourceId, String> = BTreeMap::new();
         if let Some(variant) = variant {
             let spec = spec(self.sandbox.is_some(), self.size, variant);
@@ -107,30 +164,50 @@ impl Arena {
         Ok(())
     }
 
-    /// Returns the known identities, the number of calls without an ending, and whether a
-    /// release runs.
-    async fn state(&self) -> Result<(BTreeMap<ResourceId, String>, usize, bool)> {
-        let home = self.root.join("home");
-        let store =
-            Store::open(&format!("sqlite:{}", home.join("state.db").display()), &home).await?;
-        let Some(key) = store.stacks().await?.into_iter().next() else {
-            return Ok((BTreeMap::new(), 0, false));
+    /// Reads the state.
+    pub(crate) fn state(&self) -> Result<Known> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(self.read_state())
+    }
+
+    async fn read_state(&self) -> Result<Known> {
+        let store = Store::open(&self.backend, &self.root.join("home")).await?;
+        let cluster = self.identity().await?;
+        let key = store.stacks().await?.into_iter().find(|key| key.cluster == cluster);
+        let state = match key {
+            Some(key) => store.read(&key).await?,
+            None => StackState::default(),
         };
-        let state = store.read(&key).await?;
-        let running = state.releases.iter().any(|it| it.phase == Phase::Running);
-        let pending = state.pending.len();
+        store.close().await;
         let in_cluster = self.sandbox.is_some();
         let known = state.resources.into_iter().map(|(id, it)| {
             let identity = if in_cluster { it.identity.uid } else { Some(it.identity.key) };
             (id, identity.unwrap_or_default())
         });
-        let known = known.collect();
-        store.close().await;
-        Ok((known, pending, running))
+        Ok(Known {
+            resources: known.collect(),
+            pending: state.pending.into_iter().map(|it| it.id).collect(),
+            is_open: state.releases.iter().any(|it| it.phase == Phase::Running),
+        })
+    }
+
+    /// Returns what tells the infrastructure from others.
+    async fn identity(&self) -> Result<String> {
+        let Some(sandbox) = &self.sandbox else {
+            let path = self.place.trim_start_matches("folder:");
+            return Ok(FileRuntime::open(Path::new(path), "crash/test")?
+                .cluster_identity()
+                .await?);
+        };
+        let namespaces = kusion_sandbox::Resource::new("", "v1", "namespaces");
+        let system = sandbox.api().get(&namespaces, "", "kube-system");
+        let system = system.map_err(|status| anyhow::anyhow!("{status:?}"))?;
+        let uid = system.pointer("/metadata/uid").and_then(Value::as_str);
+        Ok(uid.context("a namespace has a uid")?.to_owned())
     }
 
     /// Returns the objects that exist: identity and shape, by resource.
-    fn live(&self) -> Result<BTreeMap<ResourceId, Vec<(String, String)>>> {
+    pub(crate) fn live(&self) -> Result<BTreeMap<ResourceId, Vec<(String, String)>>> {
         let mut live: BTreeMap<ResourceId, Vec<(String, String)>> = BTreeMap::new();
         let Some(sandbox) = &self.sandbox else {
             let path = self.place.trim_start_matches("folder:");
@@ -163,6 +240,19 @@ impl Arena {
             }
         }
         Ok(live)
+    }
+}
+
+impl Paused {
+    /// Returns the number of the process.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Lets it go on to its end.
+    pub fn go_on(self) -> Result<Output> {
+        kill(Pid::from_raw(i32::try_from(self.0.id())?), Signal::SIGCONT)?;
+        Ok(self.0.wait_with_output()?)
     }
 }
 

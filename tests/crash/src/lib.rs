@@ -5,7 +5,9 @@
 //! that the engine passes; [`Arena`] starts it, kills it, and looks at what is there afterwards.
 
 mod arena;
+mod soak;
 mod stacks;
 
-pub use arena::{Arena, Infrastructure};
+pub use arena::{Arena, Infrastructure, Paused, Run};
+pub use soak::{Figures, soak};
 pub use stacks::{Variant, spec};

@@ -44,6 +44,12 @@ impl Variant {
     }
 }
 
+/// Whether the variant [`Variant::Replaced`] replaces a resource.
+pub(crate) fn is_replaced(id: &ResourceId) -> bool {
+    let digits = id.as_str().rsplit(|c: char| !c.is_ascii_digit()).next();
+    digits.and_then(|it| it.parse::<usize>().ok()).is_some_and(|place| place % 4 == 1)
+}
+
 /// Makes a stack of `size` resources: objects of a cluster, or things whose ids their
 /// infrastructure chooses.
 pub fn spec(in_cluster: bool, size: usize, variant: Variant) -> Spec {
@@ -103,5 +109,11 @@ fn resource(
     attributes: Value,
     depends_on: Vec<ResourceId>,
 ) -> Resource {
-    Resource { id, resource_type, attributes, depends_on, extensions: Map::new() }
+    Resource {
+        id,
+        resource_type,
+        attributes: attributes.into(),
+        depends_on,
+        extensions: Map::new(),
+    }
 }

@@ -28,24 +28,45 @@ pub(crate) struct PlanArgs {
 
 /// How long to wait for a stack that another process changes.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct LockArgs {
+struct LockArgs {
     /// How long to wait for a stack that another process changes; without it not at all
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     lock_wait: Option<Duration>,
 }
 
-/// How steps are done.
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct StepArgs {
+/// How many calls are made at a time.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct ParallelArgs {
     /// How many calls run at a time
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: u16,
+}
+
+/// How steps are done.
+#[derive(Debug, Clone, clap::Args)]
+struct StepArgs {
+    #[command(flatten)]
+    parallel: ParallelArgs,
     /// How long one step may take, and how long to wait until everything is ready
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
-    pub(crate) timeout: Duration,
+    timeout: Duration,
     /// Begin no other step after one has failed
     #[arg(long)]
     fail_fast: bool,
+}
+
+/// How a change of stacks is planned, agreed to and done.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct ChangeArgs {
+    #[command(flatten)]
+    plan: PlanArgs,
+    #[command(flatten)]
+    lock: LockArgs,
+    #[command(flatten)]
+    steps: StepArgs,
+    /// Agree to the plan without being asked
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
 impl PlanArgs {
@@ -64,34 +85,30 @@ impl PlanArgs {
     }
 }
 
-impl LockArgs {
-    /// Returns how a stack is taken for a command.
-    pub(crate) fn options(&self, command: &str) -> LockOptions {
-        let wait = self.lock_wait.map_or(LockWait::No, LockWait::For);
-        LockOptions { holder: Holder::current(format!("kusion {command}")), wait }
+impl ParallelArgs {
+    /// Returns how many calls run at a time.
+    pub(crate) fn count(self) -> usize {
+        usize::from(self.parallel)
     }
 }
 
-impl StepArgs {
+impl ChangeArgs {
     /// Returns how many calls run at a time.
     pub(crate) fn parallel(&self) -> usize {
-        usize::from(self.parallel)
+        self.steps.parallel.count()
     }
 
-    /// Returns how the engine does an operation.
-    pub(crate) fn options(
-        &self,
-        preview: PreviewOptions,
-        lock: LockOptions,
-        stop: &Stop,
-    ) -> ApplyOptions {
+    /// Returns how the engine does the operation of a command.
+    pub(crate) fn options(&self, command: &str, stop: &Stop) -> ApplyOptions {
+        let holder = Holder::current(format!("kusion {command}"));
+        let wait = self.lock.lock_wait.map_or(LockWait::No, LockWait::For);
         ApplyOptions {
-            preview,
-            keep_going: !self.fail_fast,
-            timeout: self.timeout,
+            preview: self.plan.options(),
+            lock: LockOptions { holder: holder.clone(), wait },
+            keep_going: !self.steps.fail_fast,
+            timeout: self.steps.timeout,
             stop: stop.clone(),
-            lock: lock.clone(),
-            ..ApplyOptions::new(lock.holder)
+            ..ApplyOptions::new(holder)
         }
     }
 }

@@ -1,10 +1,15 @@
 //! Which stacks are meant, and how they compile.
 
-use crate::failure::Failure;
+use super::{SiteArgs, ViewArgs};
+use crate::desk::Place;
+use crate::failure::{Exit, Failure};
+use crate::view::View;
+use crate::work;
 use base_system::{OsSystem, System as _};
 use kusion_generate::{CompileOptions, Compiled, Stack, compile, find};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Which stacks are meant.
 #[derive(Debug, Clone, clap::Args)]
@@ -20,16 +25,36 @@ pub(crate) struct FolderArgs {
 
 /// How stacks compile.
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct ProgramArgs {
+struct ProgramArgs {
     /// Top-level argument, `key=value`
     #[arg(long = "argument", short = 'D', value_name = "KEY=VALUE", value_parser = pair)]
-    pub(crate) arguments: Vec<String>,
+    arguments: Vec<String>,
     /// Settings file, relative to the folder of each stack
     #[arg(long = "settings", short = 'Y', value_name = "FILE")]
-    pub(crate) settings: Vec<PathBuf>,
+    settings: Vec<PathBuf>,
     /// Change to the program, `path=value`
     #[arg(long = "overrides", short = 'O', value_name = "PATH=VALUE")]
-    pub(crate) overrides: Vec<String>,
+    overrides: Vec<String>,
+}
+
+/// Stacks that are compiled.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct SourceArgs {
+    #[command(flatten)]
+    pub(crate) folders: FolderArgs,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// Stacks that are looked at where they live.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct StackArgs {
+    #[command(flatten)]
+    pub(crate) folders: FolderArgs,
+    #[command(flatten)]
+    pub(crate) site: SiteArgs,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
 }
 
 impl FolderArgs {
@@ -61,19 +86,6 @@ impl FolderArgs {
         }
     }
 
-    /// Compiles the stacks, in the order of their paths.
-    pub(crate) fn compile(&self, program: &ProgramArgs) -> Result<Vec<Compiled>, Failure> {
-        let options = CompileOptions {
-            work_dir: self.workdir.clone(),
-            folders: self.folders.clone(),
-            settings: program.settings.clone(),
-            arguments: program.arguments.clone(),
-            overrides: program.overrides.clone(),
-            ..CompileOptions::default()
-        };
-        Ok(compile(&OsSystem, &options)?)
-    }
-
     /// Writes the folders as they stand on a command line.
     pub(crate) fn words(&self) -> String {
         let mut text = String::new();
@@ -84,6 +96,38 @@ impl FolderArgs {
             let _ = write!(text, " -w {}", quoted(&folder.display().to_string()));
         }
         text
+    }
+}
+
+impl SourceArgs {
+    /// Compiles the stacks, in the order of their paths.
+    pub(crate) fn compile(&self) -> Result<Vec<Compiled>, Failure> {
+        let (folders, program) = (&self.folders, &self.program);
+        let options = CompileOptions {
+            work_dir: folders.workdir.clone(),
+            folders: folders.folders.clone(),
+            settings: program.settings.clone(),
+            arguments: program.arguments.clone(),
+            overrides: program.overrides.clone(),
+            ..CompileOptions::default()
+        };
+        Ok(compile(&OsSystem, &options)?)
+    }
+}
+
+impl StackArgs {
+    /// Opens the one stack that is meant, and shows something of it.
+    pub(crate) fn read(
+        &self,
+        show: impl AsyncFnOnce(&Arc<View>, &Place) -> Result<(), Failure>,
+    ) -> Result<Exit, Failure> {
+        self.view.show(|view| {
+            work::read(async {
+                let stack = self.folders.find_one()?;
+                let place = self.site.desk(view)?.open(&stack).await?;
+                show(view, &place).await.map(|()| Exit::Success)
+            })
+        })
     }
 }
 

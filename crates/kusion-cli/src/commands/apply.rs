@@ -1,14 +1,11 @@
 //! `kusion apply`.
 
-use crate::arguments::{
-    BackendArgs, ClusterArgs, FolderArgs, LockArgs, PlanArgs, ProgramArgs, StepArgs, ViewArgs,
-};
-use crate::desk::{Desk, Place};
+use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs};
+use crate::desk::Place;
 use crate::failure::{Exit, Failure};
-use crate::operate::Operating;
+use crate::operate::{APPLY, Operating, change};
 use crate::view::{View, report};
-use crate::work;
-use kusion_engine::{Report, Stop, read_plan};
+use kusion_engine::{EngineError, Report, read_plan};
 use kusion_generate::Compiled;
 use kusion_model::Plan;
 use std::fs;
@@ -19,22 +16,11 @@ use std::sync::Arc;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    folders: FolderArgs,
+    source: SourceArgs,
     #[command(flatten)]
-    program: ProgramArgs,
+    site: SiteArgs,
     #[command(flatten)]
-    cluster: ClusterArgs,
-    #[command(flatten)]
-    backend: BackendArgs,
-    #[command(flatten)]
-    plan: PlanArgs,
-    #[command(flatten)]
-    lock: LockArgs,
-    #[command(flatten)]
-    steps: StepArgs,
-    /// Agree to the plan without being asked
-    #[arg(long, short)]
-    yes: bool,
+    change: ChangeArgs,
     /// Wait until everything is ready, and show how it gets there
     #[arg(long)]
     watch: bool,
@@ -51,24 +37,24 @@ pub(crate) struct Args {
 
 /// Brings stacks to what they compile to, one after the other.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let view = args.view.view();
-    let done = match &args.saved {
-        Some(file) => apply_saved(args, &view, file),
-        None => apply(args, &view),
-    };
-    view.tell(done)
+    args.view.show(|view| match &args.saved {
+        Some(file) => apply_saved(args, view, file),
+        None => apply(args, view),
+    })
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let compiled = args.folders.compile(&args.program)?;
-    let mut desk = Desk::new(view, &args.cluster, &args.backend, args.steps.parallel())?;
-    let stop = Stop::default();
-    work::change(view, &stop, async {
+    let compiled = args.source.compile()?;
+    change(view, &args.site, &args.change, async |desk, stop| {
         let mut last = None;
         for (number, stack) in compiled.iter().enumerate() {
             view.compiled(stack);
             let place = desk.open(&stack.stack).await?;
-            let exit = one(args, view, &stop, &place, stack).await?;
+            let operating = Operating::new(view, &place, &args.change, APPLY, stop);
+            let (spec, origins, options) = (&stack.spec, &stack.origins, operating.options());
+            let done =
+                place.engine.apply(&place.key, spec, origins, options, &operating.ask()).await;
+            let exit = finish(args, &operating, done).await?;
             if exit != Exit::Success {
                 tell_of_others(view, &compiled[number + 1..]);
                 return Ok(exit);
@@ -76,39 +62,22 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
             last = Some(place);
         }
         if let Some(place) = last.filter(|it| args.watch && it.cluster.sandbox.is_some()) {
-            let arguments = format!("{}{}", args.folders.words(), args.cluster.words());
+            let arguments = format!("{}{}", args.source.folders.words(), args.site.cluster.words());
             view.text(&report::what_next(&place, &arguments, view.style()));
         }
         Ok(Exit::Success)
     })
 }
 
-async fn one(
-    args: &Args,
-    view: &Arc<View>,
-    stop: &Stop,
-    place: &Place,
-    compiled: &Compiled,
-) -> Result<Exit, Failure> {
-    let lock = args.lock.options("apply");
-    let options = args.steps.options(args.plan.options(), lock, stop);
-    let operating = Operating::new(view, stop, args.yes, "Apply these changes?", place);
-    let ask = |previewed: &_| operating.confirm(previewed);
-    let (spec, origins) = (&compiled.spec, &compiled.origins);
-    let done = place.engine.apply(&place.key, spec, origins, &options, &ask).await;
-    finish(args, &operating, place, operating.conclude(done)?).await
-}
-
+/// Shows how an operation ended, and waits until everything is ready where that is wanted.
 async fn finish(
     args: &Args,
     operating: &Operating<'_>,
-    place: &Place,
-    report: Report,
+    done: Result<Report, EngineError>,
 ) -> Result<Exit, Failure> {
+    let report = operating.conclude(done)?;
     match operating.exit(&report) {
-        Exit::Success if args.watch => {
-            operating.watch(place, report.live, args.steps.timeout).await
-        }
+        Exit::Success if args.watch => operating.watch(report.live).await,
         exit => Ok(exit),
     }
 }
@@ -127,7 +96,7 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
     let text = fs::read_to_string(file).map_err(Failure::file("read", file))?;
     let plan = read_plan(&text).map_err(|fault| Failure::SavedPlan(fault.to_string()))?;
     // What the project says about its store and cluster holds for saved plans too.
-    let stacks = args.folders.find()?;
+    let stacks = args.source.folders.find()?;
     let stack = stacks
         .iter()
         .find(|it| it.project.name == plan.key.project && it.name == plan.key.stack)
@@ -135,33 +104,25 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
             let key = &plan.key;
             Failure::SavedPlan(format!("the plan is for {key}; name the folder of that stack"))
         })?;
-    let mut desk = Desk::new(view, &args.cluster, &args.backend, args.steps.parallel())?;
-    let stop = Stop::default();
-    work::change(view, &stop, async {
+    change(view, &args.site, &args.change, async |desk, stop| {
         let place = desk.open(stack).await?;
-        run_plan(args, view, &stop, &place, plan).await
+        check_place(&plan, &place)?;
+        let operating = Operating::new(view, &place, &args.change, APPLY, stop);
+        view.plan(&place.title, &plan, &[]);
+        view.begin(&place.title);
+        let done = place.engine.apply_plan(plan, operating.options()).await;
+        finish(args, &operating, done).await
     })
 }
 
-async fn run_plan(
-    args: &Args,
-    view: &Arc<View>,
-    stop: &Stop,
-    place: &Place,
-    plan: Plan,
-) -> Result<Exit, Failure> {
-    if plan.key != place.key {
-        let message = if plan.key.cluster == place.key.cluster {
-            format!("the plan is for {}, not for {}", plan.key, place.key)
-        } else {
-            "the plan was made for another cluster".to_owned()
-        };
-        return Err(Failure::SavedPlan(message));
+/// Checks that a plan was made for the stack at its place.
+fn check_place(plan: &Plan, place: &Place) -> Result<(), Failure> {
+    if plan.key == place.key {
+        return Ok(());
     }
-    let options = args.steps.options(args.plan.options(), args.lock.options("apply"), stop);
-    let operating = Operating::new(view, stop, true, "", place);
-    view.plan(&place.title, &plan, &[]);
-    view.begin(&place.title);
-    let done = place.engine.apply_plan(plan, &options).await;
-    finish(args, &operating, place, operating.conclude(done)?).await
+    Err(Failure::SavedPlan(if plan.key.cluster == place.key.cluster {
+        format!("the plan is for {}, not for {}", plan.key, place.key)
+    } else {
+        "the plan was made for another cluster".to_owned()
+    }))
 }

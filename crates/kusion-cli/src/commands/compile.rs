@@ -1,6 +1,6 @@
 //! `kusion compile`.
 
-use crate::arguments::{FolderArgs, ProgramArgs};
+use crate::arguments::SourceArgs;
 use crate::failure::Failure;
 use crate::view;
 use kusion_generate::{Compiled, spec_json, spec_yaml};
@@ -13,9 +13,7 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    folders: FolderArgs,
-    #[command(flatten)]
-    program: ProgramArgs,
+    source: SourceArgs,
     /// File for the Spec, or folder for those of several stacks
     #[arg(long, short, value_name = "FILE|DIR")]
     output: Option<PathBuf>,
@@ -36,14 +34,14 @@ enum Form {
 
 /// Compiles stacks to Specs.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let compiled = args.folders.compile(&args.program)?;
+    let compiled = args.source.compile()?;
     for stack in &compiled {
         tell(stack);
     }
     let Some(output) = &args.output else {
         return view::result(&together(&compiled, args.format));
     };
-    let base = args.folders.workdir.clone().unwrap_or_default();
+    let base = args.source.folders.workdir.clone().unwrap_or_default();
     let output = base.join(output);
     let is_folder = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
     if let ([stack], false) = (compiled.as_slice(), is_folder) {

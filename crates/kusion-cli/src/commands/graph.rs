@@ -1,6 +1,6 @@
 //! `kusion graph`.
 
-use crate::arguments::{FolderArgs, ProgramArgs};
+use crate::arguments::SourceArgs;
 use crate::failure::Failure;
 use crate::view;
 use kusion_generate::Compiled;
@@ -12,9 +12,7 @@ use std::fmt::Write as _;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    folders: FolderArgs,
-    #[command(flatten)]
-    program: ProgramArgs,
+    source: SourceArgs,
     /// Form of the graph
     #[arg(long, short, value_enum, default_value_t)]
     output: Form,
@@ -34,7 +32,7 @@ enum Form {
 
 /// Shows which resources need which, without what follows from the rest.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let compiled = args.folders.compile(&args.program)?;
+    let compiled = args.source.compile()?;
     let mut text = String::new();
     let mut stacks = Vec::new();
     for stack in &compiled {

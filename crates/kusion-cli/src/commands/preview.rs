@@ -1,13 +1,12 @@
 //! `kusion preview`.
 
-use crate::arguments::{BackendArgs, ClusterArgs, FolderArgs, PlanArgs, ProgramArgs, ViewArgs};
-use crate::desk::Desk;
+use crate::arguments::{ParallelArgs, PlanArgs, SiteArgs, SourceArgs, ViewArgs};
+use crate::desk::{Desk, Place};
 use crate::failure::{Exit, Failure};
 use crate::state::write_private;
 use crate::view::View;
 use crate::work;
-use kusion_engine::write_plan;
-use kusion_generate::Compiled;
+use kusion_engine::{Previewed, write_plan};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,60 +14,75 @@ use std::sync::Arc;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    folders: FolderArgs,
+    source: SourceArgs,
     #[command(flatten)]
-    program: ProgramArgs,
-    #[command(flatten)]
-    cluster: ClusterArgs,
-    #[command(flatten)]
-    backend: BackendArgs,
+    site: SiteArgs,
     #[command(flatten)]
     plan: PlanArgs,
+    /// Show what `kusion destroy` would delete
+    #[arg(long, conflicts_with_all = ["arguments", "settings", "overrides"])]
+    destroy: bool,
     /// Write the plan of the one stack to a file, for `kusion apply --plan`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Tell by the exit code: 0 if nothing would change, 3 if something would
     #[arg(long)]
     exit_code: bool,
-    /// How many calls run at a time
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    parallel: u16,
+    #[command(flatten)]
+    parallel: ParallelArgs,
     #[command(flatten)]
     view: ViewArgs,
 }
 
-/// Shows what applying stacks would do.
+/// Shows what applying or destroying stacks would do.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let view = args.view.view();
-    view.tell(preview(args, &view))
+    args.view.show(|view| if args.destroy { destroy(args, view) } else { apply(args, view) })
 }
 
-fn preview(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let compiled = args.folders.compile(&args.program)?;
-    if args.save.is_some() && compiled.len() != 1 {
-        return Err(Failure::OneStack(compiled.len()));
+fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
+    let compiled = args.source.compile()?;
+    each(args, view, &compiled, &async |desk, compiled| {
+        view.compiled(compiled);
+        let place = desk.open(&compiled.stack).await?;
+        let (spec, origins, options) = (&compiled.spec, &compiled.origins, args.plan.options());
+        let previewed = place.engine.preview(&place.key, spec, origins, &options).await?;
+        Ok((place, previewed))
+    })
+}
+
+/// Shows what destroying stacks would delete, the last one first.
+fn destroy(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
+    let mut stacks = args.source.folders.find()?;
+    stacks.reverse();
+    each(args, view, &stacks, &async |desk, stack| {
+        let place = desk.open(stack).await?;
+        let previewed = place.engine.preview_destroy(&place.key, &args.plan.options()).await?;
+        Ok((place, previewed))
+    })
+}
+
+/// Makes the plan of each stack and shows it.
+fn each<T>(
+    args: &Args,
+    view: &Arc<View>,
+    stacks: &[T],
+    plan: &impl AsyncFn(&mut Desk<'_>, &T) -> Result<(Place, Previewed), Failure>,
+) -> Result<Exit, Failure> {
+    if args.save.is_some() && stacks.len() != 1 {
+        return Err(Failure::OneStack(stacks.len()));
     }
-    let mut desk = Desk::new(view, &args.cluster, &args.backend, usize::from(args.parallel))?;
+    let mut desk = Desk::new(view, &args.site, args.parallel.count())?;
     work::read(async {
         let mut exit = Exit::Success;
-        for stack in &compiled {
-            exit = exit.worse(one(args, view, &mut desk, stack).await?);
+        for stack in stacks {
+            let (place, previewed) = plan(&mut desk, stack).await?;
+            exit = exit.worse(show(args, view, &place, &previewed)?);
         }
         Ok(exit)
     })
 }
 
-async fn one(
-    args: &Args,
-    view: &View,
-    desk: &mut Desk<'_>,
-    compiled: &Compiled,
-) -> Result<Exit, Failure> {
-    view.compiled(compiled);
-    let place = desk.open(&compiled.stack).await?;
-    let options = args.plan.options();
-    let previewed =
-        place.engine.preview(&place.key, &compiled.spec, &compiled.origins, &options).await?;
+fn show(args: &Args, view: &View, place: &Place, previewed: &Previewed) -> Result<Exit, Failure> {
     view.plan(&place.title, &previewed.plan, &previewed.refusals);
     if !previewed.refusals.is_empty() {
         return Ok(Exit::Failed);

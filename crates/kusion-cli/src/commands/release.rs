@@ -5,14 +5,12 @@ mod list;
 mod rollback;
 mod show;
 
-use crate::arguments::{BackendArgs, ClusterArgs, FolderArgs, ViewArgs};
-use crate::desk::{Desk, Place};
+use crate::desk::Place;
 use crate::failure::{Exit, Failure};
-use crate::view::{View, plan};
+use crate::view::plan;
 use clap::Subcommand;
 use kusion_model::Spec;
 use serde_json::Value;
-use std::sync::Arc;
 
 /// A command of `kusion release`.
 #[derive(Debug, Subcommand)]
@@ -27,19 +25,6 @@ pub(crate) enum Command {
     Rollback(Box<rollback::Args>),
 }
 
-/// Of which stack releases are shown.
-#[derive(Debug, clap::Args)]
-pub(crate) struct StackArgs {
-    #[command(flatten)]
-    folders: FolderArgs,
-    #[command(flatten)]
-    cluster: ClusterArgs,
-    #[command(flatten)]
-    backend: BackendArgs,
-    #[command(flatten)]
-    view: ViewArgs,
-}
-
 /// Runs a command.
 pub(crate) fn run(command: &Command) -> Result<Exit, Failure> {
     match command {
@@ -47,14 +32,6 @@ pub(crate) fn run(command: &Command) -> Result<Exit, Failure> {
         Command::Show(args) => show::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Rollback(args) => rollback::run(args),
-    }
-}
-
-impl StackArgs {
-    /// Opens the stack.
-    async fn open(&self, view: &Arc<View>) -> Result<Place, Failure> {
-        let stack = self.folders.find_one()?;
-        Desk::new(view, &self.cluster, &self.backend, 16)?.open(&stack).await
     }
 }
 

@@ -1,7 +1,7 @@
 //! `kusion status`.
 
-use crate::arguments::{BackendArgs, ClusterArgs, FolderArgs, ViewArgs};
-use crate::desk::{Desk, Place};
+use crate::arguments::StackArgs;
+use crate::desk::Place;
 use crate::failure::{Exit, Failure};
 use crate::view::board::related_line;
 use crate::view::style::{Role, one_line, pad};
@@ -18,26 +18,19 @@ use unicode_width::UnicodeWidthStr as _;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    folders: FolderArgs,
-    #[command(flatten)]
-    cluster: ClusterArgs,
-    #[command(flatten)]
-    backend: BackendArgs,
-    #[command(flatten)]
-    view: ViewArgs,
+    stacks: StackArgs,
 }
 
 type Resources = BTreeMap<ResourceId, ResourceStatus>;
 
 /// Shows what stacks own and how it fares.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let view = args.view.view();
-    view.tell(status(args, &view))
+    args.stacks.view.show(|view| status(args, view))
 }
 
 fn status(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let stacks = args.folders.find()?;
-    let mut desk = Desk::new(view, &args.cluster, &args.backend, 16)?;
+    let stacks = args.stacks.folders.find()?;
+    let mut desk = args.stacks.site.desk(view)?;
     work::read(async {
         for stack in &stacks {
             let place = desk.open(stack).await?;

@@ -1,7 +1,6 @@
 //! `kusion watch`.
 
-use crate::arguments::{BackendArgs, ClusterArgs, FolderArgs, ViewArgs};
-use crate::desk::Desk;
+use crate::arguments::{FolderArgs, SiteArgs, ViewArgs};
 use crate::failure::{Exit, Failure};
 use crate::operate::watched;
 use crate::view::View;
@@ -16,9 +15,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     folders: FolderArgs,
     #[command(flatten)]
-    cluster: ClusterArgs,
-    #[command(flatten)]
-    backend: BackendArgs,
+    site: SiteArgs,
     /// End when everything is ready, or cannot get ready
     #[arg(long)]
     until_ready: bool,
@@ -28,13 +25,12 @@ pub(crate) struct Args {
 
 /// Shows how stacks fare, until it is interrupted.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let view = args.view.view();
-    view.tell(watch(args, &view))
+    args.view.show(|view| watch(args, view))
 }
 
 fn watch(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let stacks = args.folders.find()?;
-    let mut desk = Desk::new(view, &args.cluster, &args.backend, 16)?;
+    let mut desk = args.site.desk(view)?;
     let ends = work::read(async {
         let mut places = Vec::new();
         for stack in &stacks {

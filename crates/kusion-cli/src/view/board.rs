@@ -77,7 +77,10 @@ impl Board {
                 let row = Row::Watched { health: health.clone(), related: related.clone() };
                 self.rows.insert(id.clone(), row);
             }
-            Event::Taken { .. } | Event::Recovered { .. } | Event::Closed { .. } => {}
+            Event::Taken { .. }
+            | Event::Recovered { .. }
+            | Event::Warned { .. }
+            | Event::Closed { .. } => {}
         }
     }
 

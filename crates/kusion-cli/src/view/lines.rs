@@ -13,8 +13,8 @@ pub(crate) fn is_on_board(event: &Event) -> bool {
 /// Writes an event as a line; none if it says nothing to people.
 pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
     Some(match event {
-        // The report tells of the end of a release.
-        Event::Taken { .. } | Event::Closed { .. } => return None,
+        // The report tells of the end of a release, and the progress of what is warned of.
+        Event::Taken { .. } | Event::Closed { .. } | Event::Warned { .. } => return None,
         Event::Recovered { id, action, exists } => {
             let found = if *exists { "it exists" } else { "it does not exist" };
             format!("looked into an interrupted `{}` of {id}: {found}", of_action(*action).verb)

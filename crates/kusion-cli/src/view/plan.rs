@@ -2,8 +2,9 @@
 
 use super::style::{Role, Style, one_line, pad};
 use super::words::{self, of_action};
-use kusion_model::{Action, FieldChange, Plan, Shown, Step};
+use kusion_model::{Action, FieldChange, Operation, Plan, Shown, StackKey, Step};
 use kusion_plan::Refusal;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -122,24 +123,66 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Returns a plan for programs: the same for the same inputs, without secrets.
-pub(crate) fn json(plan: &Plan, refusals: &[Refusal]) -> Value {
-    let mut value = json!(plan);
-    hide(&mut value, &|hash| json!({"$secret": hash}));
-    let counts: Map<String, Value> = [
-        ("create", Action::Create),
-        ("adopt", Action::Adopt),
-        ("update", Action::Update),
-        ("replace", Action::Replace),
-        ("delete", Action::Delete),
-        ("forget", Action::Forget),
-        ("keep", Action::Keep),
-    ]
-    .into_iter()
-    .map(|(name, action)| (name.to_owned(), plan.count(action).into()))
-    .collect();
-    let refusals: Vec<String> = refusals.iter().map(ToString::to_string).collect();
-    json!({"event": "plan", "counts": counts, "refusals": refusals, "plan": value})
+/// A plan for programs: the same for the same inputs, without secrets. Written step by step, so
+/// that a large plan is not held twice.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "plan")]
+pub(crate) struct PlanEvent<'a> {
+    counts: Map<String, Value>,
+    plan: ShownPlan<'a>,
+    refusals: Vec<String>,
+}
+
+impl<'a> PlanEvent<'a> {
+    /// Makes the event of a plan and of what guards forbid of it.
+    pub(crate) fn new(plan: &'a Plan, refusals: &[Refusal]) -> Self {
+        let counts = [
+            ("create", Action::Create),
+            ("adopt", Action::Adopt),
+            ("update", Action::Update),
+            ("replace", Action::Replace),
+            ("delete", Action::Delete),
+            ("forget", Action::Forget),
+            ("keep", Action::Keep),
+        ];
+        let counts = counts.map(|(name, action)| (name.to_owned(), plan.count(action).into()));
+        Self {
+            counts: counts.into_iter().collect(),
+            plan: ShownPlan {
+                version: plan.version,
+                key: &plan.key,
+                operation: plan.operation,
+                state_seq: plan.state_seq,
+                spec_digest: &plan.spec_digest,
+                steps: ShownSteps(&plan.steps),
+            },
+            refusals: refusals.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// A [`Plan`] without secrets.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownPlan<'a> {
+    version: u32,
+    key: &'a StackKey,
+    operation: Operation,
+    state_seq: u64,
+    spec_digest: &'a str,
+    steps: ShownSteps<'a>,
+}
+
+struct ShownSteps<'a>(&'a [Step]);
+
+impl Serialize for ShownSteps<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|step| {
+            let mut value = json!(step);
+            hide(&mut value, &|hash| json!({"$secret": hash}));
+            value
+        }))
+    }
 }
 
 /// Puts something else in the place of sealed values and hashes of secrets.
@@ -161,24 +204,11 @@ pub(crate) fn hide(value: &mut Value, instead: &dyn Fn(&Value) -> Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kusion_model::{
-        FieldPath, Operation, Origin, PLAN_VERSION, Reason, ResourceId, ResourceType, StackKey,
-    };
+    use kusion_model::{FieldPath, Operation, Origin, Reason, ResourceId, ResourceType, StackKey};
 
     fn step(id: &str, action: Action, reason: Reason, changes: Vec<FieldChange>) -> Step {
-        Step {
-            id: ResourceId::new(id),
-            resource_type: ResourceType::kubernetes(),
-            action,
-            reason,
-            changes,
-            desired: None,
-            later: Vec::new(),
-            identity: None,
-            live_digest: None,
-            after: Vec::new(),
-            notes: Vec::new(),
-        }
+        let kubernetes = ResourceType::kubernetes();
+        Step { changes, ..Step::new(ResourceId::new(id), kubernetes, action, reason) }
     }
 
     fn change(path: &str, before: Option<Shown>, after: Option<Shown>) -> FieldChange {
@@ -187,19 +217,13 @@ mod tests {
     }
 
     fn plan(steps: Vec<Step>) -> Plan {
-        Plan {
-            version: PLAN_VERSION,
-            key: StackKey {
-                project: "p".into(),
-                stack: "s".into(),
-                cell: String::new(),
-                cluster: "c".into(),
-            },
-            operation: Operation::Apply,
-            state_seq: 0,
-            spec_digest: String::new(),
-            steps,
-        }
+        let key = StackKey {
+            project: "p".into(),
+            stack: "s".into(),
+            cell: String::new(),
+            cluster: "c".into(),
+        };
+        Plan::new(key, Operation::Apply, steps)
     }
 
     fn secret(hash: &str) -> Shown {

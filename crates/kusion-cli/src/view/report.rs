@@ -78,7 +78,10 @@ fn of_findings(view: &View, place: &Place, head: &str, findings: &[Finding]) -> 
         let mark = style.paint(Role::Bad, "✗");
         let _ = writeln!(text, "  {mark} {}: {}", finding.id, one_line(&finding.message));
         let related = view.last_seen(&finding.id).map(|(_, it)| it).unwrap_or_default();
-        for object in related.iter().filter(|it| it.health.state != HealthState::Ready) {
+        let is_worth_a_look = |it: &&RelatedObject| {
+            it.health.state != HealthState::Ready || !it.health.warnings.is_empty()
+        };
+        for object in related.iter().filter(is_worth_a_look) {
             let _ = writeln!(text, "{}", related_line(object, View::wide_frame(), style));
             if object.kind == "Pod" && pod.is_none() {
                 pod = Some((namespace_of(finding.id.as_str()), object.clone()));

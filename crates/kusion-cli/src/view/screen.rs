@@ -3,7 +3,7 @@
 use super::Output;
 use super::board::{Board, Frame};
 use super::lines::{is_on_board, line};
-use super::plan;
+use super::plan::{self, PlanEvent};
 use super::style::{Color, Role, Style};
 use crate::failure::Failure;
 use jiff::Timestamp;
@@ -11,7 +11,8 @@ use kusion_engine::{EVENT_VERSION, Event, EventSink, RelatedObject, Stop};
 use kusion_generate::Compiled;
 use kusion_model::{Health, Plan, ResourceId};
 use kusion_plan::Refusal;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, IsTerminal as _, Write};
@@ -97,14 +98,11 @@ impl View {
     }
 
     /// Prints an object for programs; nothing in the form for people.
-    pub(crate) fn json(&self, value: &Value) {
+    pub(crate) fn json(&self, event: &impl Serialize) {
         if self.output == Output::Json {
-            let mut line = json!({"version": EVENT_VERSION});
-            if let (Some(line), Some(value)) = (line.as_object_mut(), value.as_object()) {
-                line.extend(value.clone());
-            }
+            let line = serde_json::to_string(&Line { version: EVENT_VERSION, event });
             let mut inner = self.lock();
-            let _ = writeln!(inner.waiting, "{line}");
+            let _ = writeln!(inner.waiting, "{}", line.unwrap_or_default());
             inner.flush();
         }
     }
@@ -138,7 +136,7 @@ impl View {
 
     /// Shows a plan below the name of its stack.
     pub(crate) fn plan(&self, title: &str, plan: &Plan, refusals: &[Refusal]) {
-        self.json(&plan::json(plan, refusals));
+        self.json(&PlanEvent::new(plan, refusals));
         let title = self.style.paint(Role::Heading, title);
         self.text(&format!("{title}\n{}", plan::text(plan, self.style)));
         for refusal in refusals {
@@ -253,10 +251,18 @@ impl View {
     }
 }
 
+/// An event as a line.
+#[derive(Serialize)]
+struct Line<'a, T> {
+    version: u32,
+    #[serde(flatten)]
+    event: &'a T,
+}
+
 impl EventSink for View {
     fn emit(&self, event: &Event) {
         if self.output == Output::Json {
-            self.json(&json!(event));
+            self.json(event);
         }
         let mut inner = self.lock();
         if let Some(board) = &mut inner.board {

@@ -102,6 +102,31 @@ fn a_saved_plan_is_run_as_shown_or_refused() {
 }
 
 #[test]
+fn what_destroy_would_delete_is_previewed_saved_and_run() {
+    let project = Project::new("undo", &[("dev", WEB)]);
+    let out = project.ok(&["preview", "--destroy", "--exit-code"]);
+    assert!(out.ends_with("nothing to do\n"), "{out}");
+    project.ok(&["apply", "--yes"]);
+    // The program is not asked what is there, so it may be broken.
+    project.write("dev", "a = ");
+    let out = project.ok(&["preview", "--destroy"]);
+    assert!(out.contains("- delete  apps/v1:Deployment:shop:web\n"), "{out}");
+    assert!(out.ends_with("3 to delete\n"), "{out}");
+    let plan = project.home.folder.join("destroy.json").display().to_string();
+    let (code, out, err) = project.run(&["preview", "--destroy", "--exit-code", "--save", &plan]);
+    assert_eq!(code, Some(3), "{out}{err}");
+    let json = project.json(&["preview", "--destroy"]);
+    assert_eq!(json[0]["plan"]["operation"]["kind"], "destroy", "{}", json[0]);
+    assert_eq!(json[0]["counts"]["delete"], 3);
+    assert!(project.live(SETTINGS).is_some(), "a preview deletes nothing");
+    let out = project.ok(&["apply", "--plan", &plan]);
+    assert!(out.contains("release 2 succeeded: 3 done\n"), "{out}");
+    assert!(project.live(SETTINGS).is_none());
+    let (code, _, err) = project.run(&["preview", "--destroy", "-D", "a=1"]);
+    assert_eq!(code, Some(2), "{err}");
+}
+
+#[test]
 fn without_a_terminal_nobody_is_asked() {
     let project = Project::new("ask", &[("dev", WEB)]);
     let folder = project.folder().display().to_string();
@@ -178,6 +203,32 @@ fn a_failing_stack_says_why_and_what_to_do() {
     assert!(out.contains("✗ apps/v1:Deployment:shop:web"), "{out}");
     assert!(out.contains("ImagePullBackOff"), "{out}");
     assert!(out.contains("describe pod web-"), "{out}");
+}
+
+#[test]
+fn warnings_of_the_cluster_say_why_something_is_not_ready() {
+    let volumes = r#"spec.volumes = [{name = "v", secret.secretName = "absent"}]
+            spec.containers"#;
+    let project = Project::new("warned", &[("dev", &WEB.replace("spec.containers", volumes))]);
+    let (code, out, err) =
+        project.run(&["apply", "--yes", "--watch", "--timeout", "2s", "--output", "json"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    let events: Vec<Value> =
+        out.lines().map(|it| serde_json::from_str(it).expect("JSON")).collect();
+    let warned: Vec<&Value> = events.iter().filter(|it| it["event"] == "warned").collect();
+    let [warned] = warned[..] else { panic!("told once: {warned:?}") };
+    assert_eq!((&warned["version"], &warned["reason"]), (&1.into(), &"FailedMount".into()));
+    assert_eq!(warned["id"], "apps/v1:Deployment:shop:web");
+    assert_eq!(warned["object"]["kind"], "Pod");
+    let last = events.iter().rfind(|it| it["event"] == "watched").expect("an end");
+    assert!(
+        last["findings"][0]["message"]
+            .as_str()
+            .is_some_and(|it| it.contains("`absent`") || it.contains("\"absent\"")),
+        "{last}"
+    );
+    let text = project.ok(&["status"]);
+    assert!(text.contains("progressing, FailedMount: 0 of 1 containers are ready; "), "{text}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `kusion sandbox`: start, look, reset, stop.
 
-use crate::support::{Home, get};
+use crate::support::{Home, get, request};
 use serde_json::Value;
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 
@@ -26,6 +27,51 @@ fn a_sandbox_starts_answers_and_stops() {
     assert!(TcpStream::connect(url.trim_start_matches("http://")).is_err());
     assert!(home.ok(&["sandbox", "down"]).contains("not running"));
     assert!(home.fails(&["sandbox", "kubeconfig"]).contains("kusion sandbox up"));
+}
+
+#[test]
+fn a_sandbox_with_many_objects_and_watchers_stops_at_once() {
+    let home = Home::new("many");
+    let url = up(&home, &[])["url"].as_str().expect("url").to_owned();
+    for number in 0..500 {
+        let path = "/api/v1/namespaces/default/pods";
+        let container = r#"{"name": "c", "image": "nginx"}"#;
+        let name = format!(r#"{{"name": "p{number}"}}"#);
+        let pod = format!(r#"{{"metadata": {name}, "spec": {{"containers": [{container}]}}}}"#);
+        let answer = request(&url, "POST", path, "Content-Type: application/json\r\n", &pod);
+        assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    }
+    let address = url.trim_start_matches("http://");
+    let watch = "GET /api/v1/pods?watch=true HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut watchers: Vec<TcpStream> = (0..20)
+        .map(|_| {
+            let mut stream = TcpStream::connect(address).expect("a server");
+            stream.write_all(watch.as_bytes()).expect("a request");
+            stream
+        })
+        .collect();
+    // Nobody reads what the watches say: that must not hold up the end.
+    assert!(home.ok(&["sandbox", "down"]).contains("is stopped"));
+    assert!(TcpStream::connect(address).is_err());
+    for stream in &mut watchers {
+        // Cut off or reset, but ended.
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_sandbox_that_hangs_is_killed() {
+    let home = Home::new("hangs");
+    let up = up(&home, &[]);
+    let pid = up["pid"].to_string();
+    let done = std::process::Command::new("kill").args(["-STOP", &pid]).status();
+    assert!(done.is_ok_and(|it| it.success()));
+    let told = home.ok(&["sandbox", "down", "--timeout", "300ms"]);
+    assert!(told.contains("did not stop when it was asked to, and was killed"), "{told}");
+    let address = up["url"].as_str().expect("url").trim_start_matches("http://").to_owned();
+    assert!(TcpStream::connect(address).is_err());
+    assert!(!home.folder.join("sandbox/default").exists());
 }
 
 #[test]

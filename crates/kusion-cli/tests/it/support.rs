@@ -10,13 +10,15 @@ use std::process::{Command, Output};
 /// A home that is removed, with all its sandboxes, at the end of a test.
 pub(crate) struct Home {
     pub(crate) folder: PathBuf,
+    /// The address of the store; none means a file in the home.
+    pub(crate) backend: Option<String>,
 }
 
 impl Home {
     pub(crate) fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("kusion-cli-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
-        Self { folder }
+        Self { folder, backend: None }
     }
 
     pub(crate) fn command(&self, words: &[&str]) -> Command {
@@ -27,6 +29,9 @@ impl Home {
             .env("KUBECONFIG", self.folder.join("no-kubeconfig"))
             .env_remove("KUSION_BACKEND")
             .env_remove("KUSION_KEY");
+        if let Some(backend) = &self.backend {
+            command.env("KUSION_BACKEND", backend);
+        }
         command
     }
 
@@ -137,7 +142,7 @@ pub(crate) fn get(url: &str, path: &str) -> String {
     request(url, "GET", path, "", "")
 }
 
-fn request(url: &str, method: &str, path: &str, heads: &str, body: &str) -> String {
+pub(crate) fn request(url: &str, method: &str, path: &str, heads: &str, body: &str) -> String {
     let address = url.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address).expect("a server");
     let length = body.len();

@@ -31,7 +31,7 @@ fn resource(attributes: Value) -> Resource {
     Resource {
         id: ResourceId::new("fake:a"),
         resource_type: ResourceType::new(RESOURCE_TYPE),
-        attributes,
+        attributes: attributes.into(),
         depends_on: Vec::new(),
         extensions: Map::new(),
     }

@@ -1,6 +1,6 @@
 //! Parts of objects that many rules look at.
 
-use kusion_model::{Health, HealthState};
+use kusion_model::Health;
 use serde_json::Value;
 
 /// Returns a whole number; 0 if there is none.
@@ -80,5 +80,5 @@ pub(super) fn unseen(object: &Value) -> Option<Health> {
 /// Says that an object is on its way, with the cause of the delay.
 pub(super) fn stuck(reason: &str, message: impl Into<String>) -> Health {
     let reason = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
-    Health { state: HealthState::Progressing, message: message.into(), reason }
+    Health::delayed(reason, message)
 }

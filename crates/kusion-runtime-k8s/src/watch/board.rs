@@ -1,8 +1,10 @@
 //! What is known of the watched objects, and who belongs to whom.
 
+use super::claims::Claims;
+use super::warnings::{Warnings, latest_step};
 use crate::health;
 use crate::key::ObjectKey;
-use kusion_model::{Health, ResourceId};
+use kusion_model::{Health, HealthState, ResourceId, Warning};
 use kusion_runtime::{Live, Progress, Related};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
@@ -28,6 +30,8 @@ pub(super) struct Board {
     objects: HashMap<String, Value>,
     /// What each object owns, by uids.
     owned: HashMap<String, BTreeSet<String>>,
+    claims: Claims,
+    warnings: Warnings,
     /// The resources that may fare differently now.
     dirty: BTreeSet<usize>,
 }
@@ -55,6 +59,18 @@ impl Board {
             self.by_uid.insert(uid.clone(), place);
             self.watched[place].uid = Some(uid.clone());
         }
+        if text(&object, "/kind") == Some("Event") {
+            if let Some(about) = self.warnings.put(&object) {
+                self.touch(&about);
+            }
+            // Only an event that is itself a resource is an object like others.
+            if !self.by_uid.contains_key(&uid) {
+                return;
+            }
+        }
+        for (set, claim) in self.claims.put(&uid, &object) {
+            self.owned.entry(set).or_default().insert(claim);
+        }
         for owner in owners(&object) {
             self.owned.entry(owner.to_owned()).or_default().insert(uid.clone());
         }
@@ -64,16 +80,20 @@ impl Board {
 
     /// Forgets an object.
     pub(super) fn remove(&mut self, uid: &str) {
+        if let Some(about) = self.warnings.remove(uid) {
+            self.touch(&about);
+        }
         self.touch(uid);
         let Some(object) = self.objects.remove(uid) else { return };
-        for owner in owners(&object) {
-            if let Some(owned) = self.owned.get_mut(owner) {
+        for owner in self.owners(&object) {
+            if let Some(owned) = self.owned.get_mut(&owner) {
                 owned.remove(uid);
                 if owned.is_empty() {
-                    self.owned.remove(owner);
+                    self.owned.remove(&owner);
                 }
             }
         }
+        self.claims.remove(uid, &object);
         if let Some(place) = self.by_uid.remove(uid)
             && self.watched[place].uid.as_deref() == Some(uid)
         {
@@ -105,7 +125,7 @@ impl Board {
                     self.dirty.insert(*place);
                 }
                 if let Some(object) = self.objects.get(uid) {
-                    above.extend(owners(object).map(str::to_owned));
+                    above.extend(self.owners(object));
                 }
             }
             if above.is_empty() {
@@ -113,6 +133,11 @@ impl Board {
             }
             at = above;
         }
+    }
+
+    /// Returns the uids of the objects that an object belongs to.
+    fn owners(&self, object: &Value) -> Vec<String> {
+        owners(object).chain(self.claims.set_of(object)).map(str::to_owned).collect()
     }
 
     fn progress(&self, watched: &Watched) -> Progress {
@@ -130,9 +155,39 @@ impl Board {
         };
         found.sort_by_cached_key(|(object, _)| age(object));
         let objects: Vec<&Value> = found.iter().map(|(object, _)| *object).collect();
-        let health = health::summary(object, &objects);
-        let related = found.into_iter().map(|(object, owner)| related(object, owner)).collect();
+        let mut health = health::summary(object, &objects);
+        health.warnings = self.warnings(uid, object, &health);
+        let related: Vec<Related> =
+            found.into_iter().map(|(object, owner)| self.related(object, owner)).collect();
+        explain(&mut health, &related);
         Progress { id, health, related }
+    }
+
+    fn related(&self, object: &Value, owner: Option<String>) -> Related {
+        let word = |pointer: &str| text(object, pointer).unwrap_or_default().to_owned();
+        let mut health = health::of_object(object);
+        let uid = word("/metadata/uid");
+        health.warnings = self.warnings(&uid, object, &health);
+        explain(&mut health, &[]);
+        let (kind, name) = (word("/kind"), word("/metadata/name"));
+        let created = text(object, "/metadata/creationTimestamp").map(str::to_owned);
+        Related { kind, name, owner, uid, health, created }
+    }
+
+    /// Returns what is warned of while an object is not ready.
+    fn warnings(&self, uid: &str, object: &Value, health: &Health) -> Vec<Warning> {
+        let is_unbound = text(object, "/kind") == Some("PersistentVolumeClaim")
+            && text(object, "/status/phase") != Some("Bound");
+        if health.is_ready() && !is_unbound {
+            return Vec::new();
+        }
+        let owned = self.owned.get(uid).into_iter().flatten();
+        let made = owned.filter_map(|it| self.objects.get(it));
+        let mut warnings = self.warnings.of(uid, latest_step(object, made));
+        if text(object, "/spec/nodeName").is_some_and(|it| !it.is_empty()) {
+            warnings.retain(|it| it.reason != "FailedScheduling");
+        }
+        warnings
     }
 
     fn collect<'a>(
@@ -151,15 +206,34 @@ impl Board {
     }
 }
 
-fn related(object: &Value, owner: Option<String>) -> Related {
-    let word = |pointer: &str| text(object, pointer).unwrap_or_default().to_owned();
-    Related {
-        kind: word("/kind"),
-        name: word("/metadata/name"),
-        owner,
-        uid: word("/metadata/uid"),
-        health: health::of_object(object),
-        created: text(object, "/metadata/creationTimestamp").map(str::to_owned),
+/// Puts the newest warning into words where nothing else says why something is not ready: one
+/// about itself, or about the newest object that belongs to it.
+fn explain(health: &mut Health, related: &[Related]) {
+    if health.state == HealthState::Ready
+        && let Some(warning) = health.warnings.first()
+    {
+        let words = format!("{}: {}", warning.reason, warning.message);
+        health.message = format!("{}; {words}", health.message);
+        return;
+    }
+    if health.state != HealthState::Progressing || health.reason.is_some() {
+        return;
+    }
+    let own = health.warnings.first().map(|it| (it.reason.clone(), it.message.clone()));
+    let below = || {
+        related.iter().rev().filter(|it| it.health.state != HealthState::Terminating).find_map(
+            |it| {
+                let warning = it.health.warnings.first()?;
+                let kind = it.kind.to_lowercase();
+                let words = format!("{kind} `{}`: {}", it.name, warning.message);
+                Some((warning.reason.clone(), words))
+            },
+        )
+    };
+    if let Some((reason, words)) = own.or_else(below) {
+        health.reason = Some(reason);
+        let awaited = std::mem::take(&mut health.message);
+        health.message = if awaited.is_empty() { words } else { format!("{awaited}; {words}") };
     }
 }
 
@@ -191,7 +265,7 @@ mod tests {
         let web = object("Deployment", "web", None);
         let key = ObjectKey::of_object(&web).expect("a key");
         let identity = Identity::new(key.to_string(), Some("web".to_owned()));
-        board.add(ResourceId::new("r"), &key, Live { identity, attributes: Value::Null });
+        board.add(ResourceId::new("r"), &key, Live { identity, attributes: Value::Null.into() });
         // In any order.
         board.put(object("Pod", "web-1-a", Some("web-1")));
         board.put(object("Pod", "stranger", Some("other")));

@@ -1,7 +1,7 @@
 //! One collection: listed, then followed.
 
 use super::events::{EventKind, Events};
-use crate::calls::{Call, push_escaped};
+use crate::calls::Call;
 use crate::discovery::Served;
 use crate::object::RawList;
 use crate::runtime::KubernetesRuntime;
@@ -12,11 +12,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
+/// How many objects are listed at a time.
+const PAGE: usize = 500;
+
 /// A collection.
 pub(super) struct Source {
     pub(super) served: Arc<Served>,
     /// Empty for all namespaces.
     pub(super) namespace: String,
+    /// Which of its objects are told.
+    pub(super) fields: Option<&'static str>,
     /// Whether resources are in it, not only what belongs to them.
     pub(super) is_target: bool,
 }
@@ -93,8 +98,8 @@ impl Source {
                 tell(teller, Told::Listed).await?;
             }
         }
-        let opened =
-            Events::open(&runtime.calls, &self.served, &self.namespace, &standing.version, None);
+        let (served, namespace, version) = (&self.served, &self.namespace, &standing.version);
+        let opened = Events::open(&runtime.calls, served, namespace, version, self.fields);
         let mut events = match opened.await {
             Ok(events) => events,
             Err(error) => {
@@ -146,12 +151,8 @@ impl Source {
         let mut next = String::new();
         let mut seen = HashSet::new();
         loop {
-            let mut target = format!("{path}?limit=500");
-            if !next.is_empty() {
-                target.push_str("&continue=");
-                push_escaped(&mut target, &next);
-            }
-            let answer = runtime.calls.send(Call::get(target)).await.map_err(Stop::Failed)?;
+            let call = Call::page(&path, PAGE, self.fields, &next);
+            let answer = runtime.calls.send(call).await.map_err(Stop::Failed)?;
             if answer.status == http::StatusCode::GONE {
                 next.clear();
                 continue;
@@ -199,6 +200,9 @@ fn reduce(object: &mut Value, served: &Served) {
     fields.insert("kind".to_owned(), served.kind.as_str().into());
     if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
         metadata.remove("managedFields");
+    }
+    if served.kind == "ControllerRevision" {
+        fields.remove("data");
     }
     if served.kind != "Pod"
         && let Some(Value::Object(spec)) = fields.get_mut("spec")

@@ -11,7 +11,7 @@ pub(crate) struct Cluster {
     pub(crate) runtime: KubernetesRuntime,
     pub(crate) namespace: String,
     pub(crate) kubeconfig: String,
-    _sandbox: Option<Sandbox>,
+    sandbox: Option<Sandbox>,
 }
 
 impl Cluster {
@@ -36,7 +36,7 @@ impl Cluster {
             .expect("a clock")
             .as_nanos();
         let namespace = format!("t-{unique}");
-        let cluster = Self { runtime, namespace, kubeconfig, _sandbox: sandbox };
+        let cluster = Self { runtime, namespace, kubeconfig, sandbox };
         let wanted = json!({"apiVersion": "v1", "kind": "Namespace",
             "metadata": {"name": cluster.namespace}});
         cluster.apply(&resource(wanted)).await;
@@ -89,6 +89,10 @@ impl Cluster {
     }
 
     /// Whether pods can run here.
+    pub(crate) fn is_sandbox(&self) -> bool {
+        self.sandbox.is_some()
+    }
+
     pub(crate) async fn has_nodes(&self) -> bool {
         let request = http::Request::get("/api/v1/nodes").body(Vec::new()).expect("a request");
         let nodes: Value = self.other().await.request(request).await.expect("an answer");
@@ -117,7 +121,7 @@ pub(crate) fn resource(attributes: Value) -> Resource {
     Resource {
         id,
         resource_type: ResourceType::kubernetes(),
-        attributes,
+        attributes: attributes.into(),
         depends_on: Vec::new(),
         extensions: Map::new(),
     }

@@ -12,6 +12,13 @@ fn namespace_of(kind: Kind) -> &'static str {
     if kind == Kind::Namespace { "" } else { "default" }
 }
 
+impl Runtime {
+    /// Works until nothing is to be done at present.
+    fn work(&mut self) {
+        while self.step() {}
+    }
+}
+
 /// A cluster with its reconcilers, driven by hand.
 struct Cluster {
     runtime: Runtime,

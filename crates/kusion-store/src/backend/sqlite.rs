@@ -346,6 +346,12 @@ fn failure(place: &str, error: &sqlx::Error) -> StoreError {
             None,
             sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::RowNotFound,
         ) => StoreError::damaged(place, text(error)),
+        (Some(BUSY), _) => {
+            let seconds = PATIENCE.as_secs();
+            let message =
+                format!("another process has kept the file for {seconds} s; it may be paused");
+            BackendError { place: place.to_owned(), message }.into()
+        }
         _ => BackendError { place: place.to_owned(), message: text(error) }.into(),
     }
 }

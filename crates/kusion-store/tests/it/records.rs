@@ -10,7 +10,7 @@ pub(crate) fn resource(name: &str, size: usize) -> Resource {
     Resource {
         id: ResourceId::new(name),
         resource_type: ResourceType::kubernetes(),
-        attributes: json!({"metadata": {"name": name}, "data": "x".repeat(size)}),
+        attributes: json!({"metadata": {"name": name}, "data": "x".repeat(size)}).into(),
         depends_on: Vec::new(),
         extensions: serde_json::Map::new(),
     }

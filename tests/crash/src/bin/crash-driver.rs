@@ -1,7 +1,10 @@
-//! Runs one operation; ends itself with SIGKILL at a point that `KUSION_DIE_AT` names.
+//! Runs one operation; ends itself with SIGKILL at a point that `KUSION_DIE_AT` names, or pauses
+//! itself with SIGSTOP at one that `KUSION_PAUSE_AT` names.
 //!
 //! `crash-driver HOME folder:PATH|kubeconfig:PATH SIZE first|changed|replaced|destroy`. Prints the
-//! points that were passed, a line each.
+//! points that were passed, a line each. The state lies in a file below HOME, or where
+//! `KUSION_BACKEND` says; with `KUSION_LOCK_WAIT` the driver waits that many seconds for a stack
+//! that is held; `KUSION_PARALLEL` is the number of steps at a time.
 
 use anyhow::{Context as _, Result, bail};
 use kusion_crash::{Variant, spec};
@@ -10,12 +13,13 @@ use kusion_model::{Origins, Phase};
 use kusion_runtime_fake::FileRuntime;
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
 use kusion_secret::Sealer;
-use kusion_store::{Holder, Store};
+use kusion_store::{Holder, LockWait, Store};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -26,12 +30,15 @@ async fn main() -> Result<()> {
     let size: usize = size.parse().context("the size is a number")?;
     let home = Path::new(home);
     let (runtimes, in_cluster) = runtimes(place).await?;
-    let store = Store::open(&format!("sqlite:{}", home.join("state.db").display()), home).await?;
+    let store = Store::open(&variable("KUSION_BACKEND").unwrap_or_default(), home).await?;
     let sealer = Sealer::open(None, home)?;
     let (points, passed) = points();
     let engine = Engine::new(store, runtimes, sealer, Arc::new(Silent)).with_points(points);
     let key = engine.stack_key("crash", "test", "").await?;
-    let options = ApplyOptions::new(Holder::current("crash-driver"));
+    let mut options = ApplyOptions::new(Holder::current("crash-driver"));
+    if let Some(seconds) = variable("KUSION_LOCK_WAIT") {
+        options.lock.wait = LockWait::For(Duration::from_secs(seconds.parse()?));
+    }
     let agree = |_: &Previewed| Confirm::Agreed;
     let report = if what == "destroy" {
         engine.destroy(&key, &options, &agree).await?
@@ -49,19 +56,26 @@ async fn main() -> Result<()> {
 }
 
 async fn runtimes(place: &str) -> Result<(Runtimes, bool)> {
+    let parallel = variable("KUSION_PARALLEL").map_or(Ok(8), |it| it.parse())?;
     if let Some(folder) = place.strip_prefix("folder:") {
-        let runtime = FileRuntime::open(Path::new(folder), "crash/test")?;
+        let runtime =
+            FileRuntime::open(Path::new(folder), "crash/test")?.with_parallel_calls(parallel);
         return Ok((Runtimes::default().with("Fake", Arc::new(runtime)), false));
     }
     let path = place.strip_prefix("kubeconfig:").context("the infrastructure is known")?;
     let source = ClusterSource::Text(std::fs::read_to_string(path)?);
-    let runtime = KubernetesRuntime::connect(&source, Options::default()).await?;
+    let options = Options { parallel_calls: parallel, ..Options::default() };
+    let runtime = KubernetesRuntime::connect(&source, options).await?;
     Ok((Runtimes::default().with("Kubernetes", Arc::new(runtime)), true))
 }
 
-/// Makes points that are remembered, and end the process at the one that is named.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Makes points that are remembered, and end or pause the process at the one that is named.
 fn points() -> (Points, Arc<Mutex<Vec<String>>>) {
-    let deadly = std::env::var("KUSION_DIE_AT").ok();
+    let (deadly, tiring) = (variable("KUSION_DIE_AT"), variable("KUSION_PAUSE_AT"));
     let passed = Arc::new(Mutex::new(Vec::new()));
     let memory = Arc::clone(&passed);
     let points = Points::new(move |point, id| {
@@ -71,6 +85,9 @@ fn points() -> (Points, Arc<Mutex<Vec<String>>>) {
         };
         if deadly.as_deref() == Some(name.as_str()) {
             let _ = kill(Pid::this(), Signal::SIGKILL);
+        }
+        if tiring.as_deref() == Some(name.as_str()) {
+            let _ = kill(Pid::this(), Signal::SIGSTOP);
         }
         if let Ok(mut passed) = memory.lock() {
             passed.push(name);

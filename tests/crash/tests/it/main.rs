@@ -40,3 +40,23 @@ fn things_with_ids_of_their_own_survive_every_kill() {
 fn objects_of_a_cluster_survive_every_kill() {
     every_operation_survives(Infrastructure::Cluster, "cluster");
 }
+
+fn random_kills_leave_nothing(infrastructure: Infrastructure, name: &str) {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("soak-{name}"));
+    let _ = std::fs::remove_dir_all(&root);
+    let driver = Path::new(env!("CARGO_BIN_EXE_crash-driver"));
+    let arena = Arena::new(driver, &root, infrastructure, 50).expect("there is an arena");
+    let figures = kusion_crash::soak(&arena, 20, fastrand::u64(..)).expect("operations work");
+    assert!(figures.is_clean(), "{figures}\n{:#?}", figures.findings);
+    let _ = std::fs::remove_dir_all(&root);
+}
+
+#[test]
+fn random_kills_leave_nothing_of_things_behind() {
+    random_kills_leave_nothing(Infrastructure::Folder, "folder");
+}
+
+#[test]
+fn random_kills_leave_nothing_of_objects_behind() {
+    random_kills_leave_nothing(Infrastructure::Cluster, "cluster");
+}

@@ -1,11 +1,10 @@
 //! `kusion release diff`.
 
-use super::{StackArgs, wanted};
+use super::wanted;
+use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
-use crate::work;
 use kusion_model::{
-    Action, FieldChange, Operation, PLAN_VERSION, Plan, Reason, Resource, ResourceId, Shown, Spec,
-    StackKey, Step,
+    Action, FieldChange, Operation, Plan, Reason, Resource, ResourceId, Shown, Spec, StackKey, Step,
 };
 use kusion_plan::differences;
 use serde_json::{Value, json};
@@ -26,16 +25,14 @@ pub(crate) struct Args {
 
 /// Shows what differs between what two releases wanted.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let view = args.stack.view.view();
-    view.tell(work::read(async {
-        let place = args.stack.open(&view).await?;
+    args.stack.read(async |view, place| {
         let hashed = |hash: &Value| format!("{MARK}{}", hash.as_str().unwrap_or_default()).into();
-        let from = wanted(&place, args.from, &hashed).await?;
-        let to = wanted(&place, args.to, &hashed).await?;
+        let from = wanted(place, args.from, &hashed).await?;
+        let to = wanted(place, args.to, &hashed).await?;
         let title = format!("from release {} to release {} of {}", args.from, args.to, place.title);
         view.plan(&title, &compared(&place.key, &from, &to), &[]);
-        Ok(Exit::Success)
-    }))
+        Ok(())
+    })
 }
 
 /// Says what must be done to get from one Spec to another.
@@ -48,14 +45,7 @@ fn compared(key: &StackKey, from: &Spec, to: &Spec) -> Plan {
         to.values().map(|after| step(from.get(&after.id), after, true)).collect();
     let gone = from.values().filter(|it| !to.contains_key(&it.id));
     steps.extend(gone.map(|before| step(None, before, false)));
-    Plan {
-        version: PLAN_VERSION,
-        key: key.clone(),
-        operation: Operation::Apply,
-        state_seq: 0,
-        spec_digest: String::new(),
-        steps,
-    }
+    Plan::new(key.clone(), Operation::Apply, steps)
 }
 
 fn step(before: Option<&Resource>, resource: &Resource, is_wanted: bool) -> Step {
@@ -78,19 +68,8 @@ fn step(before: Option<&Resource>, resource: &Resource, is_wanted: bool) -> Step
         (Some(_), true) if changes.is_empty() => (Action::Keep, Reason::Same),
         (Some(_), true) => (Action::Update, Reason::Differs),
     };
-    Step {
-        id: resource.id.clone(),
-        resource_type: resource.resource_type.clone(),
-        action,
-        reason,
-        changes,
-        desired: None,
-        later: Vec::new(),
-        identity: None,
-        live_digest: None,
-        after: Vec::new(),
-        notes: Vec::new(),
-    }
+    let (id, resource_type) = (resource.id.clone(), resource.resource_type.clone());
+    Step { changes, ..Step::new(id, resource_type, action, reason) }
 }
 
 /// What stands before the hash of a secret while Specs are compared: a secret is one value.

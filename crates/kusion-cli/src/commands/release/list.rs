@@ -1,9 +1,8 @@
 //! `kusion release list`.
 
-use super::StackArgs;
+use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
 use crate::view::{style, words};
-use crate::work;
 use kusion_store::ReleaseEntry;
 use serde_json::json;
 
@@ -16,9 +15,7 @@ pub(crate) struct Args {
 
 /// Lists the releases of a stack, the newest last.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let view = args.stack.view.view();
-    view.tell(work::read(async {
-        let place = args.stack.open(&view).await?;
+    args.stack.read(async |view, place| {
         let releases = place.engine.store().read(&place.key).await?.releases;
         for release in &releases {
             let mut value = json!(release);
@@ -32,8 +29,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         } else {
             text(&releases)
         });
-        Ok(Exit::Success)
-    }))
+        Ok(())
+    })
 }
 
 fn text(releases: &[ReleaseEntry]) -> String {

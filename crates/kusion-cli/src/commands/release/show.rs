@@ -1,9 +1,9 @@
 //! `kusion release show`.
 
-use super::{StackArgs, wanted};
+use super::wanted;
+use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
 use crate::view::words;
-use crate::work;
 use kusion_generate::spec_yaml;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -20,13 +20,11 @@ pub(crate) struct Args {
 
 /// Shows a release and what it wanted, without its secrets.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let view = args.stack.view.view();
-    view.tell(work::read(async {
-        let place = args.stack.open(&view).await?;
+    args.stack.read(async |view, place| {
         let state = place.engine.store().read(&place.key).await?;
         let missing = || Failure::NoRelease { stack: place.key.clone(), revision: args.revision };
         let release = state.release(args.revision).ok_or_else(missing)?;
-        let spec = wanted(&place, args.revision, &|_| Value::from("(secret)")).await?;
+        let spec = wanted(place, args.revision, &|_| Value::from("(secret)")).await?;
         let mut value = json!(release);
         if let Some(map) = value.as_object_mut() {
             map.insert("event".to_owned(), "release".into());
@@ -48,6 +46,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         text.push_str(&spec_yaml(&spec));
         view.text(&text);
-        Ok(Exit::Success)
-    }))
+        Ok(())
+    })
 }

@@ -1,5 +1,6 @@
 //! The end at which a running sandbox takes orders.
 
+use crate::state::{OBEYED, REFUSED};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::mpsc::Sender;
@@ -26,10 +27,8 @@ fn answer(stream: &TcpStream, secret: &str) -> Option<bool> {
     let mut line = String::new();
     BufReader::new(stream.take(1024)).read_line(&mut line).ok()?;
     let (given, word) = line.trim_end().split_once(' ')?;
-    if given != secret {
-        return None;
-    }
+    let is_meant = given == secret;
     let mut stream = stream;
-    writeln!(stream, "ok").ok()?;
-    Some(word == "stop")
+    writeln!(stream, "{}", if is_meant { OBEYED } else { REFUSED }).ok()?;
+    Some(is_meant && word == "stop")
 }

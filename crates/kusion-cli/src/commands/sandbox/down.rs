@@ -1,12 +1,18 @@
 //! `kusion sandbox down`.
 
+use crate::arguments::duration;
 use crate::failure::Failure;
 use crate::home;
-use crate::state::State;
+use crate::state::{Reply, State};
 use crate::view::{self, Output};
 use serde_json::json;
 use std::fs;
 use std::time::{Duration, Instant};
+
+/// How long a sandbox may take to end, unless the user says otherwise.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+/// How long a killed process may take to vanish.
+const DYING: Duration = Duration::from_secs(10);
 
 /// Which sandbox is stopped.
 #[derive(Debug, clap::Args)]
@@ -14,40 +20,101 @@ pub(crate) struct Args {
     /// Name of the sandbox
     #[arg(long, default_value = "default")]
     name: String,
+    /// How long it may take to end before it is killed
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
+    timeout: Duration,
     /// Form of the result
     #[arg(long, short, value_enum, default_value_t)]
     output: Output,
 }
 
+/// How a sandbox ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It did not run.
+    WasNotRunning,
+    /// It obeyed.
+    Stopped,
+    /// It did not obey, and was killed.
+    Killed,
+}
+
 /// Stops a sandbox; one that does not run is no failure.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let folder = home::sandbox(&args.name)?;
-    let stopped = match State::load(&args.name)? {
-        Some(state) => stop(&state)?,
-        None => false,
+    let end = match State::load(&args.name)? {
+        Some(state) => stop(&state, args.timeout)?,
+        None => End::WasNotRunning,
     };
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(Failure::file("remove", &folder))?;
     }
-    let text = match (args.output, stopped) {
-        (Output::Json, _) => format!("{}\n", json!({"name": args.name, "stopped": stopped})),
-        (Output::Text, true) => format!("sandbox `{}` is stopped\n", args.name),
-        (Output::Text, false) => format!("sandbox `{}` was not running\n", args.name),
+    let name = &args.name;
+    let text = match (args.output, end) {
+        (Output::Json, end) => {
+            let (stopped, killed) = (end != End::WasNotRunning, end == End::Killed);
+            format!("{}\n", json!({"name": name, "stopped": stopped, "killed": killed}))
+        }
+        (Output::Text, End::Stopped) => format!("sandbox `{name}` is stopped\n"),
+        (Output::Text, End::WasNotRunning) => format!("sandbox `{name}` was not running\n"),
+        (Output::Text, End::Killed) => {
+            format!("sandbox `{name}` did not stop when it was asked to, and was killed\n")
+        }
     };
     view::result(&text)
 }
 
-/// Stops a sandbox; returns whether it ran.
-pub(crate) fn stop(state: &State) -> Result<bool, Failure> {
-    if state.order("stop").as_deref() != Some("ok") {
-        return Ok(false);
+/// Stops a sandbox, and kills it if it does not obey in time.
+pub(crate) fn stop(state: &State, patience: Duration) -> Result<End, Failure> {
+    let end = Instant::now() + patience;
+    let reply = state.order("stop", patience);
+    if reply == Reply::Gone {
+        return Ok(End::WasNotRunning);
     }
-    let end = Instant::now() + Duration::from_secs(5);
-    while state.is_running() {
+    if is_gone_by(state, end) {
+        return Ok(End::Stopped);
+    }
+    // Only a sandbox knows the word that it answers to, so an answer proves whose process it is.
+    let is_sandbox = reply == Reply::Obeyed || is_command_of(state);
+    if is_sandbox && kill(state.pid) && is_gone_by(state, Instant::now() + DYING) {
+        return Ok(End::Killed);
+    }
+    Err(Failure::Stuck { name: state.name.clone(), pid: state.pid })
+}
+
+/// Waits until nobody takes orders any more: the system closes that port when it has taken back
+/// all memory of the process.
+fn is_gone_by(state: &State, end: Instant) -> bool {
+    let mut pause = Duration::from_millis(1);
+    while state.listens() {
         if Instant::now() > end {
-            return Err(Failure::Stuck { name: state.name.clone(), pid: state.pid });
+            return false;
         }
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(50));
     }
-    Ok(true)
+    true
+}
+
+/// Returns whether the process that the state names runs a sandbox of that name.
+fn is_command_of(state: &State) -> bool {
+    let command = fs::read(format!("/proc/{}/cmdline", state.pid)).unwrap_or_default();
+    let words: Vec<&[u8]> = command.split(|byte| *byte == 0).collect();
+    let has = |word: &[u8]| words.contains(&word);
+    has(b"sandbox") && has(b"up") && has(state.name.as_bytes())
+}
+
+#[cfg(unix)]
+fn kill(pid: u32) -> bool {
+    use nix::sys::signal::{Signal, kill};
+    use nix::unistd::Pid;
+    // Smaller numbers are the first process of the system, or whole groups.
+    i32::try_from(pid).is_ok_and(|pid| pid > 1 && kill(Pid::from_raw(pid), Signal::SIGKILL).is_ok())
+}
+
+#[cfg(windows)]
+fn kill(pid: u32) -> bool {
+    let pid = pid.to_string();
+    let done = std::process::Command::new("taskkill").args(["/F", "/PID", &pid]).status();
+    done.is_ok_and(|status| status.success())
 }

@@ -17,7 +17,7 @@ pub(crate) struct Args {
 /// Starts a sandbox again without its objects; address, token and kubeconfig stay.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let state = State::load(&args.name)?.ok_or_else(|| Failure::Unknown(args.name.clone()))?;
-    if !down::stop(&state)? {
+    if down::stop(&state, down::PATIENCE)? == down::End::WasNotRunning {
         return Err(Failure::NotRunning(args.name.clone()));
     }
     let again = up::Args {

@@ -1,0 +1,149 @@
+//! Which step may begin.
+
+use kusion_model::{ResourceId, ResourceType, Step};
+use std::collections::{BTreeMap, HashMap};
+
+/// The places of steps in a plan, by their resources.
+pub(crate) type Places<'a> = HashMap<&'a ResourceId, usize>;
+
+/// The order of some steps of a plan: each begins after those that it waits for, and no more run
+/// at a time than their runtimes take.
+pub(crate) struct Schedule<'a> {
+    steps: &'a [Step],
+    /// The steps that are to be walked and have not ended.
+    meant: Vec<bool>,
+    /// The steps that wait for a step.
+    users: Vec<Vec<usize>>,
+    /// How many steps a step still waits for.
+    open: Vec<usize>,
+    lanes: BTreeMap<&'a ResourceType, Lane>,
+}
+
+/// The steps of one runtime.
+struct Lane {
+    /// Those that wait for nothing but room, the next one last.
+    ready: Vec<usize>,
+    running: usize,
+    limit: usize,
+}
+
+impl<'a> Schedule<'a> {
+    /// Orders the steps that are `meant`; nothing waits for those of the others that have
+    /// `ended`.
+    pub(crate) fn new(
+        steps: &'a [Step],
+        places: &Places<'_>,
+        meant: Vec<bool>,
+        ended: impl Fn(usize) -> bool,
+        limit: impl Fn(&ResourceType) -> usize,
+    ) -> Self {
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); steps.len()];
+        let mut open: Vec<usize> = vec![0; steps.len()];
+        let mut lanes: BTreeMap<&ResourceType, Lane> = BTreeMap::new();
+        for (place, step) in steps.iter().enumerate() {
+            for used in step.after.iter().filter_map(|id| places.get(id)) {
+                if !ended(*used) {
+                    users[*used].push(place);
+                    open[place] += 1;
+                }
+            }
+        }
+        for (place, step) in steps.iter().enumerate().rev() {
+            let lane = lanes.entry(&step.resource_type).or_insert_with(|| Lane {
+                ready: Vec::new(),
+                running: 0,
+                limit: limit(&step.resource_type).max(1),
+            });
+            if open[place] == 0 && meant[place] {
+                lane.ready.push(place);
+            }
+        }
+        Self { steps, meant, users, open, lanes }
+    }
+
+    /// Takes a step that may begin now.
+    pub(crate) fn begin(&mut self) -> Option<usize> {
+        let lane = self.lanes.values_mut().find(|it| it.running < it.limit && !it.ready.is_empty());
+        let lane = lane?;
+        lane.running += 1;
+        lane.ready.pop()
+    }
+
+    /// Lets the steps go on that waited for one.
+    pub(crate) fn end(&mut self, place: usize) {
+        if let Some(lane) = self.lanes.get_mut(&self.steps[place].resource_type) {
+            lane.running -= 1;
+        }
+        for user in std::mem::take(&mut self.users[place]) {
+            self.open[user] -= 1;
+            if self.open[user] == 0
+                && self.meant[user]
+                && let Some(lane) = self.lanes.get_mut(&self.steps[user].resource_type)
+            {
+                lane.ready.push(user);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kusion_model::{Action, Reason};
+
+    fn step(id: &str, resource_type: &str, after: &[&str]) -> Step {
+        Step {
+            id: ResourceId::new(id),
+            resource_type: ResourceType::new(resource_type),
+            action: Action::Create,
+            reason: Reason::New,
+            changes: Vec::new(),
+            desired: None,
+            later: Vec::new(),
+            identity: None,
+            live_digest: None,
+            after: after.iter().map(|it| ResourceId::new(*it)).collect(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn places(steps: &[Step]) -> Places<'_> {
+        steps.iter().enumerate().map(|(place, step)| (&step.id, place)).collect()
+    }
+
+    #[test]
+    fn runtimes_have_limits_of_their_own_and_users_wait() {
+        let steps = [
+            step("a", "X", &[]),
+            step("b", "X", &[]),
+            step("c", "X", &["a"]),
+            step("d", "Y", &[]),
+            step("e", "Y", &["c", "d"]),
+        ];
+        let places = places(&steps);
+        let limit = |it: &ResourceType| if it.as_str() == "X" { 1 } else { 9 };
+        let mut schedule = Schedule::new(&steps, &places, vec![true; 5], |_| false, limit);
+        let mut all = || std::iter::from_fn(|| schedule.begin()).collect::<Vec<_>>();
+        assert_eq!(all(), [0, 3], "one of X, all of Y");
+        assert!(all().is_empty());
+        schedule.end(0);
+        assert_eq!(schedule.begin(), Some(2), "what was waited for goes on first");
+        schedule.end(3);
+        assert_eq!(schedule.begin(), None, "X is full, and e waits for c");
+        schedule.end(2);
+        assert_eq!(schedule.begin(), Some(1));
+        assert_eq!(schedule.begin(), Some(4));
+        assert_eq!(schedule.begin(), None);
+    }
+
+    #[test]
+    fn what_is_not_meant_stays_and_what_has_ended_holds_nobody_up() {
+        let steps = [step("a", "X", &[]), step("b", "X", &["a"]), step("c", "X", &["b"])];
+        let places = places(&steps);
+        let meant = vec![false, true, false];
+        let mut schedule = Schedule::new(&steps, &places, meant, |place| place == 0, |_| 4);
+        assert_eq!(schedule.begin(), Some(1));
+        schedule.end(1);
+        assert_eq!(schedule.begin(), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! A tree of values that many may hold.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// The attributes of a resource or an object: one tree, however many hold it. Cheap to clone;
+/// who changes a shared tree gets an own copy of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Attributes(Arc<Value>);
+
+impl Attributes {
+    /// Whether both are the very same tree, so that nobody need compare them.
+    pub fn is_shared_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Returns the tree, without a copy if nobody else holds it.
+    pub fn into_value(self) -> Value {
+        Arc::unwrap_or_clone(self.0)
+    }
+}
+
+impl From<Value> for Attributes {
+    fn from(value: Value) -> Self {
+        Self(Arc::new(value))
+    }
+}
+
+impl Deref for Attributes {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
+impl DerefMut for Attributes {
+    fn deref_mut(&mut self) -> &mut Value {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl PartialEq<Value> for Attributes {
+    fn eq(&self, other: &Value) -> bool {
+        **self == *other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_change_of_a_shared_tree_leaves_the_others_alone() {
+        let first = Attributes::from(json!({"a": 1}));
+        let mut second = first.clone();
+        assert!(first.is_shared_with(&second));
+        second["a"] = json!(2);
+        assert!(!first.is_shared_with(&second));
+        assert_eq!((&first["a"], &second["a"]), (&json!(1), &json!(2)));
+        assert_eq!(serde_json::to_value(&second).expect("a value"), json!({"a": 2}));
+    }
+}
