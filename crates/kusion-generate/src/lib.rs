@@ -14,6 +14,7 @@ mod link;
 mod options;
 mod origins;
 mod scope;
+mod secrets;
 mod shapes;
 mod targets;
 mod write;

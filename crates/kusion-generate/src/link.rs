@@ -2,10 +2,11 @@
 
 use crate::identity::Settled;
 use crate::infer::infer;
+use crate::secrets;
 use crate::shapes::Draft;
 use crate::targets;
 use kusion_model::references::{self, IdIndex};
-use kusion_model::{Resource, ResourceId};
+use kusion_model::{FieldPath, Resource, ResourceId};
 use kusion_plan::graph::{Graph, GraphError, Node};
 use rustc_hash::FxHashMap;
 
@@ -22,7 +23,12 @@ pub(crate) fn link(settled: &mut Settled, drafts: &[Draft]) -> Result<Vec<String
             };
             stated.push((at, places[id]));
         }
+        let before = stated.len();
         add_references(resources, at, draft, index, &places, &mut stated)?;
+        secrets::refuse_references(&resources[at], draft)?;
+        if stated.len() > before {
+            references::spell_out(&mut resources[at].attributes, index);
+        }
     }
     stated.retain(|(from, to)| from != to);
     let graph = graph(resources, &stated)?;
@@ -53,6 +59,18 @@ fn unknown(resource: &Resource, draft: &Draft, spelling: &str, index: &IdIndex) 
     )
 }
 
+/// Says what is wrong with a field, and where it was set.
+pub(crate) fn at_field(
+    resource: &Resource,
+    draft: &Draft,
+    path: &FieldPath,
+    message: &str,
+) -> String {
+    let origin = draft.leaves.iter().find(|(leaf, _)| leaf == path);
+    let place = origin.map_or_else(|| draft.place(), |(_, origin)| origin.to_string());
+    format!("resource `{}`, `{path}` at {place}: {message}", resource.id)
+}
+
 /// Checks the references of a resource and adds their edges.
 fn add_references(
     resources: &[Resource],
@@ -63,11 +81,7 @@ fn add_references(
     edges: &mut Vec<(usize, usize)>,
 ) -> Result<(), String> {
     let resource = &resources[at];
-    let wrong = |path: &kusion_model::FieldPath, message: String| {
-        let origin = draft.leaves.iter().find(|(leaf, _)| leaf == path);
-        let place = origin.map_or_else(|| draft.place(), |(_, origin)| origin.to_string());
-        format!("resource `{}`, `{path}` at {place}: {message}", resource.id)
-    };
+    let wrong = |path: &FieldPath, message: String| at_field(resource, draft, path, &message);
     let mut problem = None;
     let visited =
         references::visit(&resource.attributes, index, &mut |path, reference, is_part| {

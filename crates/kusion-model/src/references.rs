@@ -240,6 +240,41 @@ pub fn find<'t>(text: &'t str, ids: &IdIndex) -> Result<Vec<Segment<'t>>, Refere
     Ok(segments)
 }
 
+/// Writes all references of a value with the ids that they mean; other spellings are known only
+/// where a Spec is made. Texts that refer to nothing stay as they are.
+pub fn spell_out(value: &mut Value, ids: &IdIndex) {
+    match value {
+        Value::String(text) => {
+            if let Some(spelled) = spelled(text, ids) {
+                *text = spelled;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| spell_out(item, ids)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| spell_out(field, ids)),
+        _ => {}
+    }
+}
+
+/// Returns a text with its references written out; none if they are.
+fn spelled(text: &str, ids: &IdIndex) -> Option<String> {
+    let mut out = String::new();
+    let mut done = 0;
+    for (at, _) in text.match_indices(MARK) {
+        let start = at + MARK.len() + 1;
+        let has_dot = text.as_bytes().get(start - 1) == Some(&b'.');
+        if !has_dot || text[..at].ends_with('$') || start < done {
+            continue;
+        }
+        let Some((id, length)) = ids.at_start(&text[start..]) else { continue };
+        if text[start..start + length] != *id.as_str() {
+            out.push_str(&text[done..start]);
+            out.push_str(id.as_str());
+            done = start + length;
+        }
+    }
+    (done > 0).then(|| out + &text[done..])
+}
+
 fn push<'t>(plain: &mut Cow<'t, str>, text: &'t str) {
     if plain.is_empty() {
         *plain = Cow::Borrowed(text);

@@ -5,4 +5,5 @@ mod releases;
 mod sandbox;
 mod secrets;
 mod stacks;
+mod states;
 mod support;

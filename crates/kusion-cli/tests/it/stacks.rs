@@ -106,6 +106,28 @@ fn graphs_have_the_fewest_edges() {
 }
 
 #[test]
+fn every_workload_is_in_the_graph() {
+    let folder = Folder::new("workloads");
+    let role = "{apiVersion = \"rbac.authorization.k8s.io/v1\", kind = \"ClusterRole\", \
+                metadata.name = \"system:reader\"}";
+    let workload = |kind: &str, name: &str| {
+        format!(
+            "{{apiVersion = \"apps/v1\", kind = \"{kind}\", metadata.name = \"{name}\", \
+             spec.template.spec.containers = []}}"
+        )
+    };
+    let all = [workload("Deployment", "a"), workload("Deployment", "b"), role.to_owned()];
+    fs::create_dir_all(folder.0.join("shop")).expect("a folder can be made");
+    let program = format!("objects = [{}]\n", all.join(", "));
+    fs::write(folder.0.join("shop/main.k"), program).expect("a file can be written");
+    assert_eq!(
+        folder.good(&["graph", "shop"]),
+        "apps/v1:Deployment:default:a\napps/v1:Deployment:default:b\n\
+         rbac.authorization.k8s.io/v1:ClusterRole:system:reader\n"
+    );
+}
+
+#[test]
 fn nothing_is_overwritten() {
     let folder = Folder::new("overwrite");
     fs::create_dir_all(folder.0.join("shop/base")).expect("a folder can be made");

@@ -10,7 +10,7 @@ use kusion_model::{
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
 use kusion_sandbox::{Deletion, PatchKind, Sandbox, Write};
 use kusion_secret::Sealer;
-use kusion_store::{Holder, Memory, Store};
+use kusion_store::{Backend, Holder, Memory, Store};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 
@@ -40,13 +40,18 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn start() -> Self {
+        Self::start_on(Arc::new(Memory::default())).await
+    }
+
+    /// Starts a cluster whose state lies in a backend of the test.
+    pub(crate) async fn start_on(backend: Arc<dyn Backend>) -> Self {
         let sandbox = Sandbox::start(kusion_sandbox::Options::default()).expect("it starts");
         let source = ClusterSource::Text(sandbox.kubeconfig());
         let runtime = KubernetesRuntime::connect(&source, Options::default())
             .await
             .expect("the sandbox answers");
         let runtimes = Runtimes::default().with(ResourceType::KUBERNETES, Arc::new(runtime));
-        let store = Store::with_backend(Arc::new(Memory::default()));
+        let store = Store::with_backend(backend);
         let events = Arc::new(Memo::default());
         let sealer = Sealer::new([7; 32], "a test");
         let engine = Engine::new(store, runtimes, sealer, Arc::clone(&events) as _);
@@ -86,6 +91,19 @@ impl World {
             .api()
             .patch(&configs(), "shop", name, PatchKind::Merge, patch, &write)
             .expect("it is patched");
+    }
+
+    /// Makes a config map in the cluster as somebody else does.
+    pub(crate) fn make_config(&self, name: &str, value: &str) {
+        let write = Write { manager: "somebody", ..Write::default() };
+        let made = self.sandbox.api().create(&configs(), "shop", config(name, value), &write);
+        made.expect("it is made");
+    }
+
+    /// Returns the uid of the namespace `kube-system`.
+    pub(crate) fn sandbox_uid(&self) -> String {
+        let found = get(&self.sandbox, "/api/v1/namespaces/kube-system").expect("it is there");
+        found["metadata"]["uid"].as_str().unwrap_or_default().to_owned()
     }
 
     /// Deletes a config map of the cluster as somebody else does.

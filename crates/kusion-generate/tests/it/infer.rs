@@ -171,3 +171,19 @@ fn webhooks_accounts_and_tokens() {
     let token = "{apiVersion = \"v1\", kind = \"Secret\", metadata = {name = \"t\", namespace = \"demo\", annotations = {\"kubernetes.io/service-account.name\" = \"sa\"}}}";
     assert_eq!(needs(token, &[("v1", "ServiceAccount", "demo/sa")]), "v1:ServiceAccount:demo:sa");
 }
+
+#[test]
+fn kinds_alone_make_no_order() {
+    let others = [
+        ("v1", "ServiceAccount", "demo/a"),
+        ("v1", "Secret", "demo/a"),
+        ("v1", "ConfigMap", "demo/a"),
+        ("v1", "Service", "demo/a"),
+        ("v1", "Service", "demo/b"),
+        ("batch/v1", "Job", "demo/a"),
+    ];
+    let deployment = object("apps/v1", "Deployment", "demo", "a", "");
+    assert_eq!(needs(&deployment, &others), "");
+    let custom = object("example.com/v1", "Widget", "demo", "a", "");
+    assert_eq!(needs(&custom, &others), "");
+}

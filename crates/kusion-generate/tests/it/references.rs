@@ -1,6 +1,6 @@
 //! References, checked before anything runs.
 
-use crate::support::{lines, object, shown, stack};
+use crate::support::{compile_all, files, lines, object, shown, stack};
 
 /// A config map whose data has one entry, and a program with other objects.
 fn with_reference(others: &[String], text: &str) -> String {
@@ -173,4 +173,61 @@ fn what_is_stated_wins_over_what_is_inferred() {
         ["`v1:ConfigMap:demo:a` uses `v1:Namespace:demo`, which depends on it: the stated order \
           is kept"]
     );
+}
+
+#[test]
+fn the_short_form_means_the_namespace_of_the_extension() {
+    let system = files(
+        r#"
+#- /shop/project.yaml
+name: shop
+extensions:
+- kind: kubernetesNamespace
+  kubernetesNamespace: {namespace: shop}
+#- /shop/dev/stack.yaml
+name: dev
+#- /shop/dev/main.k
+a = {apiVersion = "v1", kind = "ConfigMap", metadata.name = "a", data.x = "1"}
+b = {
+    apiVersion = "v1", kind = "ConfigMap", metadata.name = "b"
+    data.x = "is $kusion_path.v1:ConfigMap:a.data.x, $kusion_path.v1:configmap:a:data.x"
+}
+"#,
+    );
+    let compiled = compile_all(&system, "/shop/dev").expect("it compiles").remove(0);
+    assert_eq!(
+        lines(&compiled.spec.resources),
+        "v1:ConfigMap:shop:a\nv1:ConfigMap:shop:b <- v1:ConfigMap:shop:a"
+    );
+    // The Spec holds the long one, so that whoever reads it need not know of the extension.
+    assert_eq!(
+        compiled.spec.resources[1].attributes["data"]["x"],
+        "is $kusion_path.v1:ConfigMap:shop:a.data.x, $kusion_path.v1:ConfigMap:shop:a:data.x"
+    );
+}
+
+#[test]
+fn references_to_stores_of_secrets_never_reach_a_cluster() {
+    for (text, is_refused) in [
+        ("ref://db/password?version=1", true),
+        ("ref+vault://secret/db#/password", true),
+        ("ref://", false),
+        ("referee", false),
+        ("see ref://db", false),
+    ] {
+        let secret = object(
+            "v1",
+            "Secret",
+            "demo",
+            "s",
+            &format!("stringData = {{a = [], x = \"{text}\"}}"),
+        );
+        let found = shown(&format!("objects = [{secret}]\n"));
+        let refused = format!(
+            "error: stack .: resource `v1:Secret:demo:s`, `stringData.x` at main.k:1: `{text}` \
+             refers to a store of secrets, and none can be read: the text itself would be the secret"
+        );
+        let expected = if is_refused { refused.as_str() } else { "v1:Secret:demo:s" };
+        assert_eq!(found, expected);
+    }
 }

@@ -196,3 +196,30 @@ fn odd_texts_do_no_harm() {
         deep = items.pop().unwrap_or_default();
     }
 }
+
+#[test]
+fn other_spellings_are_written_out() {
+    let id = ResourceId::new("v1:ConfigMap:shop:a");
+    let mut ids = IdIndex::new([&id]);
+    ids.insert("v1:ConfigMap:a", &id);
+    let check = |text: &str, expected: &str| {
+        let mut value = serde_json::json!({"x": [text]});
+        spell_out(&mut value, &ids);
+        assert_eq!(value["x"][0], expected, "{text}");
+    };
+    check("$kusion_path.v1:ConfigMap:a.data.x", "$kusion_path.v1:ConfigMap:shop:a.data.x");
+    check(
+        "é $kusion_path.v1:configmap:a:data.x-$kusion_path.v1:ConfigMap:a.data.y.",
+        "é $kusion_path.v1:ConfigMap:shop:a:data.x-$kusion_path.v1:ConfigMap:shop:a.data.y.",
+    );
+    for same in [
+        "$kusion_path.v1:ConfigMap:shop:a.data.x",
+        "$$kusion_path.v1:ConfigMap:a.data.x",
+        "$kusion_path",
+        "$kusion_path.",
+        "$kusion_pathé.v1:ConfigMap:a.data.x",
+        "$kusion_path.v1:ConfigMap:b.data.x",
+    ] {
+        check(same, same);
+    }
+}
