@@ -182,12 +182,14 @@ pub(crate) fn show(
         show_hidden: job.options.show_hidden,
         sort_keys: job.options.sort_keys,
         type_path: job.options.include_schema_type_path,
+        follow_reads: job.options.follow_reads,
     };
     let leaves = match &evaluated.stream {
         Some(stream) => {
             if job.options.format.unwrap_or_default() == Format::Yaml {
                 // The text is shown as the program wrote it.
-                options = LeafOptions { show_hidden: true, ..LeafOptions::default() };
+                let follow_reads = options.follow_reads;
+                options = LeafOptions { show_hidden: true, follow_reads, ..LeafOptions::default() };
             }
             known.stream_leaves(programs, yaml::parse_stream(stream)?, &options)
         }
@@ -205,6 +207,7 @@ pub(crate) fn eval_options(job: &Job) -> kcl_eval::Options {
         partial: options.partial,
         complete: options.complete,
         provenance: options.provenance,
+        follow_reads: options.provenance && options.follow_reads,
         show_hidden: options.show_hidden,
         work_dir: job.program_dir.clone(),
         limits: options.limits,

@@ -192,20 +192,20 @@ impl<'p> Evaluator<'p> {
         match (body, collected) {
             (Body::Item(elt), Collected::List(list)) => {
                 let value = self.eval(elt)?;
-                list.items.push(value);
                 if self.options.provenance {
-                    list.origins.push(self.origin(elt));
+                    list.origins.push(self.origin_of(elt, &value));
                 }
+                list.items.push(value);
                 self.charge(size_of::<Value>())
             }
             (Body::Entry(entry), Collected::Dict(dict)) => {
                 let value = self.eval(entry.value)?;
+                let origin = self.origin_of(entry.value, &value);
                 let key = match entry.key {
                     Some(key) => self.eval(key)?,
                     None => Value::Undefined,
                 };
                 let key = key_text(&key);
-                let origin = self.origin(entry.value);
                 self.charge(size_of::<Entry>())?;
                 let slot = Slot::new(crate::union::merge_op(entry.op), None);
                 self.place_entry(dict, Entry { key, value, slot, origin })
