@@ -124,6 +124,7 @@ impl Job<'_> {
             overrides: self.options.overrides.clone(),
             format: Some(Format::Json),
             provenance: !self.options.no_origins,
+            follow_reads: true,
             use_cache: true,
             ..RunOptions::default()
         };
