@@ -10,7 +10,7 @@ use crate::reduced::{self, Reduced};
 use crate::session::Session;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
-use base_system::System;
+use base_system::{Settled, System};
 use base_text::FileSpan;
 use kcl_eval::{EvalError, Evaluated, LeafOptions};
 use kcl_hir::{Loaded, Program};
@@ -53,6 +53,7 @@ pub fn run(system: &(dyn System + Sync), options: &RunOptions) -> Result<RunOutp
 ///
 /// As [`run`].
 pub fn run_here(system: &dyn System, options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
+    let system = &Settled::new(system);
     Session::single(system, options).run_here(system, options)
 }
 
@@ -65,7 +66,10 @@ pub fn run_then<T: Send>(
     options: &RunOptions,
     then: impl Fn(Result<RunOutput, Box<RunError>>) -> T + Sync,
 ) -> T {
-    with_large_stack(|| run_job(&Session::single(system, options), system, options, &then))
+    with_large_stack(|| {
+        let system = &Settled::new(system);
+        run_job(&Session::single(system, options), system, options, &then)
+    })
 }
 
 pub(crate) fn run_job<T>(
