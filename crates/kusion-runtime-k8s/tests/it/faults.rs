@@ -91,7 +91,9 @@ async fn reading_is_tried_again_and_waits_as_told() {
     })
     .await;
     let wanted = configs(5);
-    wanted.iter().for_each(|it| world.make(it));
+    for object in &wanted {
+        world.make(object);
+    }
     let begun = Instant::now();
     assert_eq!(world.read(&wanted).await.expect("all is read"), 5);
     assert!(begun.elapsed() >= Duration::from_secs(1), "the server asked for a second");
@@ -137,7 +139,9 @@ async fn a_list_that_grows_too_old_is_read_to_the_end() {
         World::start(|seen| seen.target.contains("&continue=").then_some(Fault::Status(410, None)))
             .await;
     let wanted = configs(520);
-    wanted.iter().for_each(|it| world.make(it));
+    for object in &wanted {
+        world.make(object);
+    }
     assert_eq!(world.read(&wanted).await.expect("all is read"), 520);
     assert_eq!(world.proxy.count("GET", "&continue="), 1);
 }
