@@ -6,10 +6,12 @@
 mod memory;
 mod os;
 mod read_only;
+mod settled;
 
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use read_only::ReadOnly;
+pub use settled::Settled;
 
 use std::io;
 use std::path::{Path, PathBuf};

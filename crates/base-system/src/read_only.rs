@@ -1,37 +1,37 @@
 //! A system that changes nothing.
 
 use crate::{Metadata, System};
-use std::cell::Cell;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A system that refuses all changes, and remembers that it did.
 ///
 /// For work that may have to be done again.
-pub struct ReadOnly<'s> {
-    system: &'s dyn System,
-    was_refused: Cell<bool>,
+pub struct ReadOnly<'s, S: System + ?Sized = dyn System> {
+    system: &'s S,
+    was_refused: AtomicBool,
 }
 
-impl<'s> ReadOnly<'s> {
+impl<'s, S: System + ?Sized> ReadOnly<'s, S> {
     /// Makes a view of a system.
-    pub fn new(system: &'s dyn System) -> Self {
-        Self { system, was_refused: Cell::new(false) }
+    pub fn new(system: &'s S) -> Self {
+        Self { system, was_refused: AtomicBool::new(false) }
     }
 
     /// Whether a change was refused.
     pub fn was_refused(&self) -> bool {
-        self.was_refused.get()
+        self.was_refused.load(Ordering::Relaxed)
     }
 
     fn refuse<T>(&self) -> io::Result<T> {
-        self.was_refused.set(true);
+        self.was_refused.store(true, Ordering::Relaxed);
         Err(io::Error::new(io::ErrorKind::PermissionDenied, "nothing may be changed here"))
     }
 }
 
-impl System for ReadOnly<'_> {
+impl<S: System + ?Sized> System for ReadOnly<'_, S> {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
         self.system.read_to_string(path)
     }

@@ -97,7 +97,14 @@ struct Args {
     output: Option<PathBuf>,
     quiet: bool,
     json_errors: bool,
-    colour: Colour,
+    /// Whether messages are coloured; by default, what they are written to decides.
+    colour: Option<Colour>,
+}
+
+impl Args {
+    fn colour(&self) -> Colour {
+        self.colour.unwrap_or_else(terminal::auto_colour)
+    }
 }
 
 /// A command line that can't be obeyed.
@@ -142,7 +149,7 @@ pub(crate) fn run(words: &[String]) -> Exit {
 
 fn finish(args: &Args, output: &RunOutput) -> Exit {
     if !args.quiet && !output.warnings.is_empty() {
-        terminal::write_err(&render_text(&output.warnings, &output.program, args.colour));
+        terminal::write_err(&render_text(&output.warnings, &output.program, args.colour()));
     }
     let mut printed = if args.quiet { "" } else { output.printed.as_str() };
     let mut target = args.output.as_ref().or(output.output.as_ref());
@@ -173,7 +180,7 @@ fn fail(args: &Args, error: &RunError) -> Exit {
     if !args.quiet && !error.printed.is_empty() {
         terminal::write_out(&error.printed);
     }
-    let text = if args.json_errors { error.to_json() } else { error.to_text(args.colour) };
+    let text = if args.json_errors { error.to_json() } else { error.to_text(args.colour()) };
     terminal::write_err(&text);
     match error.kind {
         FailureKind::User => Exit::User,
@@ -188,7 +195,7 @@ fn parse(words: &[String]) -> Result<Args, Refusal> {
         output: None,
         quiet: false,
         json_errors: false,
-        colour: terminal::auto_colour(),
+        colour: None,
     };
     for piece in pieces {
         match piece {
@@ -215,7 +222,7 @@ fn set_flag(args: &mut Args, key: Key) -> Result<(), Refusal> {
         Key::Partial => options.partial = true,
         Key::Complete => (options.partial, options.complete) = (true, true),
         Key::Quiet => args.quiet = true,
-        Key::NoStyle => args.colour = Colour::Never,
+        Key::NoStyle => args.colour = Some(Colour::Never),
         _ => {}
     }
     Ok(())
@@ -248,9 +255,9 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
         }
         Key::Color => {
             args.colour = match value.as_str() {
-                "auto" => terminal::auto_colour(),
-                "always" => Colour::Always,
-                "never" => Colour::Never,
+                "auto" => None,
+                "always" => Some(Colour::Always),
+                "never" => Some(Colour::Never),
                 _ => return Err(usage(format!("invalid colour choice '{value}'"))),
             }
         }

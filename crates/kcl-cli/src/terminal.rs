@@ -3,7 +3,7 @@
 use crate::Exit;
 use base_diag::Colour;
 use std::env;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IoSlice, IsTerminal as _, Write as _};
 
 /// Writes to standard output. A reader that has gone away is no failure.
 pub(crate) fn write_out(text: &str) -> Exit {
@@ -12,16 +12,32 @@ pub(crate) fn write_out(text: &str) -> Exit {
 
 /// Writes several texts to standard output, one after the other.
 pub(crate) fn write_all_out(texts: &[&str]) -> Exit {
-    // Large texts go out as they are, small ones together.
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    let written = texts.iter().try_for_each(|text| out.write_all(text.as_bytes()));
-    match written.and_then(|()| out.flush()) {
+    match write_together(&mut io::stdout().lock(), texts) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             write_err(&format!("error: failed to write: {error}\n"));
             Exit::User
         }
         _ => Exit::Done,
     }
+}
+
+/// Writes several texts with one call of the system, if it takes them all.
+fn write_together(out: &mut impl io::Write, texts: &[&str]) -> io::Result<()> {
+    let mut parts: Vec<IoSlice<'_>> = texts
+        .iter()
+        .map(|text| IoSlice::new(text.as_bytes()))
+        .filter(|part| !part.is_empty())
+        .collect();
+    let mut left = &mut parts[..];
+    while !left.is_empty() {
+        match out.write_vectored(left) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(n) => IoSlice::advance_slices(&mut left, n),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    out.flush()
 }
 
 /// Writes to standard error, as far as that goes.

@@ -10,7 +10,7 @@ use crate::reduced::{self, Reduced};
 use crate::session::Session;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
-use base_system::System;
+use base_system::{Settled, System};
 use base_text::FileSpan;
 use kcl_eval::{EvalError, Evaluated, LeafOptions};
 use kcl_hir::{Loaded, Program};
@@ -53,6 +53,7 @@ pub fn run(system: &(dyn System + Sync), options: &RunOptions) -> Result<RunOutp
 ///
 /// As [`run`].
 pub fn run_here(system: &dyn System, options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
+    let system = &Settled::new(system);
     Session::single(system, options).run_here(system, options)
 }
 
@@ -65,7 +66,10 @@ pub fn run_then<T: Send>(
     options: &RunOptions,
     then: impl Fn(Result<RunOutput, Box<RunError>>) -> T + Sync,
 ) -> T {
-    with_large_stack(|| run_job(&Session::single(system, options), system, options, &then))
+    with_large_stack(|| {
+        let system = &Settled::new(system);
+        run_job(&Session::single(system, options), system, options, &then)
+    })
 }
 
 pub(crate) fn run_job<T>(
@@ -178,12 +182,14 @@ pub(crate) fn show(
         show_hidden: job.options.show_hidden,
         sort_keys: job.options.sort_keys,
         type_path: job.options.include_schema_type_path,
+        follow_reads: job.options.follow_reads,
     };
     let leaves = match &evaluated.stream {
         Some(stream) => {
             if job.options.format.unwrap_or_default() == Format::Yaml {
                 // The text is shown as the program wrote it.
-                options = LeafOptions { show_hidden: true, ..LeafOptions::default() };
+                let follow_reads = options.follow_reads;
+                options = LeafOptions { show_hidden: true, follow_reads, ..LeafOptions::default() };
             }
             known.stream_leaves(programs, yaml::parse_stream(stream)?, &options)
         }
@@ -201,6 +207,7 @@ pub(crate) fn eval_options(job: &Job) -> kcl_eval::Options {
         partial: options.partial,
         complete: options.complete,
         provenance: options.provenance,
+        follow_reads: options.provenance && options.follow_reads,
         show_hidden: options.show_hidden,
         work_dir: job.program_dir.clone(),
         limits: options.limits,

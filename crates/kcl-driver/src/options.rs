@@ -46,6 +46,9 @@ pub struct RunOptions {
     pub complete: bool,
     /// Whether the output knows where its leaves come from.
     pub provenance: bool,
+    /// Whether a leaf that an expression only passes on (`image = server.image`) is from what
+    /// gave it, in the place of that expression.
+    pub follow_reads: bool,
     /// Bounds of the evaluation.
     pub limits: Limits,
     /// Whether what earlier runs found out about packages is taken from disk, and kept there

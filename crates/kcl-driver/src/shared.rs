@@ -31,7 +31,7 @@ pub(crate) struct Shared {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct EvalKey {
     arguments: Vec<(String, String)>,
-    flags: [bool; 6],
+    flags: [bool; 7],
 }
 
 impl EvalKey {
@@ -42,6 +42,7 @@ impl EvalKey {
                 options.partial,
                 options.complete,
                 options.provenance,
+                options.follow_reads,
                 options.strict_range_check,
                 options.debug,
                 options.show_hidden,

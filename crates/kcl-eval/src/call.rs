@@ -334,9 +334,16 @@ impl<'p> Evaluator<'p> {
         let base = self.stack.len();
         for &arg in args {
             let value = self.eval(arg)?;
+            if self.options.follow_reads {
+                self.note_argument(arg, &value);
+            }
             self.stack.push(value);
         }
-        self.run_closure(func, closure, base, args.len(), &[])
+        let result = self.run_closure(func, closure, base, args.len(), &[]);
+        while self.given_arguments.last().is_some_and(|last| last.is_from(base)) {
+            self.given_arguments.pop();
+        }
+        result
     }
 
     fn call_closure(&mut self, func: &Rc<Func>, closure: &Closure, args: &CallArgs) -> Eval<Value> {

@@ -131,7 +131,8 @@ impl<'p> Evaluator<'p> {
         beaten: Origin,
     ) -> Eval<()> {
         let value = self.eval_entry_value(item, unify)?;
-        let origin = self.outvote(beaten, self.origin(item.value));
+        let own = self.origin_of(item.value, &value);
+        let origin = self.outvote(beaten, own);
         let Some(key_expr) = item.key else {
             let made = std::mem::take(dict);
             let value = self.stamped(value, origin);

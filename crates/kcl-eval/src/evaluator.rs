@@ -159,6 +159,8 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) stream: Option<String>,
     /// The call of a built-in that was begun last; kept for provenance only.
     pub(crate) call_at: Origin,
+    /// The arguments of running lambdas whose givers are known.
+    pub(crate) given_arguments: Vec<crate::provenance::GivenArgument>,
     pub(crate) warnings: Vec<Diagnostic>,
     /// Whether instances keep only what is written.
     pub(crate) partial: bool,
@@ -242,6 +244,7 @@ impl<'p> Evaluator<'p> {
             imports_are_pure: false,
             stream: None,
             call_at: Origin(0),
+            given_arguments: Vec::new(),
             warnings: Vec::new(),
             partial: options.partial,
             provenance,

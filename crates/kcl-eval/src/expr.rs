@@ -452,10 +452,10 @@ impl<'p> Evaluator<'p> {
             match &self.frame.module[item].kind {
                 Expr::Starred(_) | Expr::ListIf { .. } => self.unpack(list, &value, item)?,
                 _ => {
-                    list.items.push(value);
                     if self.options.provenance {
-                        list.origins.push(self.origin(item));
+                        list.origins.push(self.origin_of(item, &value));
                     }
+                    list.items.push(value);
                 }
             }
         }

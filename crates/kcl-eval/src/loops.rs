@@ -13,6 +13,25 @@ enum Collected {
     Dict(Value),
 }
 
+/// Room for at most so many results is made ahead: rounds may give the same key.
+const MAX_ROOM: usize = 1 << 12;
+
+impl Collected {
+    /// Makes room for the results of `n` rounds.
+    fn reserve(&mut self, n: usize) {
+        let n = n.min(MAX_ROOM);
+        match self {
+            Self::List(list) => list.items.reserve(n),
+            Self::Dict(Value::Dict(dict)) => {
+                if let Some(dict) = Rc::get_mut(dict) {
+                    dict.reserve(n);
+                }
+            }
+            Self::Dict(_) => {}
+        }
+    }
+}
+
 /// What a loop evaluates for each round.
 #[derive(Clone, Copy)]
 enum Body<'p> {
@@ -38,6 +57,15 @@ impl Walk {
             }
         };
         Ok(Self { over, chars, at: 0 })
+    }
+
+    /// The number of rounds.
+    fn len(&self) -> usize {
+        match &self.over {
+            Value::List(list) => list.items.len(),
+            Value::Str(_) => self.chars.len(),
+            over => over.as_config().map_or(0, Dict::len),
+        }
     }
 
     /// Puts the next item into one variable, or the next key (or position) and its value
@@ -142,6 +170,9 @@ impl<'p> Evaluator<'p> {
         };
         let over = self.eval(generator.iter)?;
         let mut walk = Walk::new(over)?;
+        if inner.is_empty() && generator.ifs.is_empty() {
+            collected.reserve(walk.len());
+        }
         let n_vars = generator.targets.len();
         while walk.step(&mut self.stack[slot..slot + n_vars])? {
             let mut skip = false;
@@ -161,20 +192,20 @@ impl<'p> Evaluator<'p> {
         match (body, collected) {
             (Body::Item(elt), Collected::List(list)) => {
                 let value = self.eval(elt)?;
-                list.items.push(value);
                 if self.options.provenance {
-                    list.origins.push(self.origin(elt));
+                    list.origins.push(self.origin_of(elt, &value));
                 }
+                list.items.push(value);
                 self.charge(size_of::<Value>())
             }
             (Body::Entry(entry), Collected::Dict(dict)) => {
                 let value = self.eval(entry.value)?;
+                let origin = self.origin_of(entry.value, &value);
                 let key = match entry.key {
                     Some(key) => self.eval(key)?,
                     None => Value::Undefined,
                 };
                 let key = key_text(&key);
-                let origin = self.origin(entry.value);
                 self.charge(size_of::<Entry>())?;
                 let slot = Slot::new(crate::union::merge_op(entry.op), None);
                 self.place_entry(dict, Entry { key, value, slot, origin })

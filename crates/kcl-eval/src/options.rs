@@ -37,6 +37,8 @@ pub struct Options {
     pub complete: bool,
     /// Whether the candidates that a leaf beat are kept.
     pub provenance: bool,
+    /// With provenance: whether it is kept what gave a value that an expression only reads.
+    pub follow_reads: bool,
     /// Whether private names are kept in the result.
     pub show_hidden: bool,
     /// The working folder.

@@ -2,11 +2,14 @@
 //!
 //! Each value in a dict or list has an [`Origin`]: the number of the expression that set it,
 //! or the number of a *contest*, in which it beat the value that stood there before. Numbers
-//! are given to programs one after the other, so values of several programs can be merged.
+//! are given to programs one after the other, so values of several programs can be merged. A
+//! contest also notes what gave a value that its winner only read ([`given`]).
 
+mod given;
 mod leaves;
 mod source;
 
+pub(crate) use given::GivenArgument;
 pub use leaves::{Leaf, LeafOptions, Step};
 pub use source::Source;
 
@@ -14,7 +17,7 @@ use crate::Options;
 use crate::evaluator::Evaluator;
 use kcl_hir::Program;
 use kcl_value::{Origin, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// Origins from here on stand for a winner with the candidates it beat.
@@ -31,6 +34,8 @@ const MAIN_ROOM: u32 = 1 << 22;
 pub struct Provenance {
     programs: Vec<Numbers>,
     contests: Vec<Contest>,
+    /// The contests that stand for reads, by the expression and what it read.
+    reads: FxHashMap<(Origin, Origin), Origin>,
     /// Where the value of the whole program is from, if it is one expression.
     pub(crate) root: Origin,
     /// What the last `manifests.yaml_stream` was called with, and where.
@@ -53,6 +58,8 @@ struct Contest {
     old: Origin,
     /// The winner with what it had beaten before.
     new: Origin,
+    /// What gave the value, if the winner only read it.
+    given: Origin,
 }
 
 impl Provenance {
@@ -89,7 +96,7 @@ impl Provenance {
             // The same expression again: it keeps what it had beaten.
             return old;
         }
-        self.contests.push(Contest { winner, old, new });
+        self.contests.push(Contest { winner, old, new, given: Origin(0) });
         Origin(FIRST_CONTEST + (self.contests.len() - 1) as u32)
     }
 

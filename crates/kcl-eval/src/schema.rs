@@ -255,7 +255,11 @@ impl<'p> Evaluator<'p> {
         });
         if !replaces {
             let default = match attr.value {
-                Some(value) => Some((self.eval(value)?, self.origin(value))),
+                Some(expr) => {
+                    let value = self.eval(expr)?;
+                    let origin = self.origin_of(expr, &value);
+                    Some((value, origin))
+                }
                 None => self.literal_default(id, attr),
             };
             if let Some((value, origin)) = default {

@@ -208,7 +208,7 @@ impl<'p> Evaluator<'p> {
             let ty = self.runtime_type(ty);
             value = self.cast(value, &ty, false)?;
         }
-        let origin = self.origin(assign.value);
+        let origin = self.origin_of(assign.value, &value);
         for (at, target) in assign.targets.iter().enumerate() {
             self.store_target(id, at as u32, target, value.clone(), origin)?;
         }

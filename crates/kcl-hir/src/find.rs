@@ -3,6 +3,7 @@
 use crate::entry::{MOD_FILE, PackageMap, file_name, is_source, is_test};
 use base_system::System;
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -42,6 +43,8 @@ pub(crate) struct Finder<'s> {
     system: &'s dyn System,
     packages: &'s PackageMap,
     vendors: &'s [PathBuf],
+    /// Those vendor folders that are there.
+    present: OnceCell<Vec<&'s Path>>,
     known: FxHashMap<(Home, String), Lookup>,
 }
 
@@ -51,7 +54,7 @@ impl<'s> Finder<'s> {
         packages: &'s PackageMap,
         vendors: &'s [PathBuf],
     ) -> Self {
-        Self { system, packages, vendors, known: FxHashMap::default() }
+        Self { system, packages, vendors, present: OnceCell::new(), known: FxHashMap::default() }
     }
 
     /// Finds the package that `path`, made absolute, means inside `home`.
@@ -125,7 +128,11 @@ impl<'s> Finder<'s> {
 
     /// The folder of a package in the vendor folders; it needs its own `kcl.mod`.
     fn vendored(&self, name: &str, path: &str) -> Option<PathBuf> {
-        let vendor = self.vendors.iter().find(|vendor| {
+        let present = self.present.get_or_init(|| {
+            let folders = self.vendors.iter().map(PathBuf::as_path);
+            folders.filter(|folder| self.system.exists(folder)).collect()
+        });
+        let vendor = present.iter().find(|vendor| {
             let folder = join_path(vendor, path);
             self.system.exists(&folder) || self.system.exists(&folder.with_extension("k"))
         })?;

@@ -34,7 +34,8 @@ pub(crate) fn lex_part(
     errors: &mut Vec<SyntaxError>,
 ) -> Lexed {
     let mut lexer = Lexer::new(text, start, end, errors);
-    lexer.tokens.reserve((end - start) / 5);
+    // Dense code has a token for about every three bytes.
+    lexer.tokens.reserve((end - start) / 3);
     lexer.run();
     Lexed { tokens: lexer.tokens, comments: lexer.comments }
 }

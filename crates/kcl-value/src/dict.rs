@@ -114,6 +114,11 @@ impl Dict {
         Self { entries: Vec::with_capacity(n), index: None }
     }
 
+    /// Makes room for `n` more entries.
+    pub fn reserve(&mut self, n: usize) {
+        self.entries.reserve(n);
+    }
+
     /// The number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
@@ -218,7 +223,7 @@ impl Dict {
             let place = Place { hash: hash(&self.entries[at].key), at: at as u32 };
             index.insert_unique(place.spread(), place, |place| place.spread());
         } else if self.entries.len() > SCAN_LIMIT {
-            self.build_index();
+            self.build_index(self.entries.capacity());
         }
     }
 
@@ -228,7 +233,7 @@ impl Dict {
         let entry = self.entries.remove(at);
         self.index = None;
         if self.entries.len() > SCAN_LIMIT {
-            self.build_index();
+            self.build_index(2 * self.entries.len());
         }
         Some(entry.value)
     }
@@ -239,7 +244,7 @@ impl Dict {
         let entry = self.entries.swap_remove(at);
         self.index = None;
         if self.entries.len() > SCAN_LIMIT {
-            self.build_index();
+            self.build_index(2 * self.entries.len());
         }
         Some(entry.value)
     }
@@ -249,13 +254,14 @@ impl Dict {
         self.entries.retain(keep);
         self.index = None;
         if self.entries.len() > SCAN_LIMIT {
-            self.build_index();
+            self.build_index(2 * self.entries.len());
         }
     }
 
-    fn build_index(&mut self) {
+    /// Builds the index, with room for `n` entries.
+    fn build_index(&mut self, n: usize) {
         let entries = &self.entries;
-        let mut index = HashTable::with_capacity(entries.len() * 2);
+        let mut index = HashTable::with_capacity(n);
         for (at, entry) in entries.iter().enumerate() {
             let place = Place { hash: hash(&entry.key), at: at as u32 };
             index.insert_unique(place.spread(), place, |place| place.spread());

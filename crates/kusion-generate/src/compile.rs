@@ -5,7 +5,7 @@ use crate::identity::{Additions, Settled, settle};
 use crate::link::link;
 use crate::{CompileOptions, GenerateError, crds, origins, shapes};
 use base_diag::Colour;
-use base_system::System;
+use base_system::{ReadOnly, System};
 use kcl_driver::{Format, Input, RunOptions, Session, parse_argument};
 use kusion_model::{Origins, Spec};
 use std::path::{Path, PathBuf};
@@ -62,6 +62,20 @@ pub fn compile(
     }
     let job = Job { system, options, work_dir, arguments };
     job.compile_all(&stacks)
+}
+
+/// Says where the attributes of the stack in a folder come from: compiles it, and changes
+/// nothing. Empty if it does not compile so.
+///
+/// Programs are run from less of their packages, and share more of them, as long as nobody
+/// wants to know that.
+pub fn trace<S: System + Sync>(system: &S, options: &CompileOptions, folder: &Path) -> Origins {
+    let system = ReadOnly::new(system);
+    let folders = vec![folder.to_path_buf()];
+    let options = CompileOptions { folders, no_origins: false, ..options.clone() };
+    let found = compile(&system, &options).unwrap_or_default();
+    let own = found.into_iter().find(|it| it.stack.folder == folder);
+    own.map(|it| it.origins).unwrap_or_default()
 }
 
 struct Job<'a> {
@@ -124,6 +138,7 @@ impl Job<'_> {
             overrides: self.options.overrides.clone(),
             format: Some(Format::Json),
             provenance: !self.options.no_origins,
+            follow_reads: true,
             use_cache: true,
             ..RunOptions::default()
         };

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Which runtime answers for a resource: `Kubernetes`, `Terraform`, or another registered one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -95,21 +95,45 @@ impl fmt::Display for Origin {
 
 /// Where the leaves of the attributes of resources come from. A side table: the Spec itself does
 /// not change with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Origins {
-    leaves: BTreeMap<ResourceId, BTreeMap<FieldPath, Origin>>,
+    table: OnceLock<Table>,
+    /// Makes the table when somebody asks for the first time.
+    later: Option<Arc<dyn Fn() -> Origins + Send + Sync>>,
 }
 
+type Table = BTreeMap<ResourceId, BTreeMap<FieldPath, Origin>>;
+
 impl Origins {
+    /// Makes a table that is found out when somebody asks for the first time.
+    pub fn later(make: impl Fn() -> Origins + Send + Sync + 'static) -> Self {
+        Self { table: OnceLock::new(), later: Some(Arc::new(make)) }
+    }
+
     /// Notes what set a leaf.
     pub fn insert(&mut self, id: ResourceId, path: FieldPath, origin: Origin) {
-        self.leaves.entry(id).or_default().insert(path, origin);
+        let mut table = self.table.take().unwrap_or_default();
+        table.entry(id).or_default().insert(path, origin);
+        self.table = table.into();
     }
 
     /// Returns what set the value at a path, or the first leaf below it.
     pub fn find(&self, id: &ResourceId, path: &FieldPath) -> Option<&Origin> {
-        let leaves = self.leaves.get(id)?;
+        let leaves = self.table().get(id)?;
         let (found, origin) = leaves.range(path.clone()..).next()?;
         path.is_prefix_of(found).then_some(origin)
+    }
+
+    fn table(&self) -> &Table {
+        self.table.get_or_init(|| {
+            let made = self.later.as_ref().map(|make| make()).unwrap_or_default();
+            made.table.into_inner().unwrap_or_default()
+        })
+    }
+}
+
+impl fmt::Debug for Origins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Origins").field(self.table()).finish()
     }
 }

@@ -24,6 +24,7 @@ fn each_leaf_of_the_output_has_one_place() -> anyhow::Result<()> {
         // What the reference accepts and we do not is the score's business.
         let Ok(plain) = run(&OsSystem, &options) else { continue };
         options.provenance = true;
+        options.follow_reads = true;
         let Ok(known) = run(&OsSystem, &options) else {
             problems.push(format!("{}: fails with provenance", case.name));
             continue;
@@ -33,9 +34,13 @@ fn each_leaf_of_the_output_has_one_place() -> anyhow::Result<()> {
             problems.push(format!("{}: other output with provenance", case.name));
         }
         options.format = Some(Format::Json);
-        let Ok(json) = run(&OsSystem, &options) else { continue };
-        n_leaves += json.provenance.as_ref().map_or(0, |found| found.leaves.len());
-        problems.extend(check(&json, &options).map(|problem| format!("{}: {problem}", case.name)));
+        for follow_reads in [false, true] {
+            let options = RunOptions { follow_reads, ..options.clone() };
+            let Ok(json) = run(&OsSystem, &options) else { continue };
+            n_leaves += json.provenance.as_ref().map_or(0, |found| found.leaves.len());
+            let problem = check(&json, &options).map(|it| format!("{}: {it}", case.name));
+            problems.extend(problem);
+        }
     }
     std::fs::remove_dir_all(&scratch)?;
     assert_eq!(problems, Vec::<String>::new(), "of {n_cases} cases, {n_leaves} leaves");

@@ -397,3 +397,58 @@ fn what_is_shown_has_leaves() {
     options.show_hidden = true;
     check_with(&[("main.k", "b = 1\na = None\n_c = 2\n")], &options, "_c => 3:6 2\nb => 1:5 1");
 }
+
+fn check_givers(files: &[(&str, &str)], wanted: &str) {
+    let options = RunOptions { follow_reads: true, ..RunOptions::default() };
+    check_with(files, &options, wanted);
+}
+
+#[test]
+fn what_is_only_passed_on_is_from_its_giver() {
+    check_givers(
+        &[(
+            "main.k",
+            "_a = {x = 1, y = [2], z.w = 3}\n\
+             b = {x = _a.x, y = _a.y[0], z = _a[\"z\"].w, s = _a.x + 0}\n\
+             c = b.x\n\
+             d = [c, (b.z)]\n\
+             e = _a.none or b.x\n",
+        )],
+        "b.x => 1:11 1\nb.y => 1:19 2\nb.z => 1:29 3\nb.s => 2:48 _a.x + 0\nc => 1:11 1\n\
+         d.0 => 1:11 1\nd.1 => 1:29 3\ne => 1:11 1",
+    );
+}
+
+#[test]
+fn a_back_end_shows_what_the_front_end_gave() {
+    let back = "schema Server:\n    image: str\n    replicas: int = 1\n    env: {str:str} = {}\n\
+        schema Backend[server: Server]:\n    _count = server.replicas\n    object: {str:} = {\n        \
+        image = server.image\n        replicas = _count\n        \
+        env = [_env(key, server.env[key]) for key in server.env]\n        kind = \"X\"\n    }\n\
+        _env = lambda name: str, value: str {\n    {name = name, value = value}\n}\n";
+    let main = "import back\n_server = back.Server {\n    image = \"a:1\"\n    env.K = \"v\"\n}\n\
+        object = back.Backend(_server).object\n";
+    check_givers(
+        &[("main.k", main), ("back.k", back), ("kcl.mod", "")],
+        "object.image => 3:13 \"a:1\"\nobject.replicas => back.k:3:21 1\n\
+         object.env.0.name => back.k:14:13 name\nobject.env.0.value => 4:13 \"v\"\n\
+         object.kind => back.k:11:16 \"X\"",
+    );
+}
+
+#[test]
+fn arguments_of_lambdas_are_their_own() {
+    check_givers(
+        &[(
+            "main.k",
+            "_f = lambda x, y {\n    _z = x\n    {x = x, y = y, z = _z}\n}\n\
+             _a = {x = 1}\n\
+             b = _f(_a.x, 1)\n\
+             c = _f(1, _a.x)\n\
+             d = _f(_f(_a.x, 2).x, 3)\n",
+        )],
+        "b.x => 5:11 1\nb.y => 3:17 y\nb.z => 3:24 _z\n\
+         c.x => 3:10 x\nc.y => 5:11 1\nc.z => 3:24 _z\n\
+         d.x => 3:10 x\nd.y => 3:17 y\nd.z => 3:24 _z",
+    );
+}

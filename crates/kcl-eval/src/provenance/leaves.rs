@@ -39,6 +39,9 @@ pub struct LeafOptions<'o> {
     pub sort_keys: bool,
     /// Whether instances have a `_type` with their schema's name.
     pub type_path: bool,
+    /// Whether a value that is only passed on is from what gave it; needs an evaluation with
+    /// [`follow_reads`](crate::Options::follow_reads).
+    pub follow_reads: bool,
 }
 
 /// The way down to a value.
@@ -229,7 +232,9 @@ impl Visit<'_> {
     fn leaf(&mut self) {
         let provenance = self.provenance;
         let known = self.trail.origins.iter().rev().find(|origin| origin.0 != 0);
-        let winner = known.map_or(Origin(0), |origin| provenance.node(*origin));
+        let known = known.copied().unwrap_or_default();
+        let winner = provenance.node(known);
+        let source = if self.options.follow_reads { provenance.giver(known) } else { winner };
         let mut seen = FxHashSet::default();
         seen.insert(winner);
         let mut found = Vec::new();
@@ -248,7 +253,7 @@ impl Visit<'_> {
         }
         self.leaves.push(Leaf {
             path: self.trail.path.clone(),
-            source: provenance.source(self.programs, winner),
+            source: provenance.source(self.programs, source),
             beaten,
         });
     }

@@ -38,6 +38,13 @@ pub(super) const MODULE: Module = Module {
 /// Deeper nesting of blocks or of brackets is refused.
 const MAX_NESTING: usize = 100;
 
+/// The parser of templates asks how much is left of the stack; on one that is not the thread's
+/// own, it gets one of which this is known.
+const STACK: usize = 8 << 20;
+
+/// What the nesting that is allowed needs.
+const MIN_STACK: usize = 1 << 20;
+
 fn execute(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let template = text(only(args, "template", "execute")?);
     check_nesting(template)?;
@@ -45,13 +52,17 @@ fn execute(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
         Some(data) => object(data.as_config().ok_or_else(|| Fault::new("invalid dict value"))?),
         None => Json::Object(Map::new()),
     };
+    stacker::maybe_grow(MIN_STACK, STACK, || fill(template, &data))
+}
+
+fn fill(template: &str, data: &Json) -> Result<Value> {
     let mut engine = Handlebars::new();
     engine.register_helper("raw", Box::new(raw));
     engine
         .register_template_string("template", template)
         .map_err(|error| Fault::new(format!("register template failed: {error:?}")))?;
     engine
-        .render("template", &data)
+        .render("template", data)
         .map(Value::str)
         .map_err(|error| Fault::new(format!("render template failed: {error:?}")))
 }

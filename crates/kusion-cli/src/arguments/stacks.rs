@@ -6,7 +6,8 @@ use crate::failure::{Exit, Failure};
 use crate::view::View;
 use crate::work;
 use base_system::{OsSystem, System as _};
-use kusion_generate::{CompileOptions, Compiled, Stack, compile, find};
+use kusion_generate::{CompileOptions, Compiled, Stack, compile, find, trace};
+use kusion_model::Origins;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -100,7 +101,8 @@ impl FolderArgs {
 }
 
 impl SourceArgs {
-    /// Compiles the stacks, in the order of their paths.
+    /// Compiles the stacks, in the order of their paths. Where their attributes come from is
+    /// found out when somebody asks.
     pub(crate) fn compile(&self) -> Result<Vec<Compiled>, Failure> {
         let (folders, program) = (&self.folders, &self.program);
         let options = CompileOptions {
@@ -109,9 +111,15 @@ impl SourceArgs {
             settings: program.settings.clone(),
             arguments: program.arguments.clone(),
             overrides: program.overrides.clone(),
+            no_origins: true,
             ..CompileOptions::default()
         };
-        Ok(compile(&OsSystem, &options)?)
+        let mut compiled = compile(&OsSystem, &options)?;
+        for stack in &mut compiled {
+            let (options, folder) = (options.clone(), stack.stack.folder.clone());
+            stack.origins = Origins::later(move || trace(&OsSystem, &options, &folder));
+        }
+        Ok(compiled)
     }
 }
 

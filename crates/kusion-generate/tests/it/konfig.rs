@@ -31,3 +31,20 @@ fn every_stack_compiles_to_its_golden_file() {
         }
     }
 }
+
+#[test]
+fn what_a_back_end_passes_on_is_from_the_stack() {
+    let folder = testkit::repository().join("konfig/appops/guestbook/dev");
+    let options = CompileOptions { work_dir: Some(folder), ..CompileOptions::default() };
+    let compiled = compile(&OsSystem, &options).expect("the stack compiles");
+    let find = |id: &str, path: kusion_model::FieldPath| {
+        let id = kusion_model::ResourceId::new(id);
+        compiled[0].origins.find(&id, &path).expect("the origin is known").to_string()
+    };
+    let ui = "apps/v1:Deployment:guestbook-dev:guestbook";
+    let spec = kusion_model::FieldPath::default().key("spec");
+    assert_eq!(find(ui, spec.clone().key("replicas")), "main.k:4");
+    let container = spec.key("template").key("spec").key("containers").index(0);
+    let image = find(ui, container.key("image"));
+    assert!(image.ends_with("guestbook/base/base.k:6"), "{image}");
+}
