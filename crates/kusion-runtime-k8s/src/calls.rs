@@ -50,6 +50,29 @@ impl<'a> Call<'a> {
     ) -> Self {
         Self { method, target, accept: "application/json", body: Some((content, body)) }
     }
+
+    /// Whether the call changes nothing.
+    fn is_safe(&self) -> bool {
+        self.method == Method::GET || self.target.ends_with("&dryRun=All")
+    }
+}
+
+/// The pauses before a call that changes nothing is made again.
+const PAUSES: &[Duration] = &[
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+    Duration::from_millis(400),
+    Duration::from_millis(800),
+];
+/// The longest pause that a server may ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// Whether a server can answer soon what it does not answer now.
+fn is_busy(answer: &Answer) -> bool {
+    let status = answer.status;
+    let is_meant = status.is_server_error()
+        || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
+    is_meant && failure::of_answer(answer).is_transient()
 }
 
 /// What the server said.
@@ -98,23 +121,39 @@ impl Calls {
         &self.connection.default_namespace
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole answer. What changes nothing is tried again for a
+    /// moment; of all else the engine must first find out what it has done.
     pub(crate) async fn send(&self, call: Call<'_>) -> Result<Answer, RuntimeError> {
-        let work = async {
-            let response = self.begin(call).await?;
-            let (parts, body) = response.into_parts();
-            let body = body.collect().await.map_err(|error| self.lost(&chain(&error)))?.to_bytes();
-            Ok(Answer {
-                status: parts.status,
-                warnings: warnings(&parts.headers),
-                retry_after: retry_after(&parts.headers),
-                body,
-            })
-        };
-        match tokio::time::timeout(self.timeout, work).await {
-            Ok(answer) => answer,
-            Err(_) => Err(self.lost(&format!("no answer in {} s", self.timeout.as_secs()))),
+        let mut pauses = if call.is_safe() { PAUSES } else { &[] }.iter();
+        loop {
+            let answer = tokio::time::timeout(self.timeout, self.send_once(call.clone())).await;
+            let Ok(answer) = answer else {
+                return Err(self.lost(&format!("no answer in {} s", self.timeout.as_secs())));
+            };
+            let asked = match &answer {
+                Err(error) if error.is_transient() => None,
+                Ok(answer) if is_busy(answer) => answer.retry_after,
+                _ => return answer,
+            };
+            let Some(pause) = pauses.next() else { return answer };
+            let pause = asked.unwrap_or_else(|| pause.mul_f64(0.5 + fastrand::f64()));
+            if pause > LONGEST_PAUSE {
+                return answer;
+            }
+            tokio::time::sleep(pause).await;
         }
+    }
+
+    async fn send_once(&self, call: Call<'_>) -> Result<Answer, RuntimeError> {
+        let response = self.begin(call).await?;
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.map_err(|error| self.lost(&chain(&error)))?.to_bytes();
+        Ok(Answer {
+            status: parts.status,
+            warnings: warnings(&parts.headers),
+            retry_after: retry_after(&parts.headers),
+            body,
+        })
     }
 
     /// Sends a request whose answer is read piece by piece. Only the head has to come in time.

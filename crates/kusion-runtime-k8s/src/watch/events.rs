@@ -4,6 +4,7 @@ use crate::calls::{Call, Calls, push_escaped};
 use crate::discovery::Served;
 use crate::failure;
 use bytes::{Buf as _, Bytes, BytesMut};
+use http::StatusCode;
 use http_body_util::BodyExt as _;
 use kube::client::Body;
 use kusion_runtime::RuntimeError;
@@ -74,6 +75,10 @@ impl Events {
         status.code = parts.status.as_u16();
         if status.message.is_empty() {
             status.message = format!("the watch was refused with status {}", status.code);
+        }
+        // The version is too old, which another list puts right.
+        if parts.status == StatusCode::GONE {
+            return Err(RuntimeError::Transient { message: status.message, retry_after_ms: None });
         }
         Err(failure::of_status(&status, None))
     }

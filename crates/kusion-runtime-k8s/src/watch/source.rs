@@ -153,9 +153,9 @@ impl Source {
         loop {
             let call = Call::page(&path, PAGE, self.fields, &next);
             let answer = runtime.calls.send(call).await.map_err(Stop::Failed)?;
+            // The list has grown too old: it begins again, after a pause.
             if answer.status == http::StatusCode::GONE {
-                next.clear();
-                continue;
+                return Err(Stop::Failed(runtime.calls.lost(&format!("`{path}` grew too old"))));
             }
             let answer = answer.success().map_err(Stop::Failed)?;
             let unread = |error: serde_json::Error| {

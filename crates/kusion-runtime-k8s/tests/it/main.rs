@@ -5,6 +5,8 @@ mod changing;
 mod cluster;
 mod connecting;
 mod deleting;
+mod faults;
 mod health;
+mod proxy;
 mod reading;
 mod watching;

@@ -1,0 +1,73 @@
+//! Whole operations over a network on which every request goes wrong once.
+
+use crate::proxy::{Fault, Proxy, Seen};
+use crate::world::{World, config, namespace, options, spec};
+use kusion_engine::{Confirm, Engine, Event, Outcome, Previewed, Runtimes};
+use kusion_model::{Origins, Phase, ResourceType};
+use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
+use kusion_secret::Sealer;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Spoils each request once, in one of many ways.
+fn once(seen: &Seen) -> Option<Fault> {
+    if seen.before > 0 {
+        return None;
+    }
+    let sum: usize = seen.method.bytes().chain(seen.target.bytes()).map(usize::from).sum();
+    Some(match sum % 6 {
+        0 => Fault::Status(429, Some(1)),
+        1 => Fault::Status(500, None),
+        2 => Fault::Status(503, None),
+        3 => Fault::Lost,
+        4 => Fault::Cut(0),
+        _ => Fault::Cut(40),
+    })
+}
+
+fn objects(value: &str) -> Vec<Value> {
+    let configs = (0..24).map(|place| config(&format!("c{place}"), value));
+    std::iter::once(namespace("shop")).chain(configs).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_network_loses_and_doubles_nothing() {
+    let world = World::start().await;
+    let proxy = Proxy::start(world.sandbox.address(), once);
+    let source = ClusterSource::Text(proxy.kubeconfig(&world.sandbox.kubeconfig()));
+    let runtime = KubernetesRuntime::connect(&source, Options::default()).await.expect("a runtime");
+    let runtimes = Runtimes::default().with(ResourceType::KUBERNETES, Arc::new(runtime));
+    let sealer = Sealer::new([7; 32], "a test");
+    let store = world.engine.store().clone();
+    let engine = Engine::new(store, runtimes, sealer, Arc::clone(&world.events) as _);
+    let agree = |_: &Previewed| Confirm::Agreed;
+    for value in ["1", "2"] {
+        let spec = spec(&objects(value));
+        let report = engine.apply(&world.key, &spec, &Origins::default(), &options(), &agree).await;
+        let report = report.expect("the operation ends");
+        assert_eq!(report.phase, Phase::Succeeded, "{:?}", report.steps);
+        let state = engine.store().read(&world.key).await.expect("the state is there");
+        assert_eq!((state.resources.len(), state.pending.len()), (25, 0));
+        for place in 0..24 {
+            let name = format!("c{place}");
+            let live = world.object("configmaps", "shop", &name).expect("it is there");
+            assert_eq!(live["data"]["value"], value, "{name}");
+            let id = format!("v1:ConfigMap:shop:{name}");
+            let known = state.resources[id.as_str()].identity.uid.as_deref();
+            assert_eq!(known, live["metadata"]["uid"].as_str(), "{name}");
+        }
+    }
+    let retried = |event: &Event| matches!(event, Event::Retried { .. });
+    assert!(world.events.all().iter().filter(|it| retried(it)).count() > 20);
+    // What was done before its answer was cut off is not done again.
+    for seen in proxy.seen().iter().filter(|it| it.method == "PATCH" && it.before > 0) {
+        let is_rehearsal = seen.target.contains("dryRun");
+        let first = Seen { before: 0, ..seen.clone() };
+        let was_done = matches!(once(&first), Some(Fault::Cut(_)));
+        // The second release sends each of them once more.
+        assert!(is_rehearsal || !was_done || seen.before == 1, "{seen:?}");
+    }
+    let report = engine.destroy(&world.key, &options(), &agree).await.expect("all goes");
+    assert_eq!(report.count(Outcome::Done), 25, "{:?}", report.steps);
+    assert!(world.object("configmaps", "shop", "c0").is_none());
+}
