@@ -13,9 +13,11 @@ mod manifest;
 mod place;
 mod ranges;
 mod run;
+mod runner;
 mod work;
 
 pub use find::{ListError, find_stacks, read_list};
+pub use runner::Runner;
 
 use base_diag::Colour;
 use base_system::System;

@@ -34,8 +34,8 @@ mod stack;
 
 pub use argument::{ArgumentError, parse_argument};
 pub use batch::{
-    BatchError, BatchOptions, BatchReport, BatchScope, ListError, Stack, StackOutcome, StackState,
-    find_stacks, read_list, run_batch,
+    BatchError, BatchOptions, BatchReport, BatchScope, ListError, Runner, Stack, StackOutcome,
+    StackState, find_stacks, read_list, run_batch,
 };
 pub use compile::{Compiled, compile};
 pub use error::{FailureKind, RunError};

@@ -178,15 +178,16 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Puts an entry into the literal that is being evaluated.
-    pub(crate) fn place_entry(&mut self, dict: &mut Value, entry: Entry) -> Eval<()> {
+    pub(crate) fn place_entry(&mut self, dict: &mut Value, mut entry: Entry) -> Eval<()> {
         if let Value::Dict(rc) = dict
             && let Some(target) = Rc::get_mut(rc)
             && entry.slot.index().is_none()
             && entry.slot.op() != MergeOp::Insert
-            && target.position_of(&entry.key).is_none()
         {
-            target.push_new(entry);
-            return Ok(());
+            match target.try_push(entry) {
+                Ok(()) => return Ok(()),
+                Err(refused) => entry = refused,
+            }
         }
         let op = match entry.slot.op() {
             MergeOp::Union => ConfigOp::Union,

@@ -2,6 +2,7 @@
 
 use crate::{Origin, Str, Value};
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as TableEntry;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 
@@ -217,12 +218,39 @@ impl Dict {
 
     /// Adds an entry whose key is known not to be there.
     pub fn push_new(&mut self, entry: Entry) {
-        self.entries.push(entry);
         if let Some(index) = &mut self.index {
-            let at = self.entries.len() - 1;
-            let place = Place { hash: hash(&self.entries[at].key), at: at as u32 };
+            let place = Place { hash: hash(&entry.key), at: self.entries.len() as u32 };
             index.insert_unique(place.spread(), place, |place| place.spread());
-        } else if self.entries.len() > SCAN_LIMIT {
+        }
+        self.push_indexed(entry);
+    }
+
+    /// Adds an entry unless its key is there; then it is given back.
+    ///
+    /// # Errors
+    ///
+    /// With the entry, if its key is there.
+    pub fn try_push(&mut self, entry: Entry) -> Result<(), Entry> {
+        if let Some(index) = &mut self.index {
+            let place = Place { hash: hash(&entry.key), at: self.entries.len() as u32 };
+            let is_it = |other: &Place| {
+                other.hash == place.hash && self.entries[other.at as usize].key == entry.key
+            };
+            match index.entry(place.spread(), is_it, |place| place.spread()) {
+                TableEntry::Occupied(_) => return Err(entry),
+                TableEntry::Vacant(vacant) => drop(vacant.insert(place)),
+            }
+        } else if self.position_of(&entry.key).is_some() {
+            return Err(entry);
+        }
+        self.push_indexed(entry);
+        Ok(())
+    }
+
+    /// Adds an entry that is in the index, if there is one.
+    fn push_indexed(&mut self, entry: Entry) {
+        self.entries.push(entry);
+        if self.index.is_none() && self.entries.len() > SCAN_LIMIT {
             self.build_index(self.entries.capacity());
         }
     }

@@ -22,7 +22,8 @@ use kusion_store::Session;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use tokio::sync::Semaphore;
 
 /// How one step ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,13 +95,33 @@ pub(crate) struct Execution<'a> {
     options: &'a ApplyOptions,
     redactor: Redactor,
     references: References,
-    /// How many calls the runtimes take at a time.
-    limits: BTreeMap<ResourceType, usize>,
+    /// The calls that the runtimes take at a time.
+    limits: BTreeMap<ResourceType, Limit>,
+    /// Whether no further call begins, because a step failed.
+    is_over: AtomicBool,
     places: Places<'a>,
     /// How many attempts have begun.
     attempts: AtomicU64,
     /// The objects that exist, as the latest call showed them.
     live: Mutex<HashMap<ResourceId, Live>>,
+}
+
+/// How many calls a runtime takes at a time.
+struct Limit {
+    calls: usize,
+    room: Semaphore,
+}
+
+impl Limit {
+    fn new(calls: usize) -> Self {
+        Self { calls, room: Semaphore::new(calls) }
+    }
+
+    /// How many steps are under way: some are being recorded while others are being called. Who
+    /// wants one call at a time wants one step at a time.
+    fn steps(&self) -> usize {
+        if self.calls == 1 { 1 } else { 3 * self.calls }
+    }
 }
 
 /// How a step ended, for the walk.
@@ -135,7 +156,7 @@ impl<'a> Execution<'a> {
         let limits = engine
             .runtimes
             .iter()
-            .map(|(name, it)| (name.clone(), it.parallel_calls().max(1)))
+            .map(|(name, it)| (name.clone(), Limit::new(it.parallel_calls().max(1))))
             .collect();
         let steps = previewed.plan.steps.iter().enumerate();
         let live = previewed.live.iter().map(|(id, live)| (id.clone(), live.clone())).collect();
@@ -149,6 +170,7 @@ impl<'a> Execution<'a> {
             redactor: engine.redactor(&previewed.wanted)?,
             references: References::index(&previewed.wanted),
             limits,
+            is_over: AtomicBool::new(false),
             places: steps.map(|(place, step)| (&step.id, place)).collect(),
             attempts: AtomicU64::new(0),
             live: Mutex::new(live),
@@ -219,7 +241,7 @@ impl<'a> Execution<'a> {
         let mut answers = stream::iter(
             late.iter().map(|&place| async move { (place, self.rehearse(&steps[place]).await) }),
         )
-        .buffer_unordered(self.limits.values().sum::<usize>().max(1));
+        .buffer_unordered(self.limits.values().map(|it| it.calls).sum::<usize>().max(1));
         let mut refused = Vec::new();
         while let Some((place, answer)) = answers.next().await {
             if let Err(message) = answer? {
@@ -270,20 +292,14 @@ impl<'a> Execution<'a> {
         for (meant, end) in meant.iter_mut().zip(&*ends) {
             *meant &= end.is_none();
         }
-        let limit = |it: &ResourceType| self.limits.get(it).copied().unwrap_or(1);
+        let limit = |it: &ResourceType| self.limits.get(it).map_or(1, Limit::steps);
         let ended = |place: usize| ends[place].is_some();
         let mut schedule = Schedule::new(steps, &self.places, meant, ended, limit);
         let mut running = FuturesUnordered::new();
-        let mut is_over = false;
         loop {
             while let Some(place) = schedule.begin() {
-                let reason = if is_over {
-                    Some("an earlier step failed".to_owned())
-                } else if self.options.stop.is_asked() {
-                    Some(STOPPED.to_owned())
-                } else {
-                    self.missing(place, ends)
-                };
+                let reason = self.hindrance().map(str::to_owned);
+                let reason = reason.or_else(|| self.missing(place, ends));
                 let end = match reason {
                     _ if !steps[place].action.is_change() => StepEnd::done(Vec::new()),
                     Some(reason) => StepEnd::skipped(reason),
@@ -297,11 +313,24 @@ impl<'a> Execution<'a> {
             }
             let Some((place, end)) = running.next().await else { break };
             let end = end?;
-            is_over |= end.outcome != Outcome::Done && !self.options.keep_going;
+            if end.outcome != Outcome::Done && !self.options.keep_going {
+                self.is_over.store(true, Ordering::Relaxed);
+            }
             self.finish(place, end, ends);
             schedule.end(place);
         }
         Ok(())
+    }
+
+    /// Says why no further call begins.
+    fn hindrance(&self) -> Option<&'static str> {
+        if self.is_over.load(Ordering::Relaxed) {
+            Some("an earlier step failed")
+        } else if self.options.stop.is_asked() {
+            Some("the operation was stopped")
+        } else {
+            None
+        }
     }
 
     /// Says which of the steps that a step waits for was not done.
@@ -355,7 +384,6 @@ impl<'a> Execution<'a> {
             }])
             .await?;
         self.engine.points.pass(Point::Began, Some(&step.id));
-        self.session.check()?;
         let prior = self.prior(step);
         let runtime = self.engine.runtimes.find(&step.id, &step.resource_type)?;
         let call = Call {
@@ -371,7 +399,9 @@ impl<'a> Execution<'a> {
             patience: self.patience,
             redactor: &self.redactor,
         };
-        let end = call.make().await;
+        let Some(end) = self.make(step, &call).await? else {
+            return self.leave_out(step, operation).await;
+        };
         self.engine.points.pass(Point::Called, Some(&step.id));
         let end = self.record(step, operation, sealed, end).await?;
         self.engine.points.pass(Point::Ended, Some(&step.id));
@@ -379,6 +409,31 @@ impl<'a> Execution<'a> {
             return Ok(self.wait_until_ready(step, end).await);
         }
         Ok(end)
+    }
+
+    /// Makes a call as soon as its runtime has room; none if no further call begins by then.
+    async fn make(&self, step: &Step, call: &Call<'_>) -> Result<Option<CallEnd>, EngineError> {
+        let limit = self.limits.get(&step.resource_type);
+        let permit = match limit {
+            Some(limit) => limit.room.acquire().await.ok(),
+            None => None,
+        };
+        if self.hindrance().is_some() {
+            return Ok(None);
+        }
+        self.session.check()?;
+        let end = call.make().await;
+        drop(permit);
+        Ok(Some(end))
+    }
+
+    /// Records that a call was not made after all.
+    async fn leave_out(&self, step: &Step, operation: OperationId) -> Result<StepEnd, EngineError> {
+        let message = self.hindrance().unwrap_or_default().to_owned();
+        let ending = Ending::Failed { message: message.clone() };
+        let id = step.id.clone();
+        self.session.append(vec![Record::Ended { operation, id, ending }]).await?;
+        Ok(StepEnd::skipped(message))
     }
 
     /// Returns what is known of the object that a step changes: by the state, or by the plan if
@@ -489,9 +544,6 @@ fn watched(previewed: &Previewed, id: ResourceId, live: Live) -> Option<Watched>
     let resource_type = previewed.wanted.get(&id)?.resource_type.clone();
     Some(Watched { id, resource_type, live })
 }
-
-/// Why a step did not begin after the user asked to stop.
-const STOPPED: &str = "the operation was stopped";
 
 fn is_unrehearsed(step: &Step) -> bool {
     step.action.is_change() && step.notes.iter().any(|note| note.starts_with(UNREHEARSED))

@@ -6,7 +6,9 @@ use crate::link::link;
 use crate::{CompileOptions, GenerateError, crds, origins, shapes};
 use base_diag::Colour;
 use base_system::{ReadOnly, System};
-use kcl_driver::{Format, Input, RunOptions, Session, parse_argument};
+use kcl_driver::{
+    Format, Input, Provenance, RunError, RunOptions, RunOutput, Runner, Session, parse_argument,
+};
 use kusion_model::{Origins, Spec};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,10 +93,11 @@ impl Job<'_> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = Vec::new();
+            let mut programs = self.programs(&session, stacks.len());
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(stack) = stacks.get(at) else { return done };
-                done.push((at, self.compile(&session, stack)));
+                done.push((at, self.compile(&mut programs, stack)));
             }
         };
         let cores = match self.options.threads {
@@ -128,7 +131,21 @@ impl Job<'_> {
         }
     }
 
-    fn compile(&self, session: &Session, stack: &Stack) -> Result<Compiled, GenerateError> {
+    /// Chooses how programs are run: several share what they import, a single one reads only
+    /// what it needs of packages. Neither says where values come from.
+    fn programs<'s>(&'s self, session: &'s Session, count: usize) -> Programs<'s> {
+        if count > 1 && self.options.no_origins {
+            Programs::Together(Box::new(Runner::new(session, self.system)))
+        } else {
+            Programs::Alone(session, self.system)
+        }
+    }
+
+    fn compile(
+        &self,
+        programs: &mut Programs<'_>,
+        stack: &Stack,
+    ) -> Result<Compiled, GenerateError> {
         let is_plain = !stack.has_settings && self.options.settings.is_empty();
         let run = RunOptions {
             work_dir: Some(stack.folder.clone()),
@@ -143,13 +160,11 @@ impl Job<'_> {
             ..RunOptions::default()
         };
         let shown = self.shown(&stack.folder);
-        let output = session.run_here(self.system, &run).map_err(|error| {
-            GenerateError::Program { stack: shown.clone(), text: error.to_text(Colour::Never) }
+        let output = programs.run(&run).map_err(|error| GenerateError::Program {
+            stack: shown.clone(),
+            text: error.to_text(Colour::Never),
         })?;
-        let mut notes = Vec::new();
-        if !output.warnings.is_empty() {
-            notes.push(base_diag::render_text(&output.warnings, &output.program, Colour::Never));
-        }
+        let mut notes = output.notes;
         let wrong = |message| GenerateError::Output { stack: shown.clone(), message };
         let numbered = match &output.provenance {
             Some(_) => origins::is_numbered(output.provenance.as_ref()),
@@ -185,6 +200,49 @@ impl Job<'_> {
             Ok(inner) if inner.as_os_str().is_empty() => PathBuf::from("."),
             Ok(inner) => inner.to_path_buf(),
             Err(_) => path.to_path_buf(),
+        }
+    }
+}
+
+/// How a thread runs programs.
+enum Programs<'a> {
+    /// Each for itself.
+    Alone(&'a Session, &'a (dyn System + Sync)),
+    /// With what those before it have found out about common packages.
+    Together(Box<Runner<'a>>),
+}
+
+/// What a program gave.
+struct Output {
+    result: String,
+    printed: String,
+    provenance: Option<Provenance>,
+    /// The warnings of the compiler.
+    notes: Vec<String>,
+}
+
+impl Programs<'_> {
+    fn run(&mut self, options: &RunOptions) -> Result<Output, Box<RunError>> {
+        match self {
+            Self::Alone(session, system) => {
+                session.run_here(*system, options).map(|mut output| Output::take(&mut output))
+            }
+            Self::Together(runner) => runner.run(options, Output::take),
+        }
+    }
+}
+
+impl Output {
+    fn take(output: &mut RunOutput) -> Self {
+        let mut notes = Vec::new();
+        if !output.warnings.is_empty() {
+            notes.push(base_diag::render_text(&output.warnings, &output.program, Colour::Never));
+        }
+        Self {
+            result: std::mem::take(&mut output.result),
+            printed: std::mem::take(&mut output.printed),
+            provenance: output.provenance.take(),
+            notes,
         }
     }
 }

@@ -71,13 +71,21 @@ impl fmt::Display for Holder {
 
 /// Returns the seconds since the machine's start, pauses of the machine included, the same for
 /// all of its processes.
+#[cfg(target_os = "linux")]
+pub(crate) fn uptime() -> f64 {
+    use nix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::CLOCK_BOOTTIME)
+        .map_or(0.0, |it| std::time::Duration::from(it).as_secs_f64())
+}
+
+/// Returns the seconds since the first call: here other processes are judged by whether they
+/// renew their leases alone.
+#[cfg(not(target_os = "linux"))]
 pub(crate) fn uptime() -> f64 {
     use std::sync::OnceLock;
     use std::time::Instant;
     static FIRST: OnceLock<Instant> = OnceLock::new();
-    first_word("/proc/uptime")
-        .and_then(|word| word.parse().ok())
-        .unwrap_or_else(|| FIRST.get_or_init(Instant::now).elapsed().as_secs_f64())
+    FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
 struct Process {

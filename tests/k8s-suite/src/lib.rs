@@ -11,6 +11,7 @@ mod client;
 mod kubectl;
 mod load;
 mod normal;
+mod phases;
 mod recorded;
 mod run;
 
@@ -18,5 +19,6 @@ pub use case::{Case, Step, read_cases};
 pub use client::Client;
 pub use kubectl::run_script;
 pub use load::{Cost, load};
+pub use phases::send_phases;
 pub use recorded::{Answer, Recorded};
 pub use run::{AT_ONCE, answers, check_all};

@@ -1,20 +1,27 @@
 //! `k8s-suite record KUBECONFIG` asks a real server and keeps its answers;
 //! `k8s-suite check KUBECONFIG [WORD] [--floor PERCENT]` compares a server with them;
 //! `k8s-suite kubectl KUBECONFIG [sandbox]` runs the script of commands, all of it on a sandbox;
-//! `k8s-suite load KUBECONFIG PID,…` measures what many objects and watchers cost processes.
+//! `k8s-suite load KUBECONFIG PID,…` measures what many objects and watchers cost processes;
+//! `k8s-suite send KUBECONFIG FILE` sends the requests of a file and says how long that takes.
 
 #![expect(clippy::print_stdout, reason = "a command line tool prints its result")]
 
 use anyhow::{Context as _, bail, ensure};
 use futures::stream::{self, StreamExt as _};
-use k8s_suite::{Case, Client, Recorded, answers, check_all, load, read_cases, run_script};
+use k8s_suite::{
+    Case, Client, Recorded, answers, check_all, load, read_cases, run_script, send_phases,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// How many requests `send` has under way: as many as `kusion` has.
+const SENT_AT_ONCE: usize = 16;
 
 const USAGE: &str = "usage: k8s-suite record KUBECONFIG [WORD]
        k8s-suite check KUBECONFIG [WORD] [--floor PERCENT]
        k8s-suite kubectl KUBECONFIG [sandbox]
-       k8s-suite load KUBECONFIG PID,PID,…";
+       k8s-suite load KUBECONFIG PID,PID,…
+       k8s-suite send KUBECONFIG FILE";
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
@@ -32,6 +39,11 @@ async fn main() -> anyhow::Result<()> {
     let client = Client::connect(Path::new(kubeconfig)).await?;
     if command == "load" {
         return measure(&client, word).await;
+    }
+    if command == "send" {
+        let seconds = send_phases(&client, Path::new(word), SENT_AT_ONCE).await?;
+        println!("{}", serde_json::to_string(&seconds)?);
+        return Ok(());
     }
     let mut cases = read_cases(&root.join("cases"))?;
     cases.retain(|case| case.name.contains(word));

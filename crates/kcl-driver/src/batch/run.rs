@@ -60,7 +60,7 @@ fn n_main_files(program: &Program) -> usize {
     program.main_package().map_or(0, |package| package.files.len())
 }
 
-fn load(
+pub(super) fn load(
     session: &Session,
     packages: &mut SharedPackages,
     recorder: &Recorder<'_>,
@@ -108,7 +108,7 @@ fn load(
     Ok(loaded)
 }
 
-fn evaluate(
+pub(super) fn evaluate(
     packages: &mut SharedPackages,
     recorder: &Recorder<'_>,
     job: &Job,

@@ -5,6 +5,7 @@ use crate::args::{get, only, too_few, type_text};
 use kcl_value::ops;
 use kcl_value::{CallArgs, Fault, Result, Value};
 use rustc_hash::{FxHashMap, FxHasher};
+use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
 pub(super) fn len(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
@@ -89,18 +90,28 @@ fn hash_float(number: f64, state: &mut FxHasher) {
 }
 
 pub(super) fn max(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
-    extreme(args, "max", ops::greater)
+    extreme(args, "max", Better(Ordering::Greater))
 }
 
 pub(super) fn min(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
-    extreme(args, "min", ops::less)
+    extreme(args, "min", Better(Ordering::Less))
 }
 
-fn extreme(
-    args: &CallArgs,
-    name: &str,
-    better: fn(&Value, &Value) -> Result<bool>,
-) -> Result<Value> {
+/// Which of two values is wanted, by how it compares with the other.
+#[derive(Clone, Copy)]
+struct Better(Ordering);
+
+impl Better {
+    fn is(self, value: &Value, best: &Value) -> Result<bool> {
+        match (value, best, self.0) {
+            (Value::Int(value), Value::Int(best), wanted) => Ok(value.cmp(best) == wanted),
+            (_, _, Ordering::Greater) => ops::greater(value, best),
+            _ => ops::less(value, best),
+        }
+    }
+}
+
+fn extreme(args: &CallArgs, name: &str, better: Better) -> Result<Value> {
     match args.positional.as_slice() {
         [] => Err(too_few(name)),
         [only] => extreme_item(only, better),
@@ -108,7 +119,7 @@ fn extreme(
     }
 }
 
-fn extreme_item(value: &Value, better: fn(&Value, &Value) -> Result<bool>) -> Result<Value> {
+fn extreme_item(value: &Value, better: Better) -> Result<Value> {
     match value {
         Value::Str(text) if text.is_empty() => Err(Fault::new("arg is an empty str")),
         Value::List(list) if list.items.is_empty() => Err(Fault::new("arg is an empty list")),
@@ -125,10 +136,10 @@ fn extreme_item(value: &Value, better: fn(&Value, &Value) -> Result<bool>) -> Re
     }
 }
 
-fn best(values: &[Value], better: fn(&Value, &Value) -> Result<bool>) -> Result<Value> {
+fn best(values: &[Value], better: Better) -> Result<Value> {
     let mut best = &values[0];
     for value in values {
-        if better(value, best)? {
+        if better.is(value, best)? {
             best = value;
         }
     }

@@ -48,3 +48,19 @@ fn what_a_back_end_passes_on_is_from_the_stack() {
     let image = find(ui, container.key("image"));
     assert!(image.ends_with("guestbook/base/base.k:6"), "{image}");
 }
+
+#[test]
+fn stacks_that_share_packages_compile_to_the_same() {
+    let folder = testkit::repository().join("konfig/appops");
+    let options = CompileOptions { work_dir: Some(folder), ..CompileOptions::default() };
+    let alone = compile(&OsSystem, &options).expect("all stacks compile");
+    let options = CompileOptions { no_origins: true, threads: 1, ..options };
+    let together = compile(&OsSystem, &options).expect("all stacks compile");
+    assert_eq!(alone.len(), together.len());
+    for (alone, together) in alone.iter().zip(&together) {
+        assert_eq!(alone.spec, together.spec);
+        assert_eq!((&alone.printed, &alone.notes), (&together.printed, &together.notes));
+        let traced = kusion_generate::trace(&OsSystem, &options, &alone.stack.folder);
+        assert_eq!(format!("{traced:?}"), format!("{:?}", alone.origins));
+    }
+}
