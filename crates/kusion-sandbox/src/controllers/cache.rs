@@ -73,6 +73,8 @@ pub(crate) struct Cache {
     dependents: FxHashMap<Arc<str>, FxHashSet<Place>>,
     by_uid: FxHashMap<Arc<str>, Place>,
     orphans: FxHashMap<(KindId, Arc<str>), BTreeSet<Arc<str>>>,
+    /// The endpoint slices of services, by namespace and name of the service.
+    slices: FxHashMap<(Arc<str>, Arc<str>), BTreeSet<Arc<str>>>,
     kept: RefCell<Kept>,
 }
 
@@ -86,6 +88,7 @@ impl Cache {
             dependents: FxHashMap::default(),
             by_uid: FxHashMap::default(),
             orphans: FxHashMap::default(),
+            slices: FxHashMap::default(),
             kept: RefCell::default(),
         };
         for kind in KINDS {
@@ -166,6 +169,11 @@ impl Cache {
         if place.kind == Kind::Pod as KindId || place.kind == Kind::ReplicaSet as KindId {
             self.index_orphan(place, !deleted && meta::controller(new).is_none());
         }
+        if place.kind == Kind::EndpointSlice as KindId {
+            let service = |it| meta::label(it, meta::SERVICE_NAME);
+            let after = Some(new).filter(|_| !deleted).and_then(service);
+            self.index_slice(place, old.and_then(service), after);
+        }
         let before = old.map_or(&[][..], meta::owners);
         let after = if deleted { &[][..] } else { meta::owners(new) };
         if before == after {
@@ -196,6 +204,31 @@ impl Cache {
                 self.orphans.remove(&key);
             }
         }
+    }
+
+    fn index_slice(&mut self, place: &Place, before: Option<&str>, after: Option<&str>) {
+        if before == after {
+            return;
+        }
+        if let Some(service) = before {
+            let key = (place.namespace.clone(), service.into());
+            if let Some(names) = self.slices.get_mut(&key) {
+                names.remove(&place.name);
+                if names.is_empty() {
+                    self.slices.remove(&key);
+                }
+            }
+        }
+        if let Some(service) = after {
+            let key = (place.namespace.clone(), service.into());
+            self.slices.entry(key).or_default().insert(place.name.clone());
+        }
+    }
+
+    /// The endpoint slices of a service, by name.
+    pub(crate) fn slices_of(&self, namespace: &str, service: &str) -> Vec<Arc<Value>> {
+        let names = self.slices.get(&(namespace.into(), service.into())).into_iter().flatten();
+        names.filter_map(|name| self.get(Kind::EndpointSlice, namespace, name)).collect()
     }
 
     /// The pods or replica sets of a namespace that no controller has.
@@ -287,10 +320,14 @@ mod tests {
     use serde_json::json;
 
     fn event(kind: EventKind, object: Value) -> Event {
+        event_of(Kind::Pod, kind, object)
+    }
+
+    fn event_of(resource: Kind, kind: EventKind, object: Value) -> Event {
         let (namespace, name) = (meta::namespace(&object), meta::name(&object));
         let stored = Stored::of(&format!("{namespace}/{name}"), 1, kind, object);
         let change = Change { kind, object: Arc::new(stored), previous: None };
-        Event::new(Kind::Pod.resource().clone(), change)
+        Event::new(resource.resource().clone(), change)
     }
 
     fn pod(name: &str, uid: &str, owner: Option<&str>) -> Value {
@@ -310,5 +347,21 @@ mod tests {
         assert!(!cache.has_dependents("o"));
         assert!(cache.place_of("2").is_none());
         assert_eq!(cache.content("n").count(), 1);
+    }
+    #[test]
+    fn slices_follow_the_name_of_their_service() {
+        let slice = |service: &str| {
+            json!({"metadata": {"name": "a", "namespace": "n", "uid": "1",
+                "labels": {meta::SERVICE_NAME: service}}})
+        };
+        let mut cache = Cache::new();
+        cache.apply(&event_of(Kind::EndpointSlice, EventKind::Added, slice("s")));
+        assert_eq!(cache.slices_of("n", "s").len(), 1);
+        assert!(cache.slices_of("other", "s").is_empty());
+        cache.apply(&event_of(Kind::EndpointSlice, EventKind::Modified, slice("t")));
+        assert!(cache.slices_of("n", "s").is_empty());
+        assert_eq!(cache.slices_of("n", "t").len(), 1);
+        cache.apply(&event_of(Kind::EndpointSlice, EventKind::Deleted, slice("t")));
+        assert!(cache.slices.is_empty());
     }
 }

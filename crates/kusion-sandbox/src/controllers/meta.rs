@@ -5,6 +5,9 @@ use super::kind::Kind;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+/// The label that names the service of an endpoint slice.
+pub(crate) const SERVICE_NAME: &str = "kubernetes.io/service-name";
+
 /// `metadata.name`.
 pub(crate) fn name(object: &Value) -> &str {
     text(&object["metadata"]["name"])

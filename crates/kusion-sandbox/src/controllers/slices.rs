@@ -10,7 +10,6 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const SERVICE: &str = "kubernetes.io/service-name";
 const MANAGED: &str = "endpointslice.kubernetes.io/managed-by";
 const MANAGER: &str = "endpointslice-controller.k8s.io";
 const MIRROR: &str = "endpointslicemirroring-controller.k8s.io";
@@ -44,7 +43,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     if is_headless(&service) {
         labels.insert(HEADLESS.to_owned(), "".into());
     }
-    labels.insert(SERVICE.to_owned(), key.name().into());
+    labels.insert(meta::SERVICE_NAME.to_owned(), key.name().into());
     labels.insert(MANAGED.to_owned(), MANAGER.into());
     let owner = meta::controller_reference(Kind::Service, &service);
     settle(world, key, known, wanted, &labels, &owner)
@@ -52,15 +51,9 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
 
 /// The slices of a service that a controller manages.
 fn slices(world: &World, namespace: &str, service: &str, manager: &str) -> Vec<Arc<Value>> {
-    world
-        .cache
-        .in_namespace(Kind::EndpointSlice, namespace)
-        .filter(|it| {
-            meta::label(it, SERVICE) == Some(service)
-                && meta::label(it, MANAGED) == Some(manager)
-                && !meta::is_deleting(it)
-        })
-        .collect()
+    let mut slices = world.cache.slices_of(namespace, service);
+    slices.retain(|it| meta::label(it, MANAGED) == Some(manager) && !meta::is_deleting(it));
+    slices
 }
 
 /// Endpoints by the ports that they serve.
@@ -201,7 +194,7 @@ pub(crate) fn mirror(world: &mut World, key: &Key) -> Result<(), Status> {
         wanted.push(Wanted { ports, endpoints: list });
     }
     let mut labels = endpoints["metadata"]["labels"].as_object().cloned().unwrap_or_default();
-    labels.insert(SERVICE.to_owned(), key.name().into());
+    labels.insert(meta::SERVICE_NAME.to_owned(), key.name().into());
     labels.insert(MANAGED.to_owned(), MIRROR.into());
     let owner = meta::controller_reference(Kind::Endpoints, &endpoints);
     settle(world, key, known, wanted, &labels, &owner)
