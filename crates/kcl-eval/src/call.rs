@@ -327,6 +327,25 @@ impl<'p> Evaluator<'p> {
         closure: &Closure,
         args: &'p [ExprId],
     ) -> Eval<Value> {
+        if args.len() > closure.info.n_params as usize || self.options.follow_reads {
+            return self.call_with_care(func, closure, args);
+        }
+        let base = self.stack.len();
+        for &arg in args {
+            let value = self.eval(arg)?;
+            self.stack.push(value);
+        }
+        self.run_closure(func, closure, base, args.len(), &[])
+    }
+
+    /// The same for too many arguments, or with a note of what gave each.
+    #[cold]
+    fn call_with_care(
+        &mut self,
+        func: &Rc<Func>,
+        closure: &Closure,
+        args: &'p [ExprId],
+    ) -> Eval<Value> {
         if args.len() > closure.info.n_params as usize {
             let args = self.eval_args(args, &[])?;
             return self.call_closure(func, closure, &args);
@@ -334,9 +353,7 @@ impl<'p> Evaluator<'p> {
         let base = self.stack.len();
         for &arg in args {
             let value = self.eval(arg)?;
-            if self.options.follow_reads {
-                self.note_argument(arg, &value);
-            }
+            self.note_argument(arg, &value);
             self.stack.push(value);
         }
         let result = self.run_closure(func, closure, base, args.len(), &[]);

@@ -452,10 +452,10 @@ impl<'p> Evaluator<'p> {
             match &self.frame.module[item].kind {
                 Expr::Starred(_) | Expr::ListIf { .. } => self.unpack(list, &value, item)?,
                 _ => {
-                    if self.options.provenance {
-                        list.origins.push(self.origin_of(item, &value));
-                    }
                     list.items.push(value);
+                    if self.options.provenance {
+                        self.push_origin(list, item);
+                    }
                 }
             }
         }

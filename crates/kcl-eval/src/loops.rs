@@ -192,10 +192,10 @@ impl<'p> Evaluator<'p> {
         match (body, collected) {
             (Body::Item(elt), Collected::List(list)) => {
                 let value = self.eval(elt)?;
-                if self.options.provenance {
-                    list.origins.push(self.origin_of(elt, &value));
-                }
                 list.items.push(value);
+                if self.options.provenance {
+                    self.push_origin(list, elt);
+                }
                 self.charge(size_of::<Value>())
             }
             (Body::Entry(entry), Collected::Dict(dict)) => {

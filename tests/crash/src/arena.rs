@@ -86,6 +86,8 @@ impl Arena {
         let mut command = Command::new(&self.driver);
         command.arg(self.root.join("home")).arg(&self.place).arg(self.size.to_string()).arg(what);
         command.env("KUSION_BACKEND", &self.backend);
+        // As over a network: many kills hit between an effect and its record.
+        command.env("KUSION_LATENCY_MS", "6");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }

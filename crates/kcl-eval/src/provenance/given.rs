@@ -5,7 +5,7 @@ use crate::evaluator::Evaluator;
 use crate::names::NameRef;
 use base_text::Name;
 use kcl_syntax::ast::{BinOp, Expr, ExprId, Path};
-use kcl_value::{Origin, Value, ops};
+use kcl_value::{List, Origin, Value, ops};
 
 /// How many reads behind each other are followed.
 const MAX_READS: usize = 64;
@@ -68,6 +68,14 @@ impl Evaluator<'_> {
     #[inline]
     pub(crate) fn origin_of(&mut self, expr: ExprId, value: &Value) -> Origin {
         if self.options.follow_reads { self.followed(expr, value) } else { self.origin(expr) }
+    }
+
+    /// Notes the origin of the last item of a list, which an expression has just given.
+    #[cold]
+    pub(crate) fn push_origin(&mut self, list: &mut List, expr: ExprId) {
+        let Some(item) = list.items.last() else { return };
+        let origin = self.origin_of(expr, item);
+        list.origins.push(origin);
     }
 
     #[cold]

@@ -5,6 +5,7 @@
 //! points that were passed, a line each. The state lies in a file below HOME, or where
 //! `KUSION_BACKEND` says; with `KUSION_LOCK_WAIT` the driver waits that many seconds for a stack
 //! that is held; `KUSION_PARALLEL` is the number of steps at a time.
+//! `KUSION_LATENCY_MS` is the time that a call to a folder takes, half of it after the effect.
 
 use anyhow::{Context as _, Result, bail};
 use kusion_crash::{Variant, spec};
@@ -58,8 +59,10 @@ async fn main() -> Result<()> {
 async fn runtimes(place: &str) -> Result<(Runtimes, bool)> {
     let parallel = variable("KUSION_PARALLEL").map_or(Ok(8), |it| it.parse())?;
     if let Some(folder) = place.strip_prefix("folder:") {
-        let runtime =
-            FileRuntime::open(Path::new(folder), "crash/test")?.with_parallel_calls(parallel);
+        let latency = variable("KUSION_LATENCY_MS").map_or(Ok(0), |it| it.parse())?;
+        let runtime = FileRuntime::open(Path::new(folder), "crash/test")?
+            .with_parallel_calls(parallel)
+            .with_latency(Duration::from_millis(latency));
         return Ok((Runtimes::default().with("Fake", Arc::new(runtime)), false));
     }
     let path = place.strip_prefix("kubeconfig:").context("the infrastructure is known")?;
