@@ -28,6 +28,7 @@ pub(crate) struct Place {
 }
 
 type ByName = BTreeMap<Arc<str>, Arc<Stored>>;
+type Names = BTreeSet<Arc<str>>;
 
 /// Objects whose trees stay in memory because reconcilers read them.
 const KEPT: usize = 2048;
@@ -72,9 +73,9 @@ pub(crate) struct Cache {
     objects: Vec<BTreeMap<Arc<str>, ByName>>,
     dependents: FxHashMap<Arc<str>, FxHashSet<Place>>,
     by_uid: FxHashMap<Arc<str>, Place>,
-    orphans: FxHashMap<(KindId, Arc<str>), BTreeSet<Arc<str>>>,
+    orphans: FxHashMap<(KindId, Arc<str>), Names>,
     /// The endpoint slices of services, by namespace and name of the service.
-    slices: FxHashMap<(Arc<str>, Arc<str>), BTreeSet<Arc<str>>>,
+    slices: FxHashMap<(Arc<str>, Arc<str>), Names>,
     kept: RefCell<Kept>,
 }
 
