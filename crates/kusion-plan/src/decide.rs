@@ -135,8 +135,8 @@ fn is_new(facts: &Facts<'_>) -> bool {
     !wishes.into_iter().flatten().any(|wish| is_alike(&wish.attributes, &prior.resource.attributes))
 }
 
-/// Whether two values with sealed secrets are equal. A value sealed twice has one hash, but not
-/// the same bytes.
+/// Whether two values with sealed secrets are equal. A value sealed by different versions of the
+/// engine has one hash, but perhaps not the same bytes.
 pub fn is_alike(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {

@@ -15,10 +15,11 @@ const PURPOSE: &[u8] = b"kusion sealed value, version 1";
 
 /// Seals and opens values with one key.
 ///
-/// The cipher is AES-256-GCM-SIV (RFC 8452), for which a random nonce that comes twice reveals at
-/// most that two values are equal. Encryption and hash use different keys made of the one.
+/// The cipher is AES-256-GCM-SIV (RFC 8452), for which a nonce that comes twice reveals at most that
+/// two values are equal. Encryption, nonces and hash use different keys made of the one.
 pub struct Sealer {
     cipher: LessSafeKey,
+    nonce_key: [u8; 32],
     hash_key: [u8; 32],
     /// A name of the key that reveals nothing of it.
     key_id: String,
@@ -75,6 +76,7 @@ impl Sealer {
         let unbound = UnboundKey::new(&AES_256_GCM_SIV, &cipher_key);
         Self {
             cipher: LessSafeKey::new(unbound.expect("the key has the length of the cipher's")),
+            nonce_key: blake3::derive_key("kusion 2026 sealed values: nonce", &key),
             hash_key: blake3::derive_key("kusion 2026 sealed values: hash", &key),
             key_id: HEXLOWER.encode(&name[..4]),
             place: place.to_owned(),
@@ -106,11 +108,10 @@ impl Sealer {
         }
         let plain = value.to_string().into_bytes();
         let hash = self.hash_text(&plain);
+        // The nonce follows from the value, so that the same plan has the same bytes: equal texts
+        // say no more than the equal hashes beside them.
         let mut nonce = [0; NONCE_LEN];
-        // Without random bytes the hash is as good a nonce: equal for equal values only.
-        if crate::key::random(&mut nonce).is_err() {
-            nonce.copy_from_slice(&hash.as_bytes()[..NONCE_LEN]);
-        }
+        nonce.copy_from_slice(&blake3::keyed_hash(&self.nonce_key, &plain).as_bytes()[..NONCE_LEN]);
         let mut data = plain;
         let tag = self.cipher.seal_in_place_separate_tag(
             Nonce::assume_unique_for_key(nonce),
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_have_equal_hashes_and_different_texts() {
+    fn equal_values_have_equal_hashes_and_texts() {
         let seal = |value: Value, key| {
             let mut value = json!({"a": value});
             sealer(key).seal(&mut value, &[path(&["a"])]);
@@ -293,7 +294,8 @@ mod tests {
         };
         let (one, two) = (seal("x".into(), 1), seal("x".into(), 1));
         assert_eq!(one["hash"], two["hash"]);
-        assert_ne!(one["data"], two["data"]);
+        assert_eq!(one["data"], two["data"], "the same plan has the same bytes");
+        assert_ne!(one["data"], seal("x".into(), 2)["data"]);
         assert_ne!(one["hash"], seal("y".into(), 1)["hash"]);
         assert_ne!(one["hash"], seal("x".into(), 2)["hash"]);
         assert_eq!(one["hash"], sealer(1).hash(&"x".into()));

@@ -72,3 +72,20 @@ fn a_canary_is_found_nowhere() {
     check(&out, "the output of a rollback");
     search(&project.home.folder);
 }
+
+#[test]
+fn fifty_plans_of_the_same_have_the_same_bytes() {
+    let project = Project::new("same", &[("dev", &program(CANARY))]);
+    project.ok(&["apply", "--yes"]);
+    project.write("dev", &program("another"));
+    let file = project.home.folder.join("plan.json").display().to_string();
+    let made = || {
+        let shown = project.ok(&["preview", "--output", "json", "--save", &file]);
+        (shown, fs::read_to_string(&file).expect("the plan"))
+    };
+    let first = made();
+    assert!(first.1.contains("$sealed"), "{}", first.1);
+    for _ in 1..50 {
+        assert_eq!(made(), first);
+    }
+}
