@@ -374,7 +374,6 @@ impl<'a> Execution<'a> {
             revision: self.revision,
             step: self.attempts.fetch_add(1, Ordering::Relaxed) + 1,
         };
-        self.engine.emit(&Event::Started { id: step.id.clone(), action: step.action });
         self.session
             .append(vec![Record::Began {
                 operation,
@@ -422,6 +421,8 @@ impl<'a> Execution<'a> {
             return Ok(None);
         }
         self.session.check()?;
+        // What users see begin comes to its end.
+        self.engine.emit(&Event::Started { id: step.id.clone(), action: step.action });
         let end = call.make().await;
         drop(permit);
         Ok(Some(end))
