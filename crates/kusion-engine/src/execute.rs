@@ -9,6 +9,7 @@ use crate::operation::ApplyOptions;
 use crate::points::Point;
 use crate::preview::Previewed;
 use crate::references::References;
+use crate::report::{Report, StepReport, watched};
 use crate::schedule::{Places, Schedule};
 use crate::watch::Watched;
 use futures::stream::{self, FuturesUnordered, StreamExt as _};
@@ -24,66 +25,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::Semaphore;
-
-/// How one step ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StepReport {
-    /// The resource.
-    pub id: ResourceId,
-    /// What was to be done.
-    pub action: Action,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Why it failed or did not begin; no secrets.
-    pub message: String,
-}
-
-/// What an operation did.
-#[derive(Debug)]
-pub struct Report {
-    /// The release; none if there was nothing to do.
-    pub revision: Option<u64>,
-    /// How it ended.
-    pub phase: Phase,
-    /// The steps that change something, in the order of the plan.
-    pub steps: Vec<StepReport>,
-    /// The objects that exist now, for watching.
-    pub live: Vec<Watched>,
-}
-
-impl Report {
-    /// Makes the report of an operation that had nothing to do.
-    pub(crate) fn of_nothing(previewed: &Previewed) -> Self {
-        let live = previewed
-            .live
-            .iter()
-            .filter_map(|(id, live)| watched(previewed, id.clone(), live.clone()))
-            .collect();
-        Self { revision: None, phase: Phase::Succeeded, steps: Vec::new(), live }
-    }
-
-    /// Counts the steps with an outcome.
-    pub fn count(&self, outcome: Outcome) -> usize {
-        self.steps.iter().filter(|step| step.outcome == outcome).count()
-    }
-
-    /// Says in one line what did not work; empty if everything did.
-    pub(crate) fn summary(&self) -> String {
-        let failed: Vec<&StepReport> = self
-            .steps
-            .iter()
-            .filter(|it| matches!(it.outcome, Outcome::Failed | Outcome::Unknown))
-            .collect();
-        let skipped = self.count(Outcome::Skipped);
-        match (failed.first(), skipped) {
-            (None, 0) => String::new(),
-            (None, n) => format!("stopped: {n} steps were not begun"),
-            (Some(first), n) => {
-                format!("{} failed, {n} skipped; {}: {}", failed.len(), first.id, first.message)
-            }
-        }
-    }
-}
 
 /// A walk over the steps of a plan.
 pub(crate) struct Execution<'a> {
@@ -539,11 +480,6 @@ impl<'a> Execution<'a> {
             Err(message) => StepEnd { warnings: end.warnings, ..StepEnd::failed(message) },
         }
     }
-}
-
-fn watched(previewed: &Previewed, id: ResourceId, live: Live) -> Option<Watched> {
-    let resource_type = previewed.wanted.get(&id)?.resource_type.clone();
-    Some(Watched { id, resource_type, live })
 }
 
 fn is_unrehearsed(step: &Step) -> bool {

@@ -1,5 +1,5 @@
 //! What tests share: fixtures in one string, golden files, random numbers, the
-//! conformance vectors.
+//! conformance vectors, the addresses of servers.
 //!
 //! Development only: no shipped crate depends on it, and it knows none of them, so each may
 //! use it in its tests. Start reading at [`Fixture`] and [`golden::check`].
@@ -8,10 +8,12 @@ mod corpus;
 mod fixture;
 pub mod golden;
 mod rng;
+mod servers;
 
 pub use corpus::{Case, Corpus};
 pub use fixture::{Annotation, Fixture, FixtureFile};
 pub use rng::Rng;
+pub use servers::server;
 
 use std::path::{Path, PathBuf};
 

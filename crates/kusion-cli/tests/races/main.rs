@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 use support::{Project, text};
+use testkit::server;
 
 const PROCESSES: usize = 8;
 /// How often the test looks.
@@ -65,18 +66,6 @@ fn on_s3_one_of_eight_processes_applies_a_stack() {
     if let Some(backend) = server("KUSION_TEST_S3") {
         one_of_eight_applies("s3", Some(&backend));
     }
-}
-
-/// Returns the address of a server; none, with a word, where it is not set.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn server(variable: &str) -> Option<String> {
-    let address = std::env::var(variable).ok();
-    if address.is_none() {
-        let is_needed = std::env::var_os("KUSION_TEST_SERVERS").is_some();
-        assert!(!is_needed, "`{variable}` must be set where `KUSION_TEST_SERVERS` is");
-        eprintln!("skipped: `{variable}` is not set (`.ci/store` starts the servers)");
-    }
-    address
 }
 
 fn one_of_eight_applies(name: &str, backend: Option<&str>) {

@@ -50,14 +50,7 @@ impl Place {
     /// Makes a place on a server whose address a variable holds; none, with a word, where it is
     /// not set.
     pub(crate) fn on_server(variable: &str) -> Option<Self> {
-        let Ok(url) = std::env::var(variable) else {
-            assert!(
-                std::env::var_os("KUSION_TEST_SERVERS").is_none(),
-                "`{variable}` must be set where `KUSION_TEST_SERVERS` is"
-            );
-            say(&format!("skipped: `{variable}` is not set (`.ci/store` starts the servers)"));
-            return None;
-        };
+        let url = testkit::server(variable)?;
         let mut place = Self::in_file();
         place.url = url;
         Some(place)

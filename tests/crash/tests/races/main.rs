@@ -5,6 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use kusion_crash::{Arena, Infrastructure, Variant};
 use std::path::Path;
 use std::time::Duration;
+use testkit::server;
 
 /// Longer than a lease lasts.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -26,18 +27,6 @@ fn on_s3_a_paused_process_is_fenced_off() {
     if let Some(backend) = server("KUSION_TEST_S3") {
         every_pause_is_survived("s3", &backend);
     }
-}
-
-/// Returns the address of a server; none, with a word, where it is not set.
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn server(variable: &str) -> Option<String> {
-    let address = std::env::var(variable).ok();
-    if address.is_none() {
-        let is_needed = std::env::var_os("KUSION_TEST_SERVERS").is_some();
-        assert!(!is_needed, "`{variable}` must be set where `KUSION_TEST_SERVERS` is");
-        eprintln!("skipped: `{variable}` is not set (`.ci/store` starts the servers)");
-    }
-    address
 }
 
 fn every_pause_is_survived(name: &str, backend: &str) {
