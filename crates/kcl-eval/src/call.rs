@@ -11,7 +11,7 @@ use crate::runtime_type::RuntimeType;
 use crate::typing::is_plainly;
 use base_text::{FileId, Name};
 use kcl_hir::PackageId;
-use kcl_syntax::ast::{Expr, ExprId, Keyword, Lambda, Params};
+use kcl_syntax::ast::{Call, Expr, ExprId, Keyword, Lambda, Params};
 use kcl_value::{CallArgs, Dict, Func, Origin, Str, Value};
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
@@ -75,19 +75,22 @@ pub(crate) fn instances_value(func: &Func) -> Value {
 
 impl<'p> Evaluator<'p> {
     #[inline(never)]
-    pub(crate) fn eval_call(
-        &mut self,
-        func: ExprId,
-        args: &'p [ExprId],
-        kwargs: &'p [Keyword],
-    ) -> Eval<Value> {
-        if kwargs.is_empty()
-            && let Some(func) = self.known_global(func)
-            && let Some(closure) = func.body.downcast_ref::<Closure>()
-        {
-            return self.call_closure_with(&func, closure, args);
-        }
-        let callee = self.eval_callee(func)?;
+    pub(crate) fn eval_call(&mut self, call: &'p Call) -> Eval<Value> {
+        self.nested(|it| {
+            if call.kwargs.is_empty()
+                && let NameRef::Global(at) = it.name_ref(call.func)
+                && let Some(func) = it.known_global(call.func, at)
+                && let Some(closure) = func.body.downcast_ref::<Closure>()
+            {
+                return it.call_closure_with(&func, closure, &call.args);
+            }
+            it.call_any(call)
+        })
+    }
+
+    fn call_any(&mut self, call: &'p Call) -> Eval<Value> {
+        let Call { func, args, kwargs } = call;
+        let callee = self.eval_callee(*func)?;
         if let Callee::Value(Value::Func(func)) = &callee
             && kwargs.is_empty()
             && let Some(closure) = func.body.downcast_ref::<Closure>()
@@ -96,9 +99,9 @@ impl<'p> Evaluator<'p> {
         }
         let args = self.eval_args(args, kwargs)?;
         let result = match callee {
-            Callee::Value(value) => return self.call(&value, args),
+            Callee::Value(value) => return self.call(&value, *args),
             Callee::Builtin(function) => {
-                self.call_at = self.origin(func);
+                self.call_at = self.origin(*func);
                 self.call_builtin(function, &args)
             }
             Callee::Method(text, method) => {
@@ -113,8 +116,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// The function that a global of the file's package holds, if it is final.
-    fn known_global(&mut self, func: ExprId) -> Option<Rc<Func>> {
-        let NameRef::Global(at) = self.name_ref(func) else { return None };
+    fn known_global(&mut self, func: ExprId, at: u32) -> Option<Rc<Func>> {
         let Expr::Ident(path) = &self.frame.module[func].kind else { return None };
         let target = self.targets.last().copied();
         let state = self.global(self.frame.package, at);
@@ -144,8 +146,8 @@ impl<'p> Evaluator<'p> {
         &mut self,
         args: &'p [ExprId],
         kwargs: &'p [Keyword],
-    ) -> Eval<CallArgs> {
-        let mut made = std::mem::take(&mut self.args_buffer);
+    ) -> Eval<Box<CallArgs>> {
+        let mut made = self.spare_args.take().unwrap_or_default();
         for &arg in args {
             let value = self.eval(arg)?;
             made.positional.push(value);
@@ -164,10 +166,10 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Gives the memory of arguments back for the next call.
-    fn spare_args(&mut self, mut args: CallArgs) {
+    fn spare_args(&mut self, mut args: Box<CallArgs>) {
         args.positional.clear();
         args.named.clear();
-        self.args_buffer = args;
+        self.spare_args = Some(args);
     }
 
     /// The string method of a name.
@@ -379,34 +381,34 @@ impl<'p> Evaluator<'p> {
         n_args: usize,
         named: &[(Str, Value)],
     ) -> Eval<Value> {
-        self.enter()?;
-        let info = &*closure.info;
-        for _ in n_args..info.n_slots as usize {
-            self.stack.push(Value::Undefined);
-        }
-        for ((_, inner), value) in info.captures.iter().zip(&closure.captured) {
-            self.stack[base + *inner as usize] = value.clone();
-        }
-        if let Some(slot) = closure.own_slot.get() {
-            self.stack[base + slot as usize] = Value::Func(func.clone());
-        }
-        let caller = std::mem::replace(&mut self.caller_package, self.frame.package);
-        let result = if closure.file == self.frame.file {
-            self.run_in_file(closure, base, n_args, named)
-        } else {
-            let frame = self.file_frame(closure.file);
-            let frame = std::mem::replace(&mut self.frame, frame);
-            let result = self.run_in_file(closure, base, n_args, named);
-            self.frame = frame;
+        self.nested(|it| {
+            let info = &*closure.info;
+            for _ in n_args..info.n_slots as usize {
+                it.stack.push(Value::Undefined);
+            }
+            for ((_, inner), value) in info.captures.iter().zip(&closure.captured) {
+                it.stack[base + *inner as usize] = value.clone();
+            }
+            if let Some(slot) = closure.own_slot.get() {
+                it.stack[base + slot as usize] = Value::Func(func.clone());
+            }
+            let caller = std::mem::replace(&mut it.caller_package, it.frame.package);
+            let other_frame = (closure.file != it.frame.file).then(|| {
+                let frame = it.file_frame(closure.file);
+                std::mem::replace(&mut it.frame, frame)
+            });
+            let result = it.run_in_file(closure, base, n_args, named);
+            if let Some(frame) = other_frame {
+                it.frame = frame;
+            }
+            it.caller_package = caller;
+            it.stack.truncate(base);
             result
-        };
-        self.caller_package = caller;
-        self.stack.truncate(base);
-        self.leave();
-        result
+        })
     }
 
     /// Runs a closure of the current file, with its variables from `base` on.
+    #[inline]
     fn run_in_file(
         &mut self,
         closure: &Closure,
@@ -418,17 +420,15 @@ impl<'p> Evaluator<'p> {
         let was_in_lambda = std::mem::replace(&mut self.frame.in_lambda, true);
         let loops = std::mem::take(&mut self.loop_depth);
         let backtrack = self.backtrack.take();
-        let result = if closure.this.is_none() && self.frame.this.is_none() {
-            self.run_lambda(closure, n_args, named)
-        } else {
-            let in_schema = u32::from(closure.this.is_some());
-            let this_before = std::mem::replace(&mut self.frame.this, closure.this.clone());
-            self.schema_depth += in_schema;
-            let result = self.run_lambda(closure, n_args, named);
-            self.schema_depth -= in_schema;
-            self.frame.this = this_before;
-            result
-        };
+        let in_schema = u32::from(closure.this.is_some());
+        let other_this = (in_schema != 0 || self.frame.this.is_some())
+            .then(|| std::mem::replace(&mut self.frame.this, closure.this.clone()));
+        self.schema_depth += in_schema;
+        let result = self.run_lambda(closure, n_args, named);
+        self.schema_depth -= in_schema;
+        if let Some(this) = other_this {
+            self.frame.this = this;
+        }
         self.backtrack = backtrack;
         self.loop_depth = loops;
         self.frame.base = base_before;
@@ -437,6 +437,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Runs a lambda in its frame.
+    #[inline]
     fn run_lambda(
         &mut self,
         closure: &Closure,

@@ -128,7 +128,7 @@ pub(crate) struct Evaluator<'p> {
     /// The arguments of an instance without any.
     pub(crate) no_args: Rc<CallArgs>,
     /// Memory for the arguments of the next call.
-    pub(crate) args_buffer: CallArgs,
+    pub(crate) spare_args: Option<Box<CallArgs>>,
     /// String methods by name, as far as they were looked up.
     pub(crate) methods: FxHashMap<Name, Option<&'static kcl_std::Method>>,
     /// Memory for the next interpolated string.
@@ -225,7 +225,7 @@ impl<'p> Evaluator<'p> {
             frame,
             at: Origin(0),
             no_args: Rc::default(),
-            args_buffer: CallArgs::default(),
+            spare_args: None,
             methods: FxHashMap::default(),
             text_buffer: String::new(),
             targets: Vec::new(),
@@ -433,6 +433,15 @@ impl<'p> Evaluator<'p> {
     #[inline]
     pub(crate) fn leave(&mut self) {
         self.depth_left += 1;
+    }
+
+    /// Runs code one step further and one level deeper.
+    #[inline(always)]
+    pub(crate) fn nested<T>(&mut self, code: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
+        self.enter()?;
+        let result = code(self);
+        self.leave();
+        result
     }
 
     /// Counts bytes that a new value takes.

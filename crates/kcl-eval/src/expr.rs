@@ -35,24 +35,21 @@ impl<'p> Evaluator<'p> {
             Expr::Paren(inner) => self.eval(*inner),
             Expr::Binary { op, left, right } => self.eval_binary(id, *op, *left, *right),
             Expr::Compare { left, rest } => self.compare_all(id, *left, rest).map(Value::Bool),
+            Expr::Call(call) => self.eval_call(call),
+            Expr::If { body, cond, orelse } => self.eval_if(*body, *cond, *orelse),
+            Expr::List(items) => self.eval_list(items),
+            Expr::Joined(joined) => self.eval_joined(joined),
             Expr::Type(_) | Expr::Missing => Ok(Value::None),
-            kind => self.eval_nested(id, kind),
+            kind => self.nested(|it| it.eval_compound(id, kind)),
         }
     }
 
     #[inline(never)]
-    fn eval_nested(&mut self, id: ExprId, kind: &'p Expr) -> Eval<Value> {
-        self.enter()?;
-        let value = match kind {
-            Expr::Call(call) => self.eval_call(call.func, &call.args, &call.kwargs)?,
-            Expr::If { body, cond, orelse } => {
-                let holds = self.truth(*cond)?;
-                self.eval(if holds { *body } else { *orelse })?
-            }
-            _ => self.eval_compound(id, kind)?,
-        };
-        self.leave();
-        Ok(value)
+    fn eval_if(&mut self, body: ExprId, cond: ExprId, orelse: ExprId) -> Eval<Value> {
+        self.nested(|it| {
+            let holds = it.truth(cond)?;
+            it.eval(if holds { body } else { orelse })
+        })
     }
 
     #[inline(never)]
@@ -64,7 +61,6 @@ impl<'p> Evaluator<'p> {
                 self.eval_selector(*value, attr, *has_question)
             }
             Expr::Quant(quant) => self.eval_quant(id, quant),
-            Expr::List(items) => self.eval_list(items),
             Expr::ListIf { cond, items, orelse } => self.eval_list_if(*cond, items, *orelse),
             Expr::ListComp { elt, generators } => self.eval_list_comp(id, *elt, generators),
             Expr::DictComp { entry, generators } => self.eval_dict_comp(id, entry, generators),
@@ -73,7 +69,6 @@ impl<'p> Evaluator<'p> {
             Expr::Config(items) => self.eval_config(id, items),
             Expr::Lambda(_) => Ok(self.make_closure(id)),
             Expr::Subscript(subscript) => self.eval_subscript(subscript),
-            Expr::Joined(joined) => self.eval_joined(joined),
             Expr::Number(_)
             | Expr::Constant(_)
             | Expr::String(_)
@@ -83,6 +78,8 @@ impl<'p> Evaluator<'p> {
             | Expr::Compare { .. }
             | Expr::If { .. }
             | Expr::Call(_)
+            | Expr::List(_)
+            | Expr::Joined(_)
             | Expr::Type(_)
             | Expr::Missing => Ok(Value::Undefined),
         }
@@ -231,10 +228,7 @@ impl<'p> Evaluator<'p> {
     #[inline(never)]
     fn eval_binary(&mut self, id: ExprId, op: BinOp, left: ExprId, right: ExprId) -> Eval<Value> {
         if matches!(op, BinOp::And | BinOp::Or | BinOp::As) {
-            self.enter()?;
-            let value = self.eval_logic(op, left, right)?;
-            self.leave();
-            return Ok(value);
+            return self.nested(|it| it.eval_logic(op, left, right));
         }
         if let Some(number) = self.quick_int(id) {
             self.at = self.origin(right);
@@ -439,11 +433,14 @@ impl<'p> Evaluator<'p> {
         expr.map(|expr| self.eval(expr)).transpose()
     }
 
+    #[inline(never)]
     fn eval_list(&mut self, items: &'p [ExprId]) -> Eval<Value> {
-        let mut list = List::new(Vec::with_capacity(items.len()));
-        self.eval_items(items, &mut list)?;
-        self.charge(list.items.len() * size_of::<Value>())?;
-        Ok(Value::List(Rc::new(list)))
+        self.nested(|it| {
+            let mut list = List::new(Vec::with_capacity(items.len()));
+            it.eval_items(items, &mut list)?;
+            it.charge(list.items.len() * size_of::<Value>())?;
+            Ok(Value::List(Rc::new(list)))
+        })
     }
 
     fn eval_items(&mut self, items: &'p [ExprId], list: &mut List) -> Eval<()> {
@@ -507,10 +504,15 @@ impl<'p> Evaluator<'p> {
         }
     }
 
+    #[inline(never)]
     fn eval_joined(&mut self, joined: &'p JoinedString) -> Eval<Value> {
+        self.nested(|it| it.join(&joined.parts))
+    }
+
+    fn join(&mut self, parts: &'p [StringPart]) -> Eval<Value> {
         let mut text = std::mem::take(&mut self.text_buffer);
         text.clear();
-        for part in &joined.parts {
+        for part in parts {
             match part {
                 StringPart::Text(part) => text.push_str(part),
                 StringPart::Formatted { value, spec } => {

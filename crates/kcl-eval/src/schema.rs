@@ -63,7 +63,7 @@ impl<'p> Evaluator<'p> {
         let args = if schema.args.is_empty() && schema.kwargs.is_empty() {
             self.no_args.clone()
         } else {
-            Rc::new(self.eval_args(&schema.args, &schema.kwargs)?)
+            Rc::new(*self.eval_args(&schema.args, &schema.kwargs)?)
         };
         if let (Value::Func(func), Value::Dict(config)) = (&callee, &config) {
             let site = self.origin(id);

@@ -8,7 +8,11 @@ use std::fmt;
 use std::rc::Rc;
 
 /// A KCL value: two words; cloning costs at most one counter.
+///
+/// The tag takes a word of its own, so that values move as whole words: a small tag is copied in
+/// pieces, and a load that follows at once waits for all of them.
 #[derive(Clone, Debug, Default)]
+#[repr(u64)]
 pub enum Value {
     /// `Undefined`: not there; dropped from output.
     #[default]
