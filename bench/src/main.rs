@@ -11,6 +11,7 @@ mod generate;
 mod import;
 mod measure;
 mod monorepo;
+mod order;
 mod probes;
 mod report;
 mod suite;
@@ -29,6 +30,7 @@ use tool::Tools;
 const USAGE: &str = "\
 usage: kcl-bench [options]                  measure, and write bench/RESULTS.md
        kcl-bench generate KIND N FOLDER     make one workload
+       kcl-bench order KCL WORK OUT         list the functions that short runs call (bench/order)
 
   --only PREFIX,…    only workloads whose names start so (repo: the monorepo; probes)
   --rounds N         at least so many rounds (3)
@@ -57,6 +59,12 @@ fn main() -> anyhow::Result<()> {
         Some("generate") => {
             let [kind, n, folder] = &words[1..] else { bail!(USAGE) };
             generate::generate(kind, n.parse().context(USAGE)?, Path::new(folder))
+        }
+        Some("order") => {
+            let [kcl, work, out] = &words[1..] else { bail!(USAGE) };
+            fs::create_dir_all(work)?;
+            let work = Path::new(work).canonicalize()?;
+            order::run(&Tools::find(Some(kcl.into()), &work)?, &work, Path::new(out))
         }
         _ => run(&read_options(words)?),
     }

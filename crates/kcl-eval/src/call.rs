@@ -149,8 +149,7 @@ impl<'p> Evaluator<'p> {
     ) -> Eval<Box<CallArgs>> {
         let mut made = self.spare_args.take().unwrap_or_default();
         for &arg in args {
-            let value = self.eval(arg)?;
-            made.positional.push(value);
+            made.positional.push(self.eval(arg)?);
         }
         for keyword in kwargs {
             let value = match keyword.value {
@@ -450,14 +449,15 @@ impl<'p> Evaluator<'p> {
             let Some(lambda) = self.lambda_of(closure) else { return Ok(Value::Undefined) };
             self.bind_params(lambda.params.as_ref(), n_args, named, &info.param_types)?;
         }
-        let value = match info.only_expr {
-            Some(expr) => self.eval(expr)?,
+        let result = match info.only_expr {
+            Some(expr) => self.eval(expr),
             None => {
                 let Some(lambda) = self.lambda_of(closure) else { return Ok(Value::Undefined) };
-                self.run_stmts(&lambda.body)?
+                self.run_stmts(&lambda.body)
             }
         };
-        let Some(annotation) = info.return_ty else { return Ok(value) };
+        let Some(annotation) = info.return_ty else { return result };
+        let value = result?;
         let ty = info.return_type.get_or_init(|| self.runtime_type(annotation));
         if is_plainly(&value, &ty.kind) { Ok(value) } else { self.cast(value, ty, false) }
     }

@@ -436,7 +436,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Runs code one step further and one level deeper.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn nested<T>(&mut self, code: impl FnOnce(&mut Self) -> Eval<T>) -> Eval<T> {
         self.enter()?;
         let result = code(self);

@@ -445,15 +445,14 @@ impl<'p> Evaluator<'p> {
 
     fn eval_items(&mut self, items: &'p [ExprId], list: &mut List) -> Eval<()> {
         for &item in items {
-            let value = self.eval(item)?;
-            match &self.frame.module[item].kind {
-                Expr::Starred(_) | Expr::ListIf { .. } => self.unpack(list, &value, item)?,
-                _ => {
-                    list.items.push(value);
-                    if self.options.provenance {
-                        self.push_origin(list, item);
-                    }
-                }
+            if matches!(self.frame.module[item].kind, Expr::Starred(_) | Expr::ListIf { .. }) {
+                let value = self.eval(item)?;
+                self.unpack(list, &value, item)?;
+                continue;
+            }
+            list.items.push(self.eval(item)?);
+            if self.options.provenance {
+                self.push_origin(list, item);
             }
         }
         Ok(())
