@@ -7,11 +7,13 @@ mod memory;
 mod os;
 mod read_only;
 mod settled;
+mod view;
 
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use read_only::ReadOnly;
 pub use settled::Settled;
+pub use view::View;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,12 +1,11 @@
 //! A system whose folders stay where they are.
 
-use crate::{FileKind, Metadata, System};
+use crate::{FileKind, Metadata, System, View};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::time::Duration;
 
 /// A system that looks once only whether a folder is a link.
 ///
@@ -25,26 +24,9 @@ impl<'s> Settled<'s> {
         Self { system, real: RefCell::default() }
     }
 
-    /// The system, to change it.
-    fn forget(&self) -> &'s dyn System {
-        self.real.borrow_mut().clear();
-        self.system
-    }
-
-    fn kind(&self, path: &Path) -> Option<FileKind> {
+    /// What is at a real path, as far as that is known.
+    fn known(&self, path: &Path) -> Option<FileKind> {
         self.real.borrow().get(path.as_os_str()).copied()
-    }
-
-    /// Whether something of that kind is at a path, if that is known.
-    fn is(&self, path: &Path, is_wanted: impl Fn(FileKind) -> bool) -> Option<bool> {
-        if ends_as_folder(path.as_os_str()) {
-            return None;
-        }
-        match self.kind(path) {
-            Some(kind) => Some(is_wanted(kind)),
-            // Nothing is below a file.
-            None => (self.kind(path.parent()?)? == FileKind::File).then_some(false),
-        }
     }
 
     /// Keeps a real path, and so those of the folders above it.
@@ -60,14 +42,14 @@ impl<'s> Settled<'s> {
 
     /// The real path, as far as no link is on the way.
     fn find(&self, path: &Path) -> Option<PathBuf> {
-        if self.kind(path).is_some() {
+        if self.known(path).is_some() {
             return Some(path.to_path_buf());
         }
         match path.components().next_back()? {
             Component::RootDir => Some(path.to_path_buf()),
             Component::Normal(name) => {
                 let real = self.find(path.parent()?)?.join(name);
-                if self.kind(&real).is_none() {
+                if self.known(&real).is_none() {
                     let facts = self.system.link_metadata(&real).ok()??;
                     self.keep(&real, facts.kind);
                 }
@@ -75,7 +57,7 @@ impl<'s> Settled<'s> {
             }
             Component::ParentDir => {
                 let mut real = self.find(path.parent()?)?;
-                let is_folder = self.kind(&real) == Some(FileKind::Directory);
+                let is_folder = self.known(&real) == Some(FileKind::Directory);
                 (is_folder && real.pop()).then_some(real)
             }
             Component::CurDir | Component::Prefix(_) => None,
@@ -89,21 +71,16 @@ fn ends_as_folder(path: &OsStr) -> bool {
     bytes.ends_with(b"/") || bytes.ends_with(b"/.")
 }
 
-impl System for Settled<'_> {
-    fn read_to_string(&self, path: &Path) -> io::Result<String> {
-        self.system.read_to_string(path)
+impl<'s> View for Settled<'s> {
+    type Behind = dyn System + 's;
+
+    fn behind(&self) -> &(dyn System + 's) {
+        self.system
     }
 
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.system.read(path)
-    }
-
-    fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        self.system.read_dir(path)
-    }
-
-    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        self.system.metadata(path)
+    fn to_change(&self) -> io::Result<&(dyn System + 's)> {
+        self.real.borrow_mut().clear();
+        Ok(self.system)
     }
 
     fn link_metadata(&self, path: &Path) -> io::Result<Option<Metadata>> {
@@ -118,46 +95,17 @@ impl System for Settled<'_> {
         }
     }
 
-    fn exists(&self, path: &Path) -> bool {
-        self.is(path, |_| true).unwrap_or_else(|| self.system.exists(path))
-    }
-
-    fn is_file(&self, path: &Path) -> bool {
-        let is_file = |kind| kind == FileKind::File;
-        self.is(path, is_file).unwrap_or_else(|| self.system.is_file(path))
-    }
-
-    fn is_dir(&self, path: &Path) -> bool {
-        let is_dir = |kind| kind == FileKind::Directory;
-        self.is(path, is_dir).unwrap_or_else(|| self.system.is_dir(path))
-    }
-
-    fn write(&self, path: &Path, text: &str) -> io::Result<()> {
-        self.forget().write(path, text)
-    }
-
-    fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.forget().write_bytes(path, bytes)
-    }
-
-    fn append(&self, path: &Path, text: &str) -> io::Result<()> {
-        self.forget().append(path, text)
-    }
-
-    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.forget().create_dir_all(path)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.forget().remove(path)
-    }
-
-    fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.forget().copy(from, to)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.forget().rename(from, to)
+    fn kind(&self, path: &Path) -> Option<FileKind> {
+        if !ends_as_folder(path.as_os_str()) {
+            if let Some(kind) = self.known(path) {
+                return Some(kind);
+            }
+            // Nothing is below a file.
+            if path.parent().and_then(|folder| self.known(folder)) == Some(FileKind::File) {
+                return None;
+            }
+        }
+        self.system.metadata(path).ok().map(|facts| facts.kind)
     }
 
     fn current_dir(&self) -> io::Result<PathBuf> {
@@ -168,30 +116,15 @@ impl System for Settled<'_> {
         }
         Ok(folder)
     }
-
-    fn env(&self, name: &str) -> Option<String> {
-        self.system.env(name)
-    }
-
-    fn now(&self) -> Duration {
-        self.system.now()
-    }
-
-    fn utc_offset_seconds(&self) -> i32 {
-        self.system.utc_offset_seconds()
-    }
-
-    fn random(&self) -> u128 {
-        self.system.random()
-    }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::*;
-    use crate::OsSystem;
+    use super::Settled;
+    use crate::{OsSystem, System};
     use std::os::unix::fs::symlink;
-    use std::{env, fs, process};
+    use std::path::PathBuf;
+    use std::{env, fs, io, process};
 
     #[test]
     fn real_paths_are_those_of_the_system() -> io::Result<()> {

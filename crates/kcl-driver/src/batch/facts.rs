@@ -4,7 +4,7 @@
 //! once (the files are those of one point in time) and notes which questions each stack asked,
 //! with fingerprints of the answers.
 
-use base_system::{FileKind, Metadata, System};
+use base_system::{FileKind, Metadata, System, View};
 use kcl_hir::entry::MOD_FILE;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use std::cell::{Cell, RefCell};
@@ -226,17 +226,6 @@ impl<'s> Recorder<'s> {
         self.note_text(path, || hash_bytes(text.as_bytes()));
     }
 
-    /// Notes that the current stack changes files: nothing known of them is certain now.
-    fn forget(&self) -> &dyn System {
-        self.is_volatile.set(true);
-        self.kinds.borrow_mut().clear();
-        self.reals.borrow_mut().clear();
-        self.listings.borrow_mut().clear();
-        self.common_texts.borrow_mut().clear();
-        self.plain.borrow_mut().clear();
-        self.system
-    }
-
     /// Whether any fact that a stack relies on is so.
     pub(super) fn any_asked(&self, asked: &Asked, test: impl Fn(&Fact<PathBuf>) -> bool) -> bool {
         let facts = self.facts.borrow();
@@ -312,7 +301,29 @@ fn to_known<T>(answer: io::Result<T>) -> Known<T> {
     answer.map_err(|error| error.kind())
 }
 
-impl System for Recorder<'_> {
+impl<'s> View for Recorder<'s> {
+    type Behind = dyn System + 's;
+
+    fn behind(&self) -> &(dyn System + 's) {
+        self.system
+    }
+
+    fn to_change(&self) -> io::Result<&(dyn System + 's)> {
+        self.is_volatile.set(true);
+        // Nothing known of files is certain now.
+        self.kinds.borrow_mut().clear();
+        self.reals.borrow_mut().clear();
+        self.listings.borrow_mut().clear();
+        self.common_texts.borrow_mut().clear();
+        self.plain.borrow_mut().clear();
+        Ok(self.system)
+    }
+
+    fn volatile(&self) -> &(dyn System + 's) {
+        self.is_volatile.set(true);
+        self.system
+    }
+
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
         if let Some(text) = self.common_texts.borrow().get(path.as_os_str()) {
             self.note_text(path, || hash_bytes(text.as_bytes()));
@@ -374,38 +385,6 @@ impl System for Recorder<'_> {
         given
     }
 
-    fn write(&self, path: &Path, text: &str) -> io::Result<()> {
-        self.forget().write(path, text)
-    }
-
-    fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.forget().write_bytes(path, bytes)
-    }
-
-    fn append(&self, path: &Path, text: &str) -> io::Result<()> {
-        self.forget().append(path, text)
-    }
-
-    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.forget().create_dir_all(path)
-    }
-
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.forget().remove(path)
-    }
-
-    fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.forget().copy(from, to)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.forget().rename(from, to)
-    }
-
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        self.system.current_dir()
-    }
-
     fn env(&self, name: &str) -> Option<String> {
         if let Some((known, number)) = self.variables.borrow().get(name) {
             self.rely_on(*number);
@@ -416,21 +395,6 @@ impl System for Recorder<'_> {
         let number = self.record(Question::Variable, Path::new(name), hash);
         self.variables.borrow_mut().insert(name.to_owned(), (value.clone(), number));
         value
-    }
-
-    fn now(&self) -> Duration {
-        self.is_volatile.set(true);
-        self.system.now()
-    }
-
-    fn utc_offset_seconds(&self) -> i32 {
-        self.is_volatile.set(true);
-        self.system.utc_offset_seconds()
-    }
-
-    fn random(&self) -> u128 {
-        self.is_volatile.set(true);
-        self.system.random()
     }
 }
 

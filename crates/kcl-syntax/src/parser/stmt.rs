@@ -163,34 +163,14 @@ impl Parser<'_> {
         in_schema: bool,
         start: u32,
     ) -> Option<StmtId> {
-        if in_schema && let Some(op) = self.aug_op() {
-            self.bump();
-            let value = self.expr();
+        if in_schema {
+            let given = self.aug_op().map(|op| {
+                self.bump();
+                (op, self.expr())
+            });
             if let Some(name) = self.path_name(first) {
-                let attr = SchemaAttr {
-                    name,
-                    op: Some(op),
-                    value: Some(value),
-                    is_optional: false,
-                    decorators: Vec::new(),
-                    ty,
-                };
-                let stmt = self.add_stmt(Stmt::SchemaAttr(attr), start);
-                self.skip_newlines();
-                return Some(stmt);
+                return Some(self.plain_attr(name, given, ty, start));
             }
-        } else if in_schema && let Some(name) = self.path_name(first) {
-            let attr = SchemaAttr {
-                name,
-                op: None,
-                value: None,
-                is_optional: false,
-                decorators: Vec::new(),
-                ty,
-            };
-            let stmt = self.add_stmt(Stmt::SchemaAttr(attr), start);
-            self.skip_newlines();
-            return Some(stmt);
         }
         let value = self.missing();
         let span = self.module[first].span;
@@ -224,19 +204,14 @@ impl Parser<'_> {
             && let [Taken::Target(target)] = taken.as_slice()
         {
             if let Some(op) = self.aug_op() {
-                return Some(self.attr_after_assign(target.name, op, ty, pending.start));
+                // `+= value` behind `name: T = value`: the last one counts.
+                self.bump();
+                let given = (op, self.expr());
+                return Some(self.plain_attr(target.name, Some(given), ty, pending.start));
             }
-            let attr = SchemaAttr {
-                name: crate::ast::Ident { name: target.name.name, span: target.span },
-                op: Some(AugOp::Assign),
-                value: Some(value),
-                is_optional: false,
-                decorators: Vec::new(),
-                ty,
-            };
-            let stmt = self.add_stmt(Stmt::SchemaAttr(attr), pending.start);
-            self.skip_newlines();
-            return Some(stmt);
+            let name = crate::ast::Ident { name: target.name.name, span: target.span };
+            let given = (AugOp::Assign, value);
+            return Some(self.plain_attr(name, Some(given), ty, pending.start));
         }
         let span = self.span_from(pending.start);
         let targets = self.keep_targets(taken);
@@ -245,24 +220,16 @@ impl Parser<'_> {
         Some(self.module.add_stmt(Stmt::Assign(assign), span))
     }
 
-    /// `+= value` behind `name: T = value`: the last one counts.
-    fn attr_after_assign(
+    /// Ends an attribute of a schema, with the operator and value it is given.
+    fn plain_attr(
         &mut self,
         name: crate::ast::Ident,
-        op: AugOp,
+        given: Option<(AugOp, ExprId)>,
         ty: TypeId,
         start: u32,
     ) -> StmtId {
-        self.bump();
-        let value = self.expr();
-        let attr = SchemaAttr {
-            name,
-            op: Some(op),
-            value: Some(value),
-            is_optional: false,
-            decorators: Vec::new(),
-            ty,
-        };
+        let (op, value) = given.unzip();
+        let attr = SchemaAttr { name, op, value, is_optional: false, decorators: Vec::new(), ty };
         let stmt = self.add_stmt(Stmt::SchemaAttr(attr), start);
         self.skip_newlines();
         stmt

@@ -1,12 +1,11 @@
 //! The same files give the same bytes.
 
-use base_system::{MemorySystem, Metadata, System};
+use base_system::{MemorySystem, System, View};
 use kusion_generate::{CompileOptions, compile, spec_json, spec_yaml};
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Duration;
 use testkit::Rng;
 
 /// A system that lists folders in another order each time.
@@ -15,13 +14,13 @@ struct Shuffled {
     rng: Mutex<Rng>,
 }
 
-impl System for Shuffled {
-    fn read_to_string(&self, path: &Path) -> io::Result<String> {
-        self.inner.read_to_string(path)
+impl View for Shuffled {
+    type Behind = MemorySystem;
+
+    fn behind(&self) -> &MemorySystem {
+        &self.inner
     }
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        self.inner.read(path)
-    }
+
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
         let mut entries = self.inner.read_dir(path)?;
         let mut rng = self.rng.lock().expect("no thread panics");
@@ -29,45 +28,6 @@ impl System for Shuffled {
             entries.swap(at, rng.below(at + 1));
         }
         Ok(entries)
-    }
-    fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        self.inner.metadata(path)
-    }
-    fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
-        self.inner.canonicalize(path)
-    }
-    fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.inner.write_bytes(path, bytes)
-    }
-    fn append(&self, path: &Path, text: &str) -> io::Result<()> {
-        self.inner.append(path, text)
-    }
-    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
-        self.inner.create_dir_all(path)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.inner.remove(path)
-    }
-    fn copy(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.copy(from, to)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.inner.rename(from, to)
-    }
-    fn current_dir(&self) -> io::Result<PathBuf> {
-        self.inner.current_dir()
-    }
-    fn env(&self, name: &str) -> Option<String> {
-        self.inner.env(name)
-    }
-    fn now(&self) -> Duration {
-        self.inner.now()
-    }
-    fn utc_offset_seconds(&self) -> i32 {
-        self.inner.utc_offset_seconds()
-    }
-    fn random(&self) -> u128 {
-        self.inner.random()
     }
 }
 
