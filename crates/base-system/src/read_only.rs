@@ -36,3 +36,36 @@ impl<S: System + ?Sized> View for ReadOnly<'_, S> {
         Err(io::Error::new(io::ErrorKind::PermissionDenied, "nothing may be changed here"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ReadOnly;
+    use crate::{MemorySystem, System};
+    use std::io;
+    use std::path::Path;
+
+    #[test]
+    fn changes_are_refused_and_remembered() -> io::Result<()> {
+        let system = MemorySystem::new().with_file("/a/b.k", "x = 1\n");
+        let (file, other) = (Path::new("/a/b.k"), Path::new("/a/c.k"));
+        let view = ReadOnly::new(&system);
+        assert_eq!(view.read_to_string(file)?, "x = 1\n");
+        assert!(view.is_file(file) && view.is_dir(Path::new("/a")) && !view.exists(other));
+        assert!(!view.was_refused());
+        for change in [
+            view.write(file, ""),
+            view.write_bytes(other, b""),
+            view.append(file, "y = 2\n"),
+            view.create_dir_all(other),
+            view.remove(file),
+            view.copy(file, other),
+            view.rename(file, other),
+        ] {
+            assert_eq!(change.map_err(|error| error.kind()), Err(io::ErrorKind::PermissionDenied));
+        }
+        assert!(view.was_refused());
+        assert_eq!(system.read_to_string(file)?, "x = 1\n");
+        assert!(!system.exists(other));
+        Ok(())
+    }
+}

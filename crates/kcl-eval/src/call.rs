@@ -88,6 +88,7 @@ impl<'p> Evaluator<'p> {
         })
     }
 
+    /// Evaluates what is called and its arguments, and calls it.
     fn call_any(&mut self, call: &'p Call) -> Eval<Value> {
         let Call { func, args, kwargs } = call;
         let callee = self.eval_callee(*func)?;

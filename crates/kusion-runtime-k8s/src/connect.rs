@@ -74,9 +74,8 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
     };
     // The engine decides what is tried again, and tells.
     config.default_retry = false;
-    if config.cluster_url.scheme_str() == Some("http") && config.root_cert.is_none() {
-        // Nobody proves who they are: reading all certificates of the system takes longer than
-        // most requests.
+    if needs_no_certificates(&config) {
+        // Else all those of the system are read, which takes longer than most requests.
         config.root_cert = Some(Vec::new());
     }
     let server = config.cluster_url.to_string();
@@ -85,6 +84,12 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
         unavailable(format!("no connection to `{server}` can be made: {}", chain(&error)))
     })?;
     Ok(Connection { client, server, default_namespace })
+}
+
+/// Whether nobody on the way to the server proves who they are.
+fn needs_no_certificates(config: &Config) -> bool {
+    let is_plain = config.cluster_url.scheme_str() == Some("http");
+    is_plain && config.proxy_url.is_none() && config.root_cert.is_none()
 }
 
 async fn find(context: Option<&str>) -> Result<Config, RuntimeError> {
@@ -180,4 +185,20 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::needs_no_certificates;
+    use kube::Config;
+
+    #[test]
+    fn certificates_are_read_where_somebody_proves_who_they_are() {
+        let config = |url: &'static str| Config::new(http::Uri::from_static(url));
+        assert!(needs_no_certificates(&config("http://127.0.0.1:1")));
+        assert!(!needs_no_certificates(&config("https://127.0.0.1:1")));
+        let mut behind_proxy = config("http://127.0.0.1:1");
+        behind_proxy.proxy_url = Some(http::Uri::from_static("https://127.0.0.1:2"));
+        assert!(!needs_no_certificates(&behind_proxy));
+    }
 }
