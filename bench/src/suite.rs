@@ -56,6 +56,9 @@ impl Row {
     }
 }
 
+/// No workload is run more often.
+pub(crate) const MOST_ROUNDS: usize = 40;
+
 const TOOLS: [Tool; 4] = [Tool::Reference, Tool::Jrsonnet, Tool::Ours, Tool::Reader];
 
 /// Runs one workload with all tools.
@@ -134,7 +137,7 @@ pub(crate) fn interleave(
     let mut best: Vec<Option<Result<Cost, String>>> = vec![None; runs.len()];
     let start = Instant::now();
     let mut round = 0;
-    while round < effort.rounds || start.elapsed() < effort.budget && round < 40 {
+    while round < effort.rounds || start.elapsed() < effort.budget && round < MOST_ROUNDS {
         for ((run, output), best) in runs.iter().zip(&mut best) {
             // What takes long is measured well enough the first time.
             let limit = if round > 1 { 2e3 } else { 1e4 };

@@ -1,6 +1,7 @@
 //! The programs that are compared.
 
 use crate::measure::{Cost, Run};
+use crate::suite::MOST_ROUNDS;
 use anyhow::Context as _;
 use std::env;
 use std::path::{Path, PathBuf};
@@ -97,11 +98,12 @@ impl Tools {
     }
 }
 
-/// What a program costs that is given nothing to do.
+/// What a program costs that is given nothing to do. It runs as often as with a workload: the
+/// least of few runs would be too much, and taken from the least of many.
 fn start_cost(program: &Path) -> Option<Cost> {
     let words = vec![program.display().to_string()];
     let run = Run { words, folder: env::temp_dir(), warm: false };
-    let costs = (0..5).filter_map(|_| run.measure(Duration::from_mins(1), None).ok());
+    let costs = (0..MOST_ROUNDS).filter_map(|_| run.measure(Duration::from_mins(1), None).ok());
     costs.min_by(|a, b| a.cpu.total_cmp(&b.cpu))
 }
 
