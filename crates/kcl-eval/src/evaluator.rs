@@ -7,6 +7,7 @@ use crate::layout::{Layout, Links, SchemaId};
 use crate::lazy::{Backtrack, GlobalState};
 use crate::library::Parts;
 use crate::names::{FileNames, NameRef};
+use crate::ordered::{OrderedRuns, OrderedStmts, Outermost};
 use crate::provenance::Provenance;
 use crate::runtime_type::RuntimeType;
 use crate::typing::CheckedLists;
@@ -110,6 +111,10 @@ pub(crate) struct PackageState {
     pub(crate) imports_evaluated: bool,
     /// The last statement that ran in its turn.
     pub(crate) passed: Option<(FileId, StmtId)>,
+    /// Statements that run once each, in order.
+    pub(crate) ordered: Option<Rc<OrderedStmts>>,
+    /// How far they have come.
+    pub(crate) ordered_runs: OrderedRuns,
 }
 
 pub(crate) struct Evaluator<'p> {
@@ -320,7 +325,25 @@ impl<'p> Evaluator<'p> {
                 }
             }
         }
+        self.packages[at].ordered = self.ordered_globals(package_id);
         self.packages[at].globals = self.global_states(package_id);
+    }
+
+    fn ordered_globals(&self, package: PackageId) -> Option<Rc<OrderedStmts>> {
+        let program = self.program;
+        let mut outermost = Vec::new();
+        for &file in &program.package(package).files {
+            let module: &'p Module = &program.file(file).module;
+            let stmts =
+                module.body.iter().filter(|stmt| !self.merges.removed.contains(&(file, **stmt)));
+            outermost.extend(stmts.map(|&stmt| Outermost {
+                file,
+                schema: SchemaId::NONE,
+                module,
+                stmt,
+            }));
+        }
+        OrderedStmts::find(&outermost).map(Rc::new)
     }
 
     pub(crate) fn run(&mut self) -> Eval<Value> {

@@ -2,6 +2,7 @@
 
 use crate::layout::{Layout, SchemaId};
 use crate::lazy::Progress;
+use crate::ordered::OrderedRuns;
 use crate::runtime_type::RuntimeType;
 use base_text::Name;
 use kcl_value::{CallArgs, Dict, Entry, Origin, Slot, Str, Value};
@@ -33,6 +34,8 @@ pub(crate) struct Instance {
     pub(crate) params: RefCell<Vec<(SchemaId, Vec<Value>)>>,
     /// Whether it was found to lack nothing.
     pub(crate) is_whole: Cell<bool>,
+    /// How far its ordered statements have come, if it has some.
+    pub(crate) ordered_runs: RefCell<Option<Box<OrderedRuns>>>,
 }
 
 impl Instance {
@@ -55,6 +58,7 @@ impl Instance {
             args,
             params: RefCell::new(Vec::new()),
             is_whole: Cell::new(false),
+            ordered_runs: RefCell::new(None),
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::error::Eval;
 use crate::evaluator::{Evaluator, SchemaDecl};
 use crate::lazy::{Setter, setters_of};
+use crate::ordered::{OrderedStmts, Outermost};
 use base_text::{FileId, Name};
 use indexmap::IndexMap;
 use kcl_hir::ImportTarget;
@@ -28,6 +29,14 @@ pub(crate) struct LayoutAttr {
     pub(crate) setters: Vec<Setter>,
     /// Whether a declaration (`name: T`) exists, not only assignments.
     pub(crate) is_declared: bool,
+    /// Whether the statements that set it run once each, in order.
+    pub(crate) is_ordered: bool,
+}
+
+impl LayoutAttr {
+    fn new(name: Name, key: Str) -> Self {
+        Self { name, key, setters: Vec::new(), is_declared: false, is_ordered: false }
+    }
 }
 
 /// The attributes of a schema with everything it inherits and mixes in.
@@ -44,6 +53,8 @@ pub(crate) struct Layout {
     pub(crate) wants_config: bool,
     /// Whether the schema or a base has an index signature.
     pub(crate) has_index_signature: bool,
+    /// Statements that run once each, in order.
+    pub(crate) ordered: Option<Rc<OrderedStmts>>,
 }
 
 /// The schemas that a schema builds on.
@@ -63,6 +74,7 @@ impl Layout {
             optional: Rc::from([]),
             wants_config: false,
             has_index_signature: false,
+            ordered: None,
         }
     }
 
@@ -189,7 +201,7 @@ impl<'p> Evaluator<'p> {
                 setters_of(module, file, schema, stmt, &mut |name, _| {
                     index.entry(name).or_insert_with(|| {
                         let key = self.string(name);
-                        attrs.push(LayoutAttr { name, key, setters: vec![], is_declared: false });
+                        attrs.push(LayoutAttr::new(name, key));
                         attrs.len() as u32 - 1
                     });
                 });
@@ -205,7 +217,7 @@ impl<'p> Evaluator<'p> {
                 setters_of(module, file, schema, stmt, &mut |name, setter| {
                     let slot = *index.entry(name).or_insert_with(|| {
                         let key = self.string(name);
-                        attrs.push(LayoutAttr { name, key, setters: vec![], is_declared });
+                        attrs.push(LayoutAttr::new(name, key));
                         attrs.len() as u32 - 1
                     });
                     let attr = &mut attrs[slot as usize];
@@ -213,6 +225,10 @@ impl<'p> Evaluator<'p> {
                     attr.setters.push(setter);
                 });
             }
+        }
+        let ordered = self.ordered_attrs(&schemas);
+        if let Some(ordered) = &ordered {
+            attrs.iter_mut().for_each(|attr| attr.is_ordered = ordered.has_name(attr.name));
         }
         schemas.clear();
         self.ancestry(id, true, &mut schemas)?;
@@ -253,7 +269,20 @@ impl<'p> Evaluator<'p> {
             optional: optional.into_iter().collect(),
             wants_config,
             has_index_signature,
+            ordered,
         })
+    }
+
+    /// The ordered statements of schemas whose bodies run one after the other.
+    fn ordered_attrs(&self, schemas: &[SchemaId]) -> Option<Rc<OrderedStmts>> {
+        let mut outermost = Vec::new();
+        for &schema in schemas {
+            let (file, decl) = (self.schema(schema).file, self.schema(schema).decl);
+            let module: &'p Module = &self.program.file(file).module;
+            let stmts = decl.body.iter();
+            outermost.extend(stmts.map(|&stmt| Outermost { file, schema, module, stmt }));
+        }
+        OrderedStmts::find(&outermost).map(Rc::new)
     }
 
     /// The schema that a path in a file names.

@@ -112,6 +112,8 @@ pub(crate) struct GlobalState {
     pub(crate) setters: Rc<[Setter]>,
     /// Whether it is a variable, so that it belongs to the output.
     pub(crate) is_variable: bool,
+    /// Whether the statements that set it run once each, in order.
+    pub(crate) is_ordered: bool,
 }
 
 /// Adds the setters of a statement to `found`, with the names they set.
@@ -146,7 +148,7 @@ pub(crate) fn setters_of(
 }
 
 /// The names that a statement sets, with the innermost statements that do.
-fn names_set(module: &Module, stmt: StmtId, names: &mut Vec<(Name, StmtId)>) {
+pub(crate) fn names_set(module: &Module, stmt: StmtId, names: &mut Vec<(Name, StmtId)>) {
     match &module[stmt].kind {
         Stmt::Unification(unification) => {
             names.extend(unification.target.names.first().map(|first| (first.name, stmt)));
@@ -169,6 +171,7 @@ impl<'p> Evaluator<'p> {
     /// The globals of a package before anything ran.
     pub(crate) fn global_states(&mut self, package: PackageId) -> Vec<GlobalState> {
         let program = self.program;
+        let ordered = self.packages[package.0 as usize].ordered.clone();
         let mut states = Vec::with_capacity(program.package(package).globals.len());
         for (&name, global) in &program.package(package).globals {
             let mut setters = Vec::with_capacity(global.definitions.len());
@@ -206,6 +209,7 @@ impl<'p> Evaluator<'p> {
                 progress: Progress::default(),
                 setters: setters.into(),
                 is_variable: global.kind == GlobalKind::Variable,
+                is_ordered: ordered.as_ref().is_some_and(|ordered| ordered.has_name(name)),
             });
         }
         states
@@ -219,6 +223,9 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn read_global(&mut self, package: PackageId, at: u32) -> Eval<Value> {
         let target = self.targets.last().copied();
         let state = self.global(package, at);
+        if state.is_ordered {
+            return self.read_ordered_global(package, at);
+        }
         let level = state.progress.level;
         let is_own = target == Some(state.name) && (level == 0 || state.setters.len() <= 1);
         if is_own || state.setters.is_empty() {
@@ -291,9 +298,11 @@ impl<'p> Evaluator<'p> {
             Stmt::AugAssign(assign) if assign.target.paths.is_empty()
         );
         let state = self.global(package, at);
-        state.progress.note(&state.setters, file, stmt, &value);
-        if is_update {
-            state.progress.note_update(&value);
+        if !state.is_ordered {
+            state.progress.note(&state.setters, file, stmt, &value);
+            if is_update {
+                state.progress.note_update(&value);
+            }
         }
         state.origin = origin;
         state.value = value;
@@ -302,6 +311,9 @@ impl<'p> Evaluator<'p> {
     /// Reads an attribute of an instance, making it final if it is not.
     pub(crate) fn read_attr(&mut self, this: &Rc<Instance>, slot: usize) -> Eval<Value> {
         let attr = &this.layout.attrs[slot];
+        if attr.is_ordered {
+            return self.read_ordered_attr(this, slot);
+        }
         let setters = &attr.setters;
         let level = {
             let states = this.states.borrow();

@@ -21,6 +21,7 @@ mod library;
 mod loops;
 mod names;
 mod options;
+mod ordered;
 mod output;
 mod partial;
 mod provenance;

@@ -4,6 +4,7 @@ use crate::error::{Eval, Failure, fail};
 use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
+use crate::ordered::Holder;
 use crate::rule::RuleRef;
 use kcl_hir::PackageId;
 use kcl_syntax::ast::{
@@ -163,8 +164,13 @@ impl<'p> Evaluator<'p> {
         self.in_frame(frame, n_slots as usize, |evaluator| {
             evaluator.bind_schema_params(id, this)?;
             for &stmt in &decl.body {
-                if !evaluator.is_attr_done(this, stmt) {
-                    evaluator.run_stmt(stmt)?;
+                match &this.layout.ordered {
+                    Some(ordered) if ordered.has_stmt(file, stmt) => {
+                        let holder = Holder::Instance(this.clone());
+                        evaluator.run_in_order(&holder, ordered, stmt)?;
+                    }
+                    _ if evaluator.is_attr_done(this, stmt) => {}
+                    _ => drop(evaluator.run_stmt(stmt)?),
                 }
             }
             for &decorator in &decl.decorators {
@@ -263,6 +269,9 @@ impl<'p> Evaluator<'p> {
                 None => self.literal_default(id, attr),
             };
             if let Some((value, origin)) = default {
+                if !self.may_set_attr(&this, slot, id) {
+                    return Ok(());
+                }
                 let value = match attr.op {
                     Some(AugOp::With(BinOp::BitOr)) => {
                         let before = this.get(slot);
@@ -355,7 +364,16 @@ impl<'p> Evaluator<'p> {
         Ok(())
     }
 
+    /// Whether a statement may set an attribute: of ordered ones, if no later one has.
+    pub(crate) fn may_set_attr(&mut self, this: &Rc<Instance>, slot: usize, stmt: StmtId) -> bool {
+        let attr = &this.layout.attrs[slot];
+        !attr.is_ordered || self.may_store(&Holder::Instance(this.clone()), attr.name, stmt)
+    }
+
     fn note_attr(&self, this: &Instance, slot: usize, stmt: StmtId) {
+        if this.layout.attrs[slot].is_ordered {
+            return;
+        }
         let value = this.get(slot);
         let setters = &this.layout.attrs[slot].setters;
         this.states.borrow_mut()[slot].progress.note(setters, self.frame.file, stmt, &value);

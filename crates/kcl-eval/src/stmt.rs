@@ -5,6 +5,7 @@ use crate::evaluator::Evaluator;
 use crate::expr::load_attr;
 use crate::lazy::{Backtrack, Part};
 use crate::names::NameRef;
+use crate::ordered::Holder;
 use base_text::{FileId, Name};
 use kcl_syntax::ast::{
     Assert, Assign, AugAssign, AugOp, Expr, If, MemberOrIndex, Stmt, StmtId, Target, Unification,
@@ -22,7 +23,10 @@ impl<'p> Evaluator<'p> {
             self.run_schema_decl(file, decl.name.name);
             return Ok(());
         }
-        self.run_unit(file, stmt, None)
+        match self.run_ordered_global(file, stmt) {
+            Some(result) => result,
+            None => self.run_unit(file, stmt, None),
+        }
     }
 
     /// Whether a statement only sets one name and has done so already, because it was read.
@@ -427,15 +431,22 @@ impl<'p> Evaluator<'p> {
             NameRef::Attr(_) => {
                 if let Some(this) = self.frame.this.clone()
                     && let Some(slot) = this.slot(name)
+                    && self.may_set_attr(&this, slot, id)
                 {
                     return self.assign_attr(&this, slot, value, origin, id);
                 }
                 Ok(())
             }
             NameRef::Global(at) => {
-                let was = self.global(self.frame.package, at).origin;
+                let package = self.frame.package;
+                if self.global(package, at).is_ordered
+                    && !self.may_store(&Holder::Package(package), name, id)
+                {
+                    return Ok(());
+                }
+                let was = self.global(package, at).origin;
                 let origin = self.outvote(was, origin);
-                self.set_global(self.frame.package, at, value, origin, id);
+                self.set_global(package, at, value, origin, id);
                 Ok(())
             }
             NameRef::Local(slot) | NameRef::LocalOr(slot, _) => {

@@ -1,0 +1,461 @@
+//! Private variables that an `if` sets.
+//!
+//! Their statements are *ordered*: an `if` is decided once, with the values that its names
+//! have at that place, and the statements of the branch taken count once each, in order. A
+//! read runs the statements that set the name, from the first on, until it meets one that is
+//! under way; so the condition and the right side of a statement that changes a name see what
+//! the statements before it made of it, and every other read sees the final value.
+//!
+//! What is said of private variables holds for all names that are set beside them in one `if`.
+
+use crate::error::Eval;
+use crate::evaluator::Evaluator;
+use crate::instance::Instance;
+use crate::layout::SchemaId;
+use crate::lazy::names_set;
+use base_text::{FileId, Name};
+use kcl_hir::PackageId;
+use kcl_syntax::ast::{If, Module, Stmt, StmtId};
+use kcl_value::Value;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// A statement of a file.
+type Site = (FileId, StmtId);
+
+/// An outermost statement of a package or of a schema's body, in the order of execution.
+pub(crate) struct Outermost<'p> {
+    pub(crate) file: FileId,
+    pub(crate) schema: SchemaId,
+    pub(crate) module: &'p Module,
+    pub(crate) stmt: StmtId,
+}
+
+/// The ordered statements of a package or of a schema with its bases and mixins.
+#[derive(Debug, Default)]
+pub(crate) struct OrderedStmts {
+    /// The statements that set a name, in order.
+    setters: FxHashMap<Name, Vec<Site>>,
+    /// Where statements stand: those that set names, and the `if`s around them.
+    places: FxHashMap<Site, Place>,
+}
+
+/// Where an ordered statement stands.
+#[derive(Debug)]
+struct Place {
+    schema: SchemaId,
+    outermost: StmtId,
+    /// The `if` around it, and whether it stands in the branch for a condition that holds.
+    parent: Option<(StmtId, bool)>,
+    /// The names it sets, with its position among the setters of each; empty for an `if`.
+    names: Vec<(Name, u32)>,
+}
+
+/// How far the ordered statements of a package or instance have come.
+#[derive(Debug, Default)]
+pub(crate) struct OrderedRuns {
+    marks: FxHashMap<Site, Mark>,
+    names: FxHashMap<Name, NameRun>,
+}
+
+/// How far one name has come.
+#[derive(Clone, Copy, Debug, Default)]
+struct NameRun {
+    /// All setters before this one are done or will never run.
+    next: u32,
+    /// The number of setters up to the last one that has stored a value.
+    stored: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Mark {
+    /// Runs, or its condition is evaluated; `depth` statements are under way, with itself.
+    UnderWay {
+        depth: usize,
+    },
+    Done,
+    /// An `if` that is decided.
+    Decided(bool),
+}
+
+/// What holds the names: a package or an instance.
+#[derive(Clone)]
+pub(crate) enum Holder {
+    Package(PackageId),
+    Instance(Rc<Instance>),
+}
+
+/// What came of a setter that was asked to run.
+enum Passage {
+    /// It has run, or stands in a branch that is not taken.
+    Passed,
+    /// It runs, and a statement that it needs is asking.
+    Overtaken,
+    /// It runs and asks itself, or an `if` around it is not decided yet.
+    UnderWay,
+}
+
+impl OrderedStmts {
+    /// Finds the ordered statements; `None` if there are none.
+    pub(crate) fn find(outermost: &[Outermost<'_>]) -> Option<Self> {
+        let is_if = |at: &Outermost<'_>| matches!(at.module[at.stmt].kind, Stmt::If(_));
+        if !outermost.iter().any(is_if) {
+            return None;
+        }
+        let mut groups: Vec<Vec<Name>> = Vec::with_capacity(outermost.len());
+        let mut by_name: FxHashMap<Name, Vec<usize>> = FxHashMap::default();
+        let mut found: Vec<Name> = Vec::new();
+        for (at, outer) in outermost.iter().enumerate() {
+            let mut names = Vec::new();
+            names_set(outer.module, outer.stmt, &mut names);
+            let names: Vec<Name> = names.into_iter().map(|(name, _)| name).collect();
+            if is_if(outer) {
+                found.extend(names.iter().filter(|name| name.as_str().starts_with('_')));
+            }
+            for &name in &names {
+                by_name.entry(name).or_default().push(at);
+            }
+            groups.push(names);
+        }
+        if found.is_empty() {
+            return None;
+        }
+        // All names of an ordered statement are ordered, and so are all statements that set one.
+        let mut ordered = Self::default();
+        let mut is_ordered = vec![false; outermost.len()];
+        while let Some(name) = found.pop() {
+            if ordered.setters.insert(name, Vec::new()).is_some() {
+                continue;
+            }
+            for &at in by_name.get(&name).into_iter().flatten() {
+                if !std::mem::replace(&mut is_ordered[at], true) {
+                    found.extend(&groups[at]);
+                }
+            }
+        }
+        for (outer, is_ordered) in outermost.iter().zip(is_ordered) {
+            if is_ordered {
+                ordered.add(outer, outer.stmt, None);
+            }
+        }
+        Some(ordered)
+    }
+
+    fn add(&mut self, outer: &Outermost<'_>, stmt: StmtId, parent: Option<(StmtId, bool)>) {
+        let mut names = Vec::new();
+        if let Stmt::If(if_stmt) = &outer.module[stmt].kind {
+            for (inner, holds) in branches(if_stmt) {
+                self.add(outer, inner, Some((stmt, holds)));
+            }
+        } else {
+            names_set(outer.module, stmt, &mut names);
+        }
+        let site = (outer.file, stmt);
+        let mut place = Place {
+            schema: outer.schema,
+            outermost: outer.stmt,
+            parent,
+            names: Vec::with_capacity(names.len()),
+        };
+        for (name, _) in names {
+            let setters = self.setters.entry(name).or_default();
+            place.names.push((name, setters.len() as u32));
+            setters.push(site);
+        }
+        self.places.insert(site, place);
+    }
+
+    /// Whether the statements that set a name are ordered.
+    pub(crate) fn has_name(&self, name: Name) -> bool {
+        self.setters.contains_key(&name)
+    }
+
+    /// Whether a statement is ordered.
+    pub(crate) fn has_stmt(&self, file: FileId, stmt: StmtId) -> bool {
+        self.places.contains_key(&(file, stmt))
+    }
+
+    /// The `if`s around a statement, the outermost first, with the branches that lead to it.
+    fn path(&self, file: FileId, place: &Place) -> Vec<(StmtId, bool)> {
+        let mut path = Vec::new();
+        let mut next = place.parent;
+        while let Some((stmt, holds)) = next {
+            path.push((stmt, holds));
+            next = self.places.get(&(file, stmt)).and_then(|place| place.parent);
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// The statements of both branches, with whether the condition must hold.
+fn branches(if_stmt: &If) -> impl Iterator<Item = (StmtId, bool)> {
+    let then = if_stmt.body.iter().map(|stmt| (*stmt, true));
+    then.chain(if_stmt.orelse.iter().map(|stmt| (*stmt, false)))
+}
+
+impl<'p> Evaluator<'p> {
+    /// Runs an outermost statement of the package in its turn, if it is ordered.
+    pub(crate) fn run_ordered_global(&mut self, file: FileId, stmt: StmtId) -> Option<Eval<()>> {
+        let package = self.program.file(file).package;
+        let stmts = self.packages[package.0 as usize].ordered.clone()?;
+        let place = stmts.places.get(&(file, stmt))?;
+        let holder = Holder::Package(package);
+        Some(self.in_place(&holder, file, place, |evaluator| {
+            evaluator.run_in_order(&holder, &stmts, stmt)
+        }))
+    }
+
+    /// Runs an ordered statement in its turn; the frame is that of its outermost statement.
+    pub(crate) fn run_in_order(
+        &mut self,
+        holder: &Holder,
+        stmts: &OrderedStmts,
+        stmt: StmtId,
+    ) -> Eval<()> {
+        let file = self.frame.file;
+        if let Stmt::If(if_stmt) = &self.frame.module[stmt].kind {
+            let Some(holds) = self.decide(holder, stmt, if_stmt)? else { return Ok(()) };
+            for &inner in if holds { &if_stmt.body } else { &if_stmt.orelse } {
+                self.run_in_order(holder, stmts, inner)?;
+            }
+            return Ok(());
+        }
+        match stmts.places.get(&(file, stmt)).filter(|place| !place.names.is_empty()) {
+            Some(place) => match self.mark(holder, (file, stmt)) {
+                Some(_) => Ok(()),
+                None => self.run_setter_in_order(holder, stmts, stmt, place),
+            },
+            None => self.run_stmt(stmt).map(drop),
+        }
+    }
+
+    /// Runs the setters of an ordered name as far as they must have run for a read.
+    ///
+    /// Says whether none is left, so that the value is final.
+    pub(crate) fn settle(
+        &mut self,
+        holder: &Holder,
+        stmts: &OrderedStmts,
+        name: Name,
+    ) -> Eval<bool> {
+        let Some(setters) = stmts.setters.get(&name) else { return Ok(true) };
+        self.settle_until(holder, stmts, name, setters.len() as u32)
+    }
+
+    fn settle_until(
+        &mut self,
+        holder: &Holder,
+        stmts: &OrderedStmts,
+        name: Name,
+        end: u32,
+    ) -> Eval<bool> {
+        let Some(setters) = stmts.setters.get(&name) else { return Ok(true) };
+        let mut next = self.name_run(holder, name).next;
+        let mut all_passed = true;
+        while next < end {
+            match self.pass(holder, stmts, setters[next as usize])? {
+                Passage::Passed => {
+                    next += 1;
+                    if all_passed {
+                        let run = self.name_run(holder, name);
+                        let next = run.next.max(next);
+                        self.set_name_run(holder, name, NameRun { next, ..run });
+                    }
+                }
+                Passage::Overtaken => {
+                    all_passed = false;
+                    next += 1;
+                }
+                Passage::UnderWay => return Ok(false),
+            }
+        }
+        Ok(all_passed)
+    }
+
+    /// Runs a setter because a name that it sets is read.
+    fn pass(&mut self, holder: &Holder, stmts: &OrderedStmts, site: Site) -> Eval<Passage> {
+        match self.mark(holder, site) {
+            Some(Mark::UnderWay { depth }) => {
+                let asks_itself = self.targets.len() <= depth;
+                return Ok(if asks_itself { Passage::UnderWay } else { Passage::Overtaken });
+            }
+            Some(_) => return Ok(Passage::Passed),
+            None => {}
+        }
+        let (file, stmt) = site;
+        let Some(place) = stmts.places.get(&site) else { return Ok(Passage::Passed) };
+        let path = stmts.path(file, place);
+        for &(if_stmt, wanted) in &path {
+            match self.mark(holder, (file, if_stmt)) {
+                Some(Mark::Decided(holds)) if holds != wanted => return Ok(Passage::Passed),
+                Some(Mark::UnderWay { .. }) => return Ok(Passage::UnderWay),
+                _ => {}
+            }
+        }
+        self.enter()?;
+        let module: &'p Module = &self.program.file(file).module;
+        let passage = self.in_place(holder, file, place, |evaluator| {
+            for (if_stmt, wanted) in path {
+                let Stmt::If(node) = &module[if_stmt].kind else { continue };
+                match evaluator.decide(holder, if_stmt, node)? {
+                    Some(holds) if holds == wanted => {}
+                    Some(_) => return Ok(Passage::Passed),
+                    None => return Ok(Passage::UnderWay),
+                }
+            }
+            // A condition may have run it.
+            if evaluator.mark(holder, site).is_none() {
+                evaluator.run_setter_in_order(holder, stmts, stmt, place)?;
+            }
+            Ok(Passage::Passed)
+        })?;
+        self.leave();
+        Ok(passage)
+    }
+
+    /// Decides an `if`, unless it is decided; `None` while its condition is evaluated.
+    fn decide(&mut self, holder: &Holder, stmt: StmtId, if_stmt: &'p If) -> Eval<Option<bool>> {
+        let site = (self.frame.file, stmt);
+        match self.mark(holder, site) {
+            Some(Mark::Decided(holds)) => return Ok(Some(holds)),
+            Some(_) => return Ok(None),
+            None => {}
+        }
+        let depth = self.targets.len();
+        self.set_mark(holder, site, Some(Mark::UnderWay { depth }));
+        let holds = self.truth(if_stmt.cond);
+        let mark = holds.as_ref().ok().map(|holds| Mark::Decided(*holds));
+        self.set_mark(holder, site, mark);
+        holds.map(Some)
+    }
+
+    /// Runs a setter after those before it that set the same names.
+    fn run_setter_in_order(
+        &mut self,
+        holder: &Holder,
+        stmts: &OrderedStmts,
+        stmt: StmtId,
+        place: &Place,
+    ) -> Eval<()> {
+        let site = (self.frame.file, stmt);
+        for &(name, at) in &place.names {
+            self.settle_until(holder, stmts, name, at)?;
+        }
+        if self.mark(holder, site).is_some() {
+            return Ok(());
+        }
+        let depth = self.targets.len() + place.names.len();
+        self.set_mark(holder, site, Some(Mark::UnderWay { depth }));
+        let result = self.run_stmt(stmt);
+        self.set_mark(holder, site, result.is_ok().then_some(Mark::Done));
+        result.map(drop)
+    }
+
+    /// Notes that an ordered statement stores a value; false if a later one has done so.
+    pub(crate) fn may_store(&mut self, holder: &Holder, name: Name, stmt: StmtId) -> bool {
+        let Some(stmts) = self.ordered_stmts(holder) else { return true };
+        let Some(place) = stmts.places.get(&(self.frame.file, stmt)) else { return true };
+        let Some(&(_, at)) = place.names.iter().find(|(known, _)| *known == name) else {
+            return true;
+        };
+        let run = self.name_run(holder, name);
+        if at < run.stored {
+            return at + 1 == run.stored;
+        }
+        self.set_name_run(holder, name, NameRun { stored: at + 1, ..run });
+        true
+    }
+
+    /// Runs code in the frame of a statement's outermost one.
+    fn in_place<T>(
+        &mut self,
+        holder: &Holder,
+        file: FileId,
+        place: &Place,
+        code: impl FnOnce(&mut Self) -> Eval<T>,
+    ) -> Eval<T> {
+        let loops = std::mem::take(&mut self.loop_depth);
+        let backtrack = self.backtrack.take();
+        let result = match holder {
+            Holder::Package(_) => {
+                let n_slots = self.unit(file, place.outermost);
+                let frame = self.file_frame(file);
+                self.in_frame(frame, n_slots as usize, code)
+            }
+            Holder::Instance(this) => self.in_schema(place.schema, this, code),
+        };
+        self.backtrack = backtrack;
+        self.loop_depth = loops;
+        result
+    }
+
+    fn ordered_stmts(&self, holder: &Holder) -> Option<Rc<OrderedStmts>> {
+        match holder {
+            Holder::Package(package) => self.packages[package.0 as usize].ordered.clone(),
+            Holder::Instance(this) => this.layout.ordered.clone(),
+        }
+    }
+
+    fn with_runs<T>(&mut self, holder: &Holder, code: impl FnOnce(&mut OrderedRuns) -> T) -> T {
+        match holder {
+            Holder::Package(package) => code(&mut self.packages[package.0 as usize].ordered_runs),
+            Holder::Instance(this) => code(this.ordered_runs.borrow_mut().get_or_insert_default()),
+        }
+    }
+
+    fn mark(&mut self, holder: &Holder, site: Site) -> Option<Mark> {
+        self.with_runs(holder, |runs| runs.marks.get(&site).copied())
+    }
+
+    fn set_mark(&mut self, holder: &Holder, site: Site, mark: Option<Mark>) {
+        self.with_runs(holder, |runs| match mark {
+            Some(mark) => drop(runs.marks.insert(site, mark)),
+            None => drop(runs.marks.remove(&site)),
+        });
+    }
+
+    fn name_run(&mut self, holder: &Holder, name: Name) -> NameRun {
+        self.with_runs(holder, |runs| runs.names.get(&name).copied().unwrap_or_default())
+    }
+
+    fn set_name_run(&mut self, holder: &Holder, name: Name, run: NameRun) {
+        self.with_runs(holder, |runs| runs.names.insert(name, run));
+    }
+
+    /// Reads an ordered global.
+    pub(crate) fn read_ordered_global(&mut self, package: PackageId, at: u32) -> Eval<Value> {
+        let state = self.global(package, at);
+        if let Some(value) = &state.progress.cache {
+            return Ok(value.clone());
+        }
+        let name = state.name;
+        let holder = Holder::Package(package);
+        let is_final = match self.ordered_stmts(&holder) {
+            Some(stmts) => self.settle(&holder, &stmts, name)?,
+            None => false,
+        };
+        let state = self.global(package, at);
+        if is_final {
+            state.progress.cache = Some(state.value.clone());
+        }
+        Ok(state.value.clone())
+    }
+
+    /// Reads an ordered attribute.
+    pub(crate) fn read_ordered_attr(&mut self, this: &Rc<Instance>, slot: usize) -> Eval<Value> {
+        if let Some(value) = &this.states.borrow()[slot].progress.cache {
+            return Ok(value.clone());
+        }
+        let holder = Holder::Instance(this.clone());
+        let is_final = match this.layout.ordered.clone() {
+            Some(stmts) => self.settle(&holder, &stmts, this.layout.attrs[slot].name)?,
+            None => false,
+        };
+        let value = this.get(slot);
+        if is_final {
+            this.states.borrow_mut()[slot].progress.cache = Some(value.clone());
+        }
+        Ok(value)
+    }
+}
