@@ -7,7 +7,7 @@ use crate::layout::{Layout, Links, SchemaId};
 use crate::lazy::{Backtrack, GlobalState};
 use crate::library::Parts;
 use crate::names::{FileNames, NameRef};
-use crate::ordered::{OrderedRuns, OrderedStmts, Outermost};
+use crate::ordered::{Deciding, OrderedRuns, OrderedStmts, Outermost};
 use crate::provenance::Provenance;
 use crate::runtime_type::RuntimeType;
 use crate::typing::CheckedLists;
@@ -142,6 +142,10 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) targets: Vec<Name>,
     /// Set while a setter runs because its name was read.
     pub(crate) backtrack: Option<Backtrack>,
+    /// How many setters run because their names were read.
+    pub(crate) detours: u32,
+    /// The condition of an ordered `if` that is being evaluated.
+    pub(crate) deciding: Option<Deciding>,
     /// How many schema bodies and schema expressions are under way.
     pub(crate) schema_depth: u32,
     pub(crate) schema_expr_depth: u32,
@@ -235,6 +239,8 @@ impl<'p> Evaluator<'p> {
             text_buffer: String::new(),
             targets: Vec::new(),
             backtrack: None,
+            detours: 0,
+            deciding: None,
             schema_depth: 0,
             schema_expr_depth: 0,
             steps_left: options.limits.steps,

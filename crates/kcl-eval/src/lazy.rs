@@ -229,7 +229,11 @@ impl<'p> Evaluator<'p> {
         let level = state.progress.level;
         let is_own = target == Some(state.name) && (level == 0 || state.setters.len() <= 1);
         if is_own || state.setters.is_empty() {
-            return Ok(state.value.clone());
+            let value = state.value.clone();
+            if is_own {
+                self.note_early(self.targets.len());
+            }
+            return Ok(value);
         }
         if let Some(value) = &state.progress.cache {
             return Ok(value.clone());
@@ -278,9 +282,11 @@ impl<'p> Evaluator<'p> {
 
     fn run_global_setter(&mut self, setter: &Setter) -> Eval<()> {
         self.enter()?;
-        self.run_unit(setter.file, setter.stmt, Some(Backtrack::new(setter)))?;
+        self.detours += 1;
+        let result = self.run_unit(setter.file, setter.stmt, Some(Backtrack::new(setter)));
+        self.detours -= 1;
         self.leave();
-        Ok(())
+        result
     }
 
     /// Sets a global from statement `stmt`.
@@ -321,6 +327,9 @@ impl<'p> Evaluator<'p> {
             let level = progress.level;
             let is_own =
                 self.targets.last() == Some(&attr.name) && (level == 0 || setters.len() <= 1);
+            if is_own {
+                self.note_early(self.targets.len());
+            }
             if is_own || setters.is_empty() {
                 return Ok(this.get(slot));
             }
@@ -353,7 +362,9 @@ impl<'p> Evaluator<'p> {
     fn run_attr_setter(&mut self, this: &Rc<Instance>, setter: &Setter) -> Eval<()> {
         self.enter()?;
         let saved = self.backtrack.replace(Backtrack::new(setter));
+        self.detours += 1;
         let result = self.run_schema_stmt(this, setter.schema, setter.stmt);
+        self.detours -= 1;
         self.backtrack = saved;
         self.leave();
         result

@@ -1,12 +1,13 @@
-//! Private variables that an `if` sets.
+//! Names that an `if` sets, and private names that are set more than once.
 //!
 //! Their statements are *ordered*: an `if` is decided once, with the values that its names
 //! have at that place, and the statements of the branch taken count once each, in order. A
 //! read runs the statements that set the name, from the first on, until it meets one that is
-//! under way; so the condition and the right side of a statement that changes a name see what
+//! under way. So the condition and the right side of a statement that changes a name see what
 //! the statements before it made of it, and every other read sees the final value.
 //!
-//! What is said of private variables holds for all names that are set beside them in one `if`.
+//! A condition that is asked for early, by a read, and needs a statement that is under way is
+//! not decided then, but in its turn.
 
 use crate::error::Eval;
 use crate::evaluator::Evaluator;
@@ -34,7 +35,8 @@ pub(crate) struct Outermost<'p> {
 /// The ordered statements of a package or of a schema with its bases and mixins.
 #[derive(Debug, Default)]
 pub(crate) struct OrderedStmts {
-    /// The statements that set a name, in order.
+    /// The statements that set a name, in order; behind the setters in an `if` with all its
+    /// `elif`s stands the `if` itself, whose conditions may read the name.
     setters: FxHashMap<Name, Vec<Site>>,
     /// Where statements stand: those that set names, and the `if`s around them.
     places: FxHashMap<Site, Place>,
@@ -47,8 +49,20 @@ struct Place {
     outermost: StmtId,
     /// The `if` around it, and whether it stands in the branch for a condition that holds.
     parent: Option<(StmtId, bool)>,
-    /// The names it sets, with its position among the setters of each; empty for an `if`.
+    /// The names it sets, with its position among the setters of each; none for an `elif`.
     names: Vec<(Name, u32)>,
+}
+
+/// A condition that is being evaluated.
+pub(crate) struct Deciding {
+    holder: Holder,
+    own: Site,
+    /// Its `if`, or the one whose `elif` it is.
+    head: Site,
+    /// How many statements were under way when it began.
+    depth: usize,
+    /// The outermost of these that it needs to have ended; more than `depth` if none.
+    needs: usize,
 }
 
 /// How far the ordered statements of a package or instance have come.
@@ -65,6 +79,9 @@ struct NameRun {
     next: u32,
     /// The number of setters up to the last one that has stored a value.
     stored: u32,
+    /// Whether `+=` ran in its turn: from then on, statements in their turn see the global as
+    /// it is then, as in the reference.
+    follows_turns: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +102,16 @@ pub(crate) enum Holder {
     Instance(Rc<Instance>),
 }
 
+impl Holder {
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Package(a), Self::Package(b)) => a == b,
+            (Self::Instance(a), Self::Instance(b)) => Rc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
 /// What came of a setter that was asked to run.
 enum Passage {
     /// It has run, or stands in a branch that is not taken.
@@ -98,24 +125,21 @@ enum Passage {
 impl OrderedStmts {
     /// Finds the ordered statements; `None` if there are none.
     pub(crate) fn find(outermost: &[Outermost<'_>]) -> Option<Self> {
-        let is_if = |at: &Outermost<'_>| matches!(at.module[at.stmt].kind, Stmt::If(_));
-        if !outermost.iter().any(is_if) {
-            return None;
-        }
         let mut groups: Vec<Vec<Name>> = Vec::with_capacity(outermost.len());
         let mut by_name: FxHashMap<Name, Vec<usize>> = FxHashMap::default();
         let mut found: Vec<Name> = Vec::new();
         for (at, outer) in outermost.iter().enumerate() {
+            let is_if = matches!(outer.module[outer.stmt].kind, Stmt::If(_));
             let mut names = Vec::new();
             names_set(outer.module, outer.stmt, &mut names);
-            let names: Vec<Name> = names.into_iter().map(|(name, _)| name).collect();
-            if is_if(outer) {
-                found.extend(names.iter().filter(|name| name.as_str().starts_with('_')));
+            for &(name, _) in &names {
+                let stmts = by_name.entry(name).or_default();
+                stmts.push(at);
+                if is_if || (name.as_str().starts_with('_') && stmts.len() > 1) {
+                    found.push(name);
+                }
             }
-            for &name in &names {
-                by_name.entry(name).or_default().push(at);
-            }
-            groups.push(names);
+            groups.push(names.into_iter().map(|(name, _)| name).collect());
         }
         if found.is_empty() {
             return None;
@@ -142,27 +166,28 @@ impl OrderedStmts {
     }
 
     fn add(&mut self, outer: &Outermost<'_>, stmt: StmtId, parent: Option<(StmtId, bool)>) {
-        let mut names = Vec::new();
+        let site = (outer.file, stmt);
+        let mut set = Vec::new();
         if let Stmt::If(if_stmt) = &outer.module[stmt].kind {
             for (inner, holds) in branches(if_stmt) {
                 self.add(outer, inner, Some((stmt, holds)));
             }
+            if !is_elif(outer.module, stmt, parent) {
+                names_set(outer.module, stmt, &mut set);
+            }
         } else {
-            names_set(outer.module, stmt, &mut names);
+            names_set(outer.module, stmt, &mut set);
         }
-        let site = (outer.file, stmt);
-        let mut place = Place {
-            schema: outer.schema,
-            outermost: outer.stmt,
-            parent,
-            names: Vec::with_capacity(names.len()),
-        };
-        for (name, _) in names {
+        let mut names: Vec<(Name, u32)> = Vec::with_capacity(set.len());
+        for (name, _) in set {
             let setters = self.setters.entry(name).or_default();
-            place.names.push((name, setters.len() as u32));
-            setters.push(site);
+            if setters.last() != Some(&site) {
+                names.push((name, setters.len() as u32));
+                setters.push(site);
+            }
         }
-        self.places.insert(site, place);
+        let (schema, outermost) = (outer.schema, outer.stmt);
+        self.places.insert(site, Place { schema, outermost, parent, names });
     }
 
     /// Whether the statements that set a name are ordered.
@@ -173,6 +198,16 @@ impl OrderedStmts {
     /// Whether a statement is ordered.
     pub(crate) fn has_stmt(&self, file: FileId, stmt: StmtId) -> bool {
         self.places.contains_key(&(file, stmt))
+    }
+
+    /// The `if` of a chain of `elif`s.
+    fn head(&self, module: &Module, site: Site) -> Site {
+        let (file, mut stmt) = site;
+        let parent = |stmt| self.places.get(&(file, stmt)).and_then(|place| place.parent);
+        while let Some((outer, _)) = parent(stmt).filter(|_| is_elif(module, stmt, parent(stmt))) {
+            stmt = outer;
+        }
+        (file, stmt)
     }
 
     /// The `if`s around a statement, the outermost first, with the branches that lead to it.
@@ -186,6 +221,12 @@ impl OrderedStmts {
         path.reverse();
         path
     }
+}
+
+/// Whether an `if` is an `elif` of the one around it.
+fn is_elif(module: &Module, stmt: StmtId, parent: Option<(StmtId, bool)>) -> bool {
+    let Some((parent, false)) = parent else { return false };
+    matches!(&module[parent].kind, Stmt::If(outer) if outer.orelse == [stmt])
 }
 
 /// The statements of both branches, with whether the condition must hold.
@@ -215,7 +256,9 @@ impl<'p> Evaluator<'p> {
     ) -> Eval<()> {
         let file = self.frame.file;
         if let Stmt::If(if_stmt) = &self.frame.module[stmt].kind {
-            let Some(holds) = self.decide(holder, stmt, if_stmt)? else { return Ok(()) };
+            let Some(holds) = self.decide(holder, stmts, stmt, if_stmt, true)? else {
+                return Ok(());
+            };
             for &inner in if holds { &if_stmt.body } else { &if_stmt.orelse } {
                 self.run_in_order(holder, stmts, inner)?;
             }
@@ -224,7 +267,11 @@ impl<'p> Evaluator<'p> {
         match stmts.places.get(&(file, stmt)).filter(|place| !place.names.is_empty()) {
             Some(place) => match self.mark(holder, (file, stmt)) {
                 Some(_) => Ok(()),
-                None => self.run_setter_in_order(holder, stmts, stmt, place),
+                None => {
+                    self.run_setter_in_order(holder, stmts, stmt, place)?;
+                    self.note_turn(holder, stmt, place);
+                    Ok(())
+                }
             },
             None => self.run_stmt(stmt).map(drop),
         }
@@ -239,8 +286,23 @@ impl<'p> Evaluator<'p> {
         stmts: &OrderedStmts,
         name: Name,
     ) -> Eval<bool> {
-        let Some(setters) = stmts.setters.get(&name) else { return Ok(true) };
-        self.settle_until(holder, stmts, name, setters.len() as u32)
+        if self.detours == 0 && self.name_run(holder, name).follows_turns {
+            return Ok(false);
+        }
+        let n_setters = stmts.setters.get(&name).map_or(0, |setters| setters.len() as u32);
+        // A condition sees no statement behind its `if` that sets the same name.
+        let end = match &self.deciding {
+            Some(deciding)
+                if deciding.depth == self.targets.len() && deciding.holder.is(holder) =>
+            {
+                let place = stmts.places.get(&deciding.head);
+                let names = place.map_or(&[][..], |place| &place.names);
+                let own = names.iter().find(|(own, _)| *own == name);
+                own.map_or(n_setters, |(_, end)| *end)
+            }
+            _ => n_setters,
+        };
+        Ok(self.settle_until(holder, stmts, name, end)? && end == n_setters)
     }
 
     fn settle_until(
@@ -277,11 +339,12 @@ impl<'p> Evaluator<'p> {
     fn pass(&mut self, holder: &Holder, stmts: &OrderedStmts, site: Site) -> Eval<Passage> {
         match self.mark(holder, site) {
             Some(Mark::UnderWay { depth }) => {
+                self.note_early(depth);
                 let asks_itself = self.targets.len() <= depth;
                 return Ok(if asks_itself { Passage::UnderWay } else { Passage::Overtaken });
             }
-            Some(_) => return Ok(Passage::Passed),
-            None => {}
+            Some(Mark::Done | Mark::Decided(true)) => return Ok(Passage::Passed),
+            Some(Mark::Decided(false)) | None => {}
         }
         let (file, stmt) = site;
         let Some(place) = stmts.places.get(&site) else { return Ok(Passage::Passed) };
@@ -289,33 +352,51 @@ impl<'p> Evaluator<'p> {
         for &(if_stmt, wanted) in &path {
             match self.mark(holder, (file, if_stmt)) {
                 Some(Mark::Decided(holds)) if holds != wanted => return Ok(Passage::Passed),
-                Some(Mark::UnderWay { .. }) => return Ok(Passage::UnderWay),
+                Some(Mark::UnderWay { depth }) => {
+                    if !self.is_deciding(holder, (file, if_stmt)) {
+                        self.note_early(depth);
+                    }
+                    return Ok(Passage::UnderWay);
+                }
                 _ => {}
             }
         }
         self.enter()?;
+        self.detours += 1;
         let module: &'p Module = &self.program.file(file).module;
         let passage = self.in_place(holder, file, place, |evaluator| {
             for (if_stmt, wanted) in path {
                 let Stmt::If(node) = &module[if_stmt].kind else { continue };
-                match evaluator.decide(holder, if_stmt, node)? {
+                match evaluator.decide(holder, stmts, if_stmt, node, false)? {
                     Some(holds) if holds == wanted => {}
                     Some(_) => return Ok(Passage::Passed),
                     None => return Ok(Passage::UnderWay),
                 }
+            }
+            if let Stmt::If(node) = &module[stmt].kind {
+                return evaluator.decide_all(holder, stmts, stmt, node);
             }
             // A condition may have run it.
             if evaluator.mark(holder, site).is_none() {
                 evaluator.run_setter_in_order(holder, stmts, stmt, place)?;
             }
             Ok(Passage::Passed)
-        })?;
+        });
+        self.detours -= 1;
         self.leave();
-        Ok(passage)
+        passage
     }
 
-    /// Decides an `if`, unless it is decided; `None` while its condition is evaluated.
-    fn decide(&mut self, holder: &Holder, stmt: StmtId, if_stmt: &'p If) -> Eval<Option<bool>> {
+    /// Decides an `if`, unless it is decided; `None` while its condition is evaluated, or if
+    /// that is too early.
+    fn decide(
+        &mut self,
+        holder: &Holder,
+        stmts: &OrderedStmts,
+        stmt: StmtId,
+        if_stmt: &'p If,
+        in_turn: bool,
+    ) -> Eval<Option<bool>> {
         let site = (self.frame.file, stmt);
         match self.mark(holder, site) {
             Some(Mark::Decided(holds)) => return Ok(Some(holds)),
@@ -324,10 +405,53 @@ impl<'p> Evaluator<'p> {
         }
         let depth = self.targets.len();
         self.set_mark(holder, site, Some(Mark::UnderWay { depth }));
+        let head = stmts.head(self.frame.module, site);
+        let deciding =
+            Deciding { holder: holder.clone(), own: site, head, depth, needs: usize::MAX };
+        let outer = self.deciding.replace(deciding);
         let holds = self.truth(if_stmt.cond);
-        let mark = holds.as_ref().ok().map(|holds| Mark::Decided(*holds));
+        let needs = std::mem::replace(&mut self.deciding, outer).map_or(usize::MAX, |it| it.needs);
+        self.note_early(needs);
+        // In its turn it is never too early.
+        let is_early = !in_turn && needs <= depth;
+        let holds = holds.map(|holds| (!is_early).then_some(holds));
+        let mark = holds.as_ref().ok().copied().flatten().map(Mark::Decided);
         self.set_mark(holder, site, mark);
-        holds.map(Some)
+        holds
+    }
+
+    /// Whether the condition of an `if` asks itself.
+    fn is_deciding(&self, holder: &Holder, site: Site) -> bool {
+        let deciding = self.deciding.as_ref();
+        deciding.is_some_and(|it| it.own == site && it.holder.is(holder))
+    }
+
+    /// Notes that a read meets a statement that is under way, as one of `depth`: what is made of
+    /// it decides no condition that began later.
+    pub(crate) fn note_early(&mut self, depth: usize) {
+        if let Some(deciding) = &mut self.deciding
+            && depth <= deciding.depth
+        {
+            deciding.needs = deciding.needs.min(depth);
+        }
+    }
+
+    /// Decides an `if` and its `elif`s, up to the one whose condition holds.
+    fn decide_all(
+        &mut self,
+        holder: &Holder,
+        stmts: &OrderedStmts,
+        mut stmt: StmtId,
+        mut if_stmt: &'p If,
+    ) -> Eval<Passage> {
+        while self.decide(holder, stmts, stmt, if_stmt, false)? == Some(false) {
+            let &[inner] = if_stmt.orelse.as_slice() else { break };
+            let Stmt::If(elif) = &self.frame.module[inner].kind else { break };
+            (stmt, if_stmt) = (inner, elif);
+        }
+        let is_decided =
+            matches!(self.mark(holder, (self.frame.file, stmt)), Some(Mark::Decided(_)));
+        Ok(if is_decided { Passage::Passed } else { Passage::UnderWay })
     }
 
     /// Runs a setter after those before it that set the same names.
@@ -345,11 +469,29 @@ impl<'p> Evaluator<'p> {
         if self.mark(holder, site).is_some() {
             return Ok(());
         }
-        let depth = self.targets.len() + place.names.len();
+        let n_targets = match &self.frame.module[stmt].kind {
+            Stmt::Assign(assign) => assign.targets.len(),
+            _ => 1,
+        };
+        let depth = self.targets.len() + n_targets;
         self.set_mark(holder, site, Some(Mark::UnderWay { depth }));
         let result = self.run_stmt(stmt);
         self.set_mark(holder, site, result.is_ok().then_some(Mark::Done));
         result.map(drop)
+    }
+
+    /// Notes that a setter ran in its turn.
+    fn note_turn(&mut self, holder: &Holder, stmt: StmtId, place: &Place) {
+        let (Holder::Package(_), Stmt::AugAssign(assign)) = (holder, &self.frame.module[stmt].kind)
+        else {
+            return;
+        };
+        if assign.target.paths.is_empty() && self.detours == 0 {
+            for &(name, _) in &place.names {
+                let run = self.name_run(holder, name);
+                self.set_name_run(holder, name, NameRun { follows_turns: true, ..run });
+            }
+        }
     }
 
     /// Notes that an ordered statement stores a value; false if a later one has done so.

@@ -2,6 +2,7 @@
 
 mod determinism;
 mod order;
+mod ordered;
 
 use base_system::MemorySystem;
 use kcl_driver::{RunOptions, run};
