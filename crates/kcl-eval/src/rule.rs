@@ -6,8 +6,8 @@ use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::{Layout, SchemaId};
 use base_text::FileId;
-use kcl_syntax::ast::{Path, Rule, Stmt, StmtId};
-use kcl_value::{CallArgs, Dict, Origin, Value};
+use kcl_syntax::ast::{Param, Path, Rule, Stmt, StmtId};
+use kcl_value::{CallArgs, Dict, Origin, Slot, Value};
 use std::rc::Rc;
 
 /// A rule of the program.
@@ -86,6 +86,7 @@ impl<'p> Evaluator<'p> {
                 if let Some(parent_ref) = evaluator.find_rule(rule_ref.file, parent)?
                     && let Some(parent) = evaluator.rule(parent_ref)
                 {
+                    evaluator.lend_params(rule, parent, this);
                     evaluator.check_rule(parent_ref, parent, this, args, false)?;
                 }
             }
@@ -93,6 +94,23 @@ impl<'p> Evaluator<'p> {
         })?;
         self.leave();
         Ok(())
+    }
+
+    /// Lets a base rule read the parameters of the rule that builds on it, in whose frame the
+    /// code runs.
+    fn lend_params(&mut self, rule: &Rule, parent: &Rule, this: &Instance) {
+        fn params(rule: &Rule) -> &[Param] {
+            rule.params.as_ref().map_or(&[], |params| &params.list)
+        }
+        for (at, param) in params(rule).iter().enumerate() {
+            let name = param.name.name;
+            let is_own = params(parent).iter().any(|own| own.name.name == name);
+            if !is_own && this.slot(name).is_none() {
+                let value = self.stack[self.frame.base + at].clone();
+                let key = self.string(name);
+                this.set_key(key, value, Slot::default(), Origin::default());
+            }
+        }
     }
 
     fn find_rule(&mut self, file: FileId, path: &Path) -> Eval<Option<RuleRef>> {

@@ -148,7 +148,9 @@ fn resolve_input(
         Some(ModPath { name: None, rest }) => Ok(Group::InMain(rest.into())),
         Some(ModPath { name: Some(name), rest }) => {
             let missing = || LoadError::MissingFile(input.path.clone());
-            let folder = packages.get(name).ok_or_else(missing)?;
+            // `kcl.mod` may write `-` where imports have `_`.
+            let folder = packages.get(name).or_else(|| packages.get(&name.replace('-', "_")));
+            let folder = folder.ok_or_else(missing)?;
             let path = work_dir.join(folder).join(rest);
             files_of(system, &path, &path, Some(name), None).map(Group::Files)
         }

@@ -27,10 +27,19 @@ fn push_digits(out: &mut String, number: u64) {
     out.push_str(&PAIRS[2 * pair..2 * pair + 2]);
 }
 
-/// Appends a finite float as JSON has it: the shortest digits that give the number back,
-/// with an exponent outside 1e-5 … 1e16 and always with a mark of a float.
+/// Appends a finite float as JSON has it: the shortest digits that give the number back, ties
+/// to even, with an exponent outside 1e-5 … 1e16 and always with a mark of a float.
 pub(crate) fn push_json_float(out: &mut String, number: f64) {
-    push_float(out, number, "e+");
+    let mut buffer = ryu::Buffer::new();
+    let text = buffer.format_finite(number);
+    match text.split_once('e') {
+        Some((digits, exponent)) if !exponent.starts_with('-') => {
+            out.push_str(digits);
+            out.push_str("e+");
+            out.push_str(exponent);
+        }
+        _ => out.push_str(text),
+    }
 }
 
 /// Appends a finite float as YAML has it: like JSON, but without `+` in exponents.
@@ -38,12 +47,13 @@ pub(crate) fn push_json_float(out: &mut String, number: f64) {
 /// The reference writes YAML from JSON text, whose digits it reads with two roundings. The
 /// last digit of long numbers shows this, and output must be the same byte by byte.
 pub(crate) fn push_yaml_float(out: &mut String, number: f64) {
-    let start = out.len();
-    push_float(out, number, "e");
-    let read = read_twice_rounded(&out[start..]);
-    if read.to_bits() != number.to_bits() && read.is_finite() {
-        out.truncate(start);
-        push_float(out, read, "e");
+    let mut buffer = ryu::Buffer::new();
+    let text = buffer.format_finite(number);
+    let read = read_twice_rounded(text);
+    if read.to_bits() == number.to_bits() || !read.is_finite() {
+        out.push_str(text);
+    } else {
+        out.push_str(ryu::Buffer::new().format_finite(read));
     }
 }
 
@@ -78,52 +88,6 @@ fn power_of_ten(exponent: u32) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(f64::INFINITY)
 }
 
-fn push_float(out: &mut String, number: f64, positive_exponent: &str) {
-    let mut text = Digits::default();
-    // Writing to `Digits` fails only when it is full, and 25 bytes hold every float.
-    let _ = write!(text, "{number:e}");
-    let text = text.as_str();
-    let (negative, text) = match text.strip_prefix('-') {
-        Some(text) => (true, text),
-        None => (false, text),
-    };
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let (first, rest) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if negative {
-        out.push('-');
-    }
-    let n_digits = 1 + rest.len() as i32;
-    let point = exponent + 1;
-    if number == 0.0 {
-        out.push_str("0.0");
-    } else if n_digits <= point && point <= 16 {
-        out.push_str(first);
-        out.push_str(rest);
-        push_zeros(out, point - n_digits);
-        out.push_str(".0");
-    } else if 0 < point && point <= 16 {
-        out.push_str(first);
-        let (whole, fraction) = rest.split_at(point as usize - 1);
-        out.push_str(whole);
-        out.push('.');
-        out.push_str(fraction);
-    } else if -5 < point && point <= 0 {
-        out.push_str("0.");
-        push_zeros(out, -point);
-        out.push_str(first);
-        out.push_str(rest);
-    } else {
-        out.push_str(first);
-        if !rest.is_empty() {
-            out.push('.');
-            out.push_str(rest);
-        }
-        out.push_str(if exponent < 0 { "e" } else { positive_exponent });
-        push_int(out, i64::from(exponent));
-    }
-}
-
 /// Appends a float as `str(x)` gives it: never with an exponent.
 pub(crate) fn push_plain_float(out: &mut String, number: f64) {
     let start = out.len();
@@ -131,35 +95,6 @@ pub(crate) fn push_plain_float(out: &mut String, number: f64) {
     let _ = write!(out, "{number}");
     if number.is_finite() && !out[start..].contains('.') {
         out.push_str(".0");
-    }
-}
-
-fn push_zeros(out: &mut String, n: i32) {
-    for _ in 0..n {
-        out.push('0');
-    }
-}
-
-/// A small buffer for the text of one float.
-#[derive(Default)]
-struct Digits {
-    bytes: [u8; 32],
-    len: usize,
-}
-
-impl Digits {
-    fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.bytes[..self.len]).unwrap_or("0e0")
-    }
-}
-
-impl Write for Digits {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        let end = self.len + text.len();
-        let place = self.bytes.get_mut(self.len..end).ok_or(std::fmt::Error)?;
-        place.copy_from_slice(text.as_bytes());
-        self.len = end;
-        Ok(())
     }
 }
 
@@ -219,6 +154,15 @@ mod tests {
         ] {
             assert_eq!(float(number), text);
         }
+    }
+
+    #[test]
+    fn a_tie_between_two_shortest_forms_goes_to_the_even_digit() {
+        assert_eq!(float(1_352_859_753_448_704.25), "1352859753448704.2");
+        assert_eq!(float(1_352_859_753_448_704.75), "1352859753448704.8");
+        let mut json = String::new();
+        push_json_float(&mut json, 1_352_859_753_448_704.25);
+        assert_eq!(json, "1352859753448704.2");
     }
 
     #[test]

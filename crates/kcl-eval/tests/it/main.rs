@@ -4,5 +4,6 @@ mod config;
 mod imports;
 mod lambdas;
 mod lazy;
+mod ordered;
 mod schema;
 mod support;

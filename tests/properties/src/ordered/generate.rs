@@ -48,15 +48,16 @@ fn skeleton(rng: &mut Rng, depth: usize, n_public: &mut usize) -> Stmt {
         4 => Stmt::Add(*rng.pick(&[0, 1, 2, 5]), Expr::None),
         5 => {
             *n_public += 1;
-            match rng.one_in(2) {
-                true => Stmt::Print(*n_public - 1),
-                false => Stmt::Public(*n_public - 1, Expr::None),
+            if rng.one_in(2) {
+                Stmt::Print(*n_public - 1)
+            } else {
+                Stmt::Public(*n_public - 1, Expr::None)
             }
         }
         _ => {
             let n_branches = 1 + rng.below(3);
             let mut block = |rng: &mut Rng| -> Vec<Stmt> {
-                (0..1 + rng.below(3)).map(|_| skeleton(rng, depth + 1, n_public)).collect()
+                (0..=rng.below(3)).map(|_| skeleton(rng, depth + 1, n_public)).collect()
             };
             let branches = (0..n_branches).map(|_| (Cond::Always(true), block(rng))).collect();
             let orelse = if rng.one_in(2) { block(rng) } else { Vec::new() };
@@ -153,7 +154,7 @@ impl Filler<'_> {
                 (0, Some(at)) => Expr::Variable(at),
                 (1, Some(at)) => Expr::Join(at, "y"),
                 (2, _) => Expr::None,
-                _ => Expr::Text(*self.rng.pick::<&str>(&["", "x", "z"])),
+                _ => Expr::Text(self.rng.pick::<&str>(&["", "x", "z"])),
             },
             Kind::List => match self.readable(Kind::List, own) {
                 Some(at) if self.rng.one_in(2) => Expr::Each(at, n),
