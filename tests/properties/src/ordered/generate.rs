@@ -73,7 +73,9 @@ fn count_sets(stmts: &[Stmt], counts: &mut [usize; VARIABLES.len()]) {
             Stmt::Set(variables, _) => variables.iter().for_each(|at| counts[*at] += 1),
             Stmt::Add(at, _) => counts[*at] += 1,
             Stmt::If(branches, orelse) => {
-                branches.iter().for_each(|(_, body)| count_sets(body, counts));
+                for (_, body) in branches {
+                    count_sets(body, counts);
+                }
                 count_sets(orelse, counts);
             }
             Stmt::Public(..) | Stmt::Print(_) => {}
@@ -96,7 +98,9 @@ impl Filler<'_> {
                 Stmt::Set(variables, value) => {
                     let own: Vec<Variable> = variables.clone();
                     *value = self.value(VARIABLES[own[0]].1, &own);
-                    own.iter().for_each(|at| self.left[*at] -= 1);
+                    for at in own {
+                        self.left[at] -= 1;
+                    }
                 }
                 Stmt::Add(at, value) => {
                     *value = match VARIABLES[*at].1 {
@@ -112,7 +116,9 @@ impl Filler<'_> {
                 }
                 Stmt::If(branches, orelse) => {
                     let mut changed = [0; VARIABLES.len()];
-                    branches.iter().for_each(|(_, body)| count_sets(body, &mut changed));
+                    for (_, body) in branches.iter() {
+                        count_sets(body, &mut changed);
+                    }
                     count_sets(orelse, &mut changed);
                     let own: Vec<Variable> =
                         (0..VARIABLES.len()).filter(|at| changed[*at] > 0).collect();

@@ -65,7 +65,9 @@ impl Machine {
             match stmt {
                 Stmt::Set(variables, value) => {
                     let value = self.eval(value);
-                    variables.iter().for_each(|at| self.variables[*at] = value.clone());
+                    for at in variables {
+                        self.variables[*at] = value.clone();
+                    }
                 }
                 Stmt::Add(at, value) => {
                     let value = self.eval(value);
