@@ -228,7 +228,9 @@ impl<'p> Evaluator<'p> {
         }
         let ordered = self.ordered_attrs(&schemas);
         if let Some(ordered) = &ordered {
-            attrs.iter_mut().for_each(|attr| attr.is_ordered = ordered.has_name(attr.name));
+            for attr in &mut attrs {
+                attr.is_ordered = ordered.has_name(attr.name);
+            }
         }
         schemas.clear();
         self.ancestry(id, true, &mut schemas)?;
