@@ -158,10 +158,11 @@ mod tests {
 
     #[test]
     fn a_tie_between_two_shortest_forms_goes_to_the_even_digit() {
-        assert_eq!(float(1_352_859_753_448_704.25), "1352859753448704.2");
-        assert_eq!(float(1_352_859_753_448_704.75), "1352859753448704.8");
+        let tie = 1_352_859_753_448_704.0 + 0.25;
+        assert_eq!(float(tie), "1352859753448704.2");
+        assert_eq!(float(tie + 0.5), "1352859753448704.8");
         let mut json = String::new();
-        push_json_float(&mut json, 1_352_859_753_448_704.25);
+        push_json_float(&mut json, tie);
         assert_eq!(json, "1352859753448704.2");
     }
 
