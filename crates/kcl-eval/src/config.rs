@@ -7,7 +7,7 @@ use crate::names::NameRef;
 use base_text::{FileId, Name};
 use indexmap::IndexMap;
 use kcl_hir::Program;
-use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module, Number, Stmt, StmtId, UnaryOp};
+use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module, Stmt, StmtId};
 use kcl_value::{Dict, Entry, MergeOp, Origin, Slot, Str, Value};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -219,7 +219,8 @@ impl<'p> Evaluator<'p> {
                 Ok((text, None))
             }
             Expr::Subscript(subscript) => {
-                let index = subscript.index.and_then(|index| literal_index(module, index));
+                let index =
+                    subscript.index.and_then(|index| kcl_hir::names::literal_index(module, index));
                 if let (Expr::Ident(path), Some(index)) = (&module[subscript.value].kind, index)
                     && let Some(first) = path.names.first()
                 {
@@ -410,17 +411,5 @@ impl<T> Buckets<T> {
     fn into_order(self) -> Vec<(T, Origin)> {
         let entries = self.buckets.into_values().flatten();
         entries.map(|(item, _, beaten)| (item, beaten)).collect()
-    }
-}
-
-/// A literal list index, possibly negative.
-pub(crate) fn literal_index(module: &Module, index: ExprId) -> Option<i32> {
-    match &module[index].kind {
-        Expr::Number(Number::Int(number)) => i32::try_from(*number).ok(),
-        Expr::Unary { op: UnaryOp::Minus, operand } => match &module[*operand].kind {
-            Expr::Number(Number::Int(number)) => i32::try_from(-*number).ok(),
-            _ => None,
-        },
-        _ => None,
     }
 }

@@ -292,26 +292,12 @@ impl<'p> Evaluator<'p> {
         let source = self.program.file(file);
         let found = match path.names.as_slice() {
             [name] => self.schema_ids.get(&(source.package, name.name)).copied(),
-            [alias, name] => {
-                let package = source
-                    .imports
-                    .iter()
-                    .chain(
-                        self.program
-                            .package(source.package)
-                            .files
-                            .iter()
-                            .flat_map(|&file| &self.program.file(file).imports),
-                    )
-                    .find(|import| import.name == alias.name)
-                    .map(|import| import.target);
-                match package {
-                    Some(ImportTarget::Package(package)) => {
-                        self.schema_ids.get(&(package, name.name)).copied()
-                    }
-                    _ => None,
+            [alias, name] => match self.import_target(file, alias.name) {
+                Some((ImportTarget::Package(package), _)) => {
+                    self.schema_ids.get(&(package, name.name)).copied()
                 }
-            }
+                _ => None,
+            },
             _ => None,
         };
         if found.is_none()

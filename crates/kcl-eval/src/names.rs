@@ -1,24 +1,22 @@
-//! Names to slots: what every identifier of a statement or schema means.
+//! What names mean, in the form in which the evaluator reads it.
 //!
-//! A *unit* is a top-level statement or a schema. It is resolved once, before it runs first;
-//! the results lie in tables by expression. Locals are slots of the unit's or lambda's stack
-//! frame. Keys of config literals are visible to what follows them in the literal; they get
-//! a slot only when something refers to them.
+//! A *unit* is a top-level statement or a schema. `kcl_hir::names` resolves it once, before it
+//! runs first; the results are stored here in tables by expression, with short cuts for
+//! integers and last uses.
 
 pub(crate) mod ints;
 mod last_use;
-mod resolve;
-mod scope;
 
 use self::ints::IntStep;
-use self::scope::{Function, Kind, Resolver};
+use self::last_use::mark_last_uses;
 use crate::call::{ParamTypes, ReturnType};
 use crate::evaluator::Evaluator;
 use base_text::FileId;
 use kcl_hir::PackageId;
-use kcl_syntax::ast::{ExprId, Stmt, StmtId, TypeId};
+use kcl_hir::names::{Meaning, Sink, resolve_unit};
+use kcl_syntax::ast::{BinOp, CmpOp, ExprId, Lambda, Module, Stmt, StmtId, TypeId};
 use rustc_hash::FxHashMap;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 /// What an identifier means.
@@ -93,6 +91,82 @@ pub(crate) struct FileNames {
     pub(crate) resets: FxHashMap<ExprId, Vec<u32>>,
 }
 
+/// Keeps what [`kcl_hir::names`] finds in a unit.
+pub(crate) struct UnitNames<'p> {
+    module: &'p Module,
+    names: FileNames,
+}
+
+impl From<Meaning> for NameRef {
+    fn from(meaning: Meaning) -> Self {
+        match meaning {
+            Meaning::Local(slot) => Self::Local(slot),
+            Meaning::LocalOr(slot, next) => Self::LocalOr(slot, next),
+            Meaning::Attr(next) => Self::Attr(next),
+            Meaning::Global(at) => Self::Global(at),
+            Meaning::Package(package) => Self::Package(package),
+            Meaning::System(id) => kcl_std::module_by_id(id).map_or(Self::Missing, Self::System),
+            Meaning::Plugin => Self::Plugin,
+            Meaning::Builtin(id) => kcl_std::builtin_by_id(id).map_or(Self::Missing, Self::Builtin),
+            Meaning::Missing => Self::Missing,
+        }
+    }
+}
+
+impl Sink for UnitNames<'_> {
+    fn meaning(&mut self, expr: ExprId, meaning: Meaning) {
+        self.names.refs[expr.index()].set(meaning.into());
+    }
+
+    fn alternative(&mut self, meaning: Meaning) -> u32 {
+        self.names.chain.push(meaning.into());
+        self.names.chain.len() as u32 - 1
+    }
+
+    fn target(&mut self, stmt: StmtId, at: u32, slot: u32) {
+        self.names.targets.insert((stmt, at), slot);
+    }
+
+    fn target_start(&mut self, stmt: StmtId, at: u32, meaning: Meaning) {
+        self.names.target_refs.insert((stmt, at), meaning.into());
+    }
+
+    fn reset(&mut self, config: ExprId, slot: u32) {
+        self.names.resets.entry(config).or_default().push(slot);
+    }
+
+    fn lambda(&mut self, id: ExprId, lambda: &Lambda, n_slots: u32, captures: Vec<(u32, u32)>) {
+        mark_last_uses(self.module, &self.names, lambda);
+        let params = lambda.params.as_ref().map_or(&[][..], |params| &params.list);
+        let only_expr = match lambda.body.as_slice() {
+            [stmt] => match &self.module[*stmt].kind {
+                Stmt::Expr(exprs) if exprs.len() == 1 => Some(exprs[0]),
+                _ => None,
+            },
+            _ => None,
+        };
+        let info = LambdaInfo {
+            n_slots,
+            n_params: params.len() as u32,
+            has_defaults: params.iter().any(|param| param.default.is_some()),
+            only_expr,
+            return_ty: lambda.return_ty,
+            captures,
+            param_types: OnceCell::new(),
+            return_type: OnceCell::new(),
+        };
+        self.names.lambdas.insert(id, Rc::new(info));
+    }
+
+    fn binary(&mut self, expr: ExprId, op: BinOp, left: ExprId, right: ExprId) {
+        self.int_binary(expr, op, left, right);
+    }
+
+    fn compare(&mut self, expr: ExprId, left: ExprId, rest: &[(CmpOp, ExprId)]) {
+        self.int_compare(expr, left, rest);
+    }
+}
+
 impl Evaluator<'_> {
     /// Resolves a unit if that has not been done, and returns the size of its frame.
     pub(crate) fn unit(&mut self, file: FileId, stmt: StmtId) -> u32 {
@@ -106,19 +180,9 @@ impl Evaluator<'_> {
             let n_exprs = source.module.exprs.len();
             names.refs = (0..n_exprs).map(|_| Cell::default()).collect();
         }
-        let mut resolver = Resolver {
-            program: self.program,
-            file,
-            module: &source.module,
-            names,
-            functions: vec![Function::new(Kind::Global)],
-        };
-        match &source.module[stmt].kind {
-            Stmt::Schema(_) | Stmt::Rule(_) => resolver.schema(stmt),
-            _ => resolver.stmt(stmt),
-        }
-        let n_slots = resolver.functions[0].n_slots;
-        let mut names = resolver.names;
+        let mut unit = UnitNames { module: &source.module, names };
+        let n_slots = resolve_unit(self.program, file, stmt, &mut unit);
+        let mut names = unit.names;
         names.units.insert(stmt, n_slots);
         self.files[file.0 as usize].names = names;
         n_slots

@@ -191,12 +191,7 @@ impl<'p> Evaluator<'p> {
         file: FileId,
         name: Name,
     ) -> Option<(ImportTarget, &'p str)> {
-        let program = self.program;
-        let source = program.file(file);
-        let own = source.imports.iter();
-        let others = program.package(source.package).files.iter();
-        let others = others.flat_map(|&file| &program.file(file).imports);
-        let import = own.chain(others).find(|import| import.name == name)?;
+        let import = self.program.import(file, name)?;
         Some((import.target, &import.path))
     }
 }

@@ -13,6 +13,7 @@ mod glob;
 mod identity;
 mod index;
 pub mod load;
+pub mod names;
 pub mod program;
 mod reduce;
 mod store;

@@ -457,7 +457,7 @@ impl<'s> Loader<'s> {
             }
             return (path, ImportTarget::Plugin);
         }
-        if kcl_std::MODULE_NAMES.contains(&path.as_str()) {
+        if kcl_names::module(&path).is_some() {
             return (path, ImportTarget::System);
         }
         match self.finder.find(home, &path) {

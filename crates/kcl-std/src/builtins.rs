@@ -9,7 +9,7 @@ mod sequence;
 
 use crate::function::{Function, optional, required};
 
-/// All built-in functions, in the reference's order.
+/// All built-in functions, in the order of [`kcl_names::FUNCTIONS`].
 pub fn builtins() -> &'static [Function] {
     BUILTINS
 }

@@ -16,12 +16,17 @@ mod strings;
 pub use builtins::builtins;
 pub use function::{Constant, Function, Method, Module, Param};
 pub use host::Host;
-pub use modules::{MODULE_NAMES, modules};
+pub use modules::modules;
 pub use strings::string_methods;
 
 /// The built-in function with a name.
 pub fn builtin(name: &str) -> Option<&'static Function> {
-    builtins().iter().find(|function| function.name == name)
+    kcl_names::function(name).and_then(builtin_by_id)
+}
+
+/// The built-in function with a number.
+pub fn builtin_by_id(id: kcl_names::FunctionId) -> Option<&'static Function> {
+    builtins().get(usize::from(id.0))
 }
 
 /// The string method with a name.
@@ -31,5 +36,10 @@ pub fn string_method(name: &str) -> Option<&'static Method> {
 
 /// The system module with a name.
 pub fn module(name: &str) -> Option<&'static Module> {
-    modules().iter().find(|module| module.name == name)
+    kcl_names::module(name).and_then(module_by_id)
+}
+
+/// The system module with a number.
+pub fn module_by_id(id: kcl_names::ModuleId) -> Option<&'static Module> {
+    modules().get(usize::from(id.0))
 }

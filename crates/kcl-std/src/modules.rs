@@ -20,27 +20,7 @@ mod yaml;
 
 use crate::Module;
 
-/// The names of the system modules, in the reference's order.
-pub const MODULE_NAMES: &[&str] = &[
-    "collection",
-    "net",
-    "manifests",
-    "math",
-    "datetime",
-    "duration",
-    "regex",
-    "yaml",
-    "json",
-    "crypto",
-    "base64",
-    "units",
-    "file",
-    "template",
-    "runtime",
-    "base32",
-];
-
-/// All system modules, in the order of [`MODULE_NAMES`].
+/// All system modules, in the order of [`kcl_names::MODULES`].
 pub fn modules() -> &'static [Module] {
     &MODULES
 }

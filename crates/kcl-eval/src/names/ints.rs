@@ -4,8 +4,7 @@
 //! variable turns out not to be an integer, or an operator fails, the code gives up and the
 //! expression is evaluated as any other; nothing has happened until then.
 
-use super::NameRef;
-use super::scope::Resolver;
+use super::{NameRef, UnitNames};
 use kcl_syntax::ast::{BinOp, CmpOp, Expr, ExprId, Number};
 use kcl_value::Value;
 
@@ -122,7 +121,7 @@ pub(crate) fn run(code: &[IntStep], slots: &[Value]) -> Option<i64> {
     Some(top)
 }
 
-impl Resolver<'_> {
+impl UnitNames<'_> {
     /// Makes the code of `left op right`, whose names are resolved, if it can have any.
     pub(super) fn int_binary(&mut self, id: ExprId, op: BinOp, left: ExprId, right: ExprId) {
         if let Some(op) = IntOp::binary(op) {
@@ -144,7 +143,7 @@ impl Resolver<'_> {
         if self.push_operand(left).is_some() && self.push_operation(op, right).is_some() {
             let len = self.names.ints.len() - start;
             if len <= MAX_STEPS {
-                self.set(id, NameRef::Ints(start as u32, len as u32));
+                self.names.refs[id.index()].set(NameRef::Ints(start as u32, len as u32));
                 return;
             }
         }

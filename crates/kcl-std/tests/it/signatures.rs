@@ -1,6 +1,6 @@
 //! What all entries of the tables have in common.
 
-use kcl_std::{MODULE_NAMES, Param, builtins, modules, string_methods};
+use kcl_std::{Param, builtins, modules, string_methods};
 
 #[test]
 fn every_entry_has_a_name_a_type_and_a_sentence() {
@@ -31,7 +31,9 @@ fn names_are_unique_and_found() {
         assert!(kcl_std::module(module.name).is_some());
     }
     let names: Vec<_> = modules().iter().map(|module| module.name).collect();
-    assert_eq!(names, MODULE_NAMES);
+    assert_eq!(names, kcl_names::MODULES);
+    let names: Vec<_> = builtins().iter().map(|function| function.name).collect();
+    assert_eq!(names, kcl_names::FUNCTIONS);
     assert!(kcl_std::builtin("len").is_some() && kcl_std::builtin("nope").is_none());
     assert!(kcl_std::string_method("upper").is_some());
 }

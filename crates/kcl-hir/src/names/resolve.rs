@@ -1,17 +1,14 @@
 //! The walk over statements and expressions that resolves their names.
 
-use super::last_use::mark_last_uses;
 use super::scope::{Binding, BindingKind, Function, Kind, Resolver};
-use super::{LambdaInfo, NameRef};
+use super::{DefinitionKind, Meaning};
 use base_text::Name;
 use kcl_syntax::ast::{
-    Check, CompClause, ConfigEntry, Expr, ExprId, Keyword, Lambda, MemberOrIndex, Params, Stmt,
-    StmtId, StringPart,
+    Check, CompClause, ConfigEntry, Expr, ExprId, Ident, Keyword, Lambda, MemberOrIndex, Module,
+    Number, Params, Stmt, StmtId, StringPart, UnaryOp,
 };
-use std::cell::OnceCell;
-use std::rc::Rc;
 
-impl Resolver<'_> {
+impl Resolver<'_, '_> {
     fn stmts(&mut self, stmts: &[StmtId]) {
         for &stmt in stmts {
             self.stmt(stmt);
@@ -36,7 +33,7 @@ impl Resolver<'_> {
             Stmt::AugAssign(assign) => {
                 self.expr(assign.value);
                 let name_ref = self.lookup(assign.target.name.name);
-                self.names.target_refs.insert((id, 0), name_ref);
+                self.sink.target_start(id, 0, name_ref);
                 self.assign_targets(id, std::slice::from_ref(&assign.target));
             }
             Stmt::Assert(assert) => {
@@ -61,7 +58,6 @@ impl Resolver<'_> {
 
     fn assign_targets(&mut self, stmt: StmtId, targets: &[kcl_syntax::ast::Target]) {
         for (at, target) in targets.iter().enumerate() {
-            let key = (stmt, at as u32);
             for path in &target.paths {
                 if let MemberOrIndex::Index(index) = path {
                     self.expr(*index);
@@ -69,18 +65,20 @@ impl Resolver<'_> {
             }
             if !target.paths.is_empty() {
                 let name_ref = self.lookup(target.name.name);
-                self.names.target_refs.insert(key, name_ref);
+                self.sink.target_start(stmt, at as u32, name_ref);
             } else if self.function().kind == Kind::Lambda {
                 let name = target.name.name;
                 let function = self.function();
                 let known = function.outermost(name);
-                let known = known.filter(|binding| binding.kind == BindingKind::Local);
+                let known = known.filter(|binding| {
+                    matches!(binding.kind, BindingKind::Local | BindingKind::Param)
+                });
                 let slot = match known.and_then(|binding| binding.slot) {
                     Some(slot) => Some(slot),
-                    None => self.bind(name, BindingKind::Local, None),
+                    None => self.bind(target.name, BindingKind::Local, None),
                 };
                 if let Some(slot) = slot {
-                    self.names.targets.insert(key, slot);
+                    self.sink.target(stmt, at as u32, slot);
                 }
             }
         }
@@ -119,7 +117,7 @@ impl Resolver<'_> {
 
     fn params(&mut self, params: Option<&Params>) {
         for param in params.iter().flat_map(|params| &params.list) {
-            self.bind(param.name.name, BindingKind::Local, None);
+            self.bind(param.name, BindingKind::Param, None);
         }
         for param in params.iter().flat_map(|params| &params.list) {
             self.optional(param.default);
@@ -160,14 +158,14 @@ impl Resolver<'_> {
             Expr::Binary { op, left, right } => {
                 self.expr(*left);
                 self.expr(*right);
-                self.int_binary(id, *op, *left, *right);
+                self.sink.binary(id, *op, *left, *right);
             }
             Expr::Compare { left, rest } => {
                 self.expr(*left);
                 for (_, right) in rest {
                     self.expr(*right);
                 }
-                self.int_compare(id, *left, rest);
+                self.sink.compare(id, *left, rest);
             }
             Expr::If { body, cond, orelse } => {
                 self.expr(*cond);
@@ -182,7 +180,7 @@ impl Resolver<'_> {
             Expr::Quant(quant) => {
                 self.expr(quant.target);
                 self.enter();
-                self.loop_vars(id, quant.vars.iter().map(|var| var.name));
+                self.loop_vars(id, quant.vars.iter().copied());
                 self.optional(quant.if_cond);
                 self.expr(quant.test);
                 self.leave();
@@ -248,41 +246,23 @@ impl Resolver<'_> {
         let mut function = Function::new(Kind::Lambda);
         function.in_schema = self.function().in_schema;
         self.functions.push(function);
+        self.sink.enter_lambda();
         self.params(lambda.params.as_ref());
         self.stmts(&lambda.body);
         let function = self.functions.pop().expect("pushed above");
-        mark_last_uses(self.module, &self.names, lambda);
-        let params = lambda.params.as_ref().map_or(&[][..], |params| &params.list);
-        let only_expr = match lambda.body.as_slice() {
-            [stmt] => match &self.module[*stmt].kind {
-                Stmt::Expr(exprs) if exprs.len() == 1 => Some(exprs[0]),
-                _ => None,
-            },
-            _ => None,
-        };
-        let info = LambdaInfo {
-            n_slots: function.n_slots,
-            n_params: params.len() as u32,
-            has_defaults: params.iter().any(|param| param.default.is_some()),
-            only_expr,
-            return_ty: lambda.return_ty,
-            captures: function.captures,
-            param_types: OnceCell::new(),
-            return_type: OnceCell::new(),
-        };
-        self.names.lambdas.insert(id, Rc::new(info));
+        self.sink.lambda(id, lambda, function.n_slots, function.captures);
     }
 
     /// Binds loop variables to slots that follow each other.
-    fn loop_vars(&mut self, id: ExprId, vars: impl Iterator<Item = Name>) {
+    fn loop_vars(&mut self, id: ExprId, vars: impl Iterator<Item = Ident>) {
         let first = self.function().n_slots;
         for var in vars {
             self.bind_loop(var);
         }
-        self.set(id, NameRef::Local(first));
+        self.set(id, Meaning::Local(first));
     }
 
-    fn bind_loop(&mut self, name: Name) {
+    fn bind_loop(&mut self, name: Ident) {
         let conditions = std::mem::take(&mut self.function().conditions);
         self.bind(name, BindingKind::Loop, None);
         self.function().conditions = conditions;
@@ -291,7 +271,7 @@ impl Resolver<'_> {
     fn generators(&mut self, id: ExprId, generators: &[CompClause]) {
         // The variables of all generators come first, in one row.
         let first = self.function().n_slots;
-        self.set(id, NameRef::Local(first));
+        self.set(id, Meaning::Local(first));
         let n_vars: usize = generators.iter().map(|generator| generator.targets.len()).sum();
         self.function().n_slots += n_vars as u32;
         let mut next = first;
@@ -299,6 +279,8 @@ impl Resolver<'_> {
             self.expr(generator.iter);
             for target in &generator.targets {
                 let binding = Binding::new(target.name, BindingKind::Loop, Some(next));
+                let (depth, kind) = (self.functions.len() - 1, DefinitionKind::LoopVariable);
+                self.sink.bound(depth, next, target.name, kind, target.span);
                 next += 1;
                 self.function().push(binding);
             }
@@ -351,9 +333,7 @@ impl Resolver<'_> {
             Expr::Ident(path) => path.names.first().map(|first| first.name),
             Expr::String(text) => Some(Name::new(&text.value)),
             Expr::Subscript(subscript)
-                if subscript
-                    .index
-                    .is_some_and(|index| crate::config::literal_index(module, index).is_some()) =>
+                if subscript.index.is_some_and(|index| literal_index(module, index).is_some()) =>
             {
                 match &module[subscript.value].kind {
                     Expr::Ident(path) => path.names.first().map(|first| first.name),
@@ -367,13 +347,26 @@ impl Resolver<'_> {
             return;
         };
         let depth = self.functions.len() - 1;
-        match self.local(depth, name, true, NameRef::Missing) {
-            Some(NameRef::Local(slot)) if !matches!(module[key].kind, Expr::String(_)) => {
-                self.set(key, NameRef::LocalOr(slot, u32::MAX));
+        match self.local(depth, name, true, Meaning::Missing) {
+            Some(Meaning::Local(slot)) if !matches!(module[key].kind, Expr::String(_)) => {
+                self.set(key, Meaning::LocalOr(slot, u32::MAX));
             }
             _ => {
-                self.bind(name, BindingKind::Key(key), Some(config));
+                let span = module[key].span;
+                self.bind(Ident { name, span }, BindingKind::Key(key), Some(config));
             }
         }
+    }
+}
+
+/// A literal list index, possibly negative.
+pub fn literal_index(module: &Module, index: ExprId) -> Option<i32> {
+    match &module[index].kind {
+        Expr::Number(Number::Int(number)) => i32::try_from(*number).ok(),
+        Expr::Unary { op: UnaryOp::Minus, operand } => match &module[*operand].kind {
+            Expr::Number(Number::Int(number)) => i32::try_from(-*number).ok(),
+            _ => None,
+        },
+        _ => None,
     }
 }

@@ -1,9 +1,9 @@
 //! Scopes: which binding a name stands for.
 
-use super::{FileNames, NameRef};
+use super::{DefinitionKind, Meaning, Sink};
+use crate::program::Program;
 use base_text::{FileId, Name};
-use kcl_hir::{ImportTarget, Program};
-use kcl_syntax::ast::{ExprId, Module};
+use kcl_syntax::ast::{ExprId, Ident, Module};
 use rustc_hash::FxHashMap;
 
 /// What kind of code names stand in.
@@ -18,8 +18,20 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum BindingKind {
     Loop,
+    Param,
     Local,
     Key(ExprId),
+}
+
+impl BindingKind {
+    fn definition(self) -> Option<DefinitionKind> {
+        match self {
+            Self::Loop => Some(DefinitionKind::LoopVariable),
+            Self::Param => Some(DefinitionKind::Parameter),
+            Self::Local => Some(DefinitionKind::Variable),
+            Self::Key(_) => None,
+        }
+    }
 }
 
 /// A name that is bound to a slot, or will be when something refers to it.
@@ -142,27 +154,33 @@ impl Function {
 }
 
 /// Resolves the names of one unit.
-pub(super) struct Resolver<'p> {
+pub(super) struct Resolver<'p, 's> {
     pub(super) program: &'p Program,
     pub(super) file: FileId,
     pub(super) module: &'p Module,
-    pub(super) names: FileNames,
+    pub(super) sink: &'s mut dyn Sink,
     pub(super) functions: Vec<Function>,
 }
 
-impl Resolver<'_> {
+impl Resolver<'_, '_> {
     pub(super) fn function(&mut self) -> &mut Function {
         self.functions.last_mut().expect("a unit is a function")
     }
 
     pub(super) fn bind(
         &mut self,
-        name: Name,
+        name: Ident,
         kind: BindingKind,
         config: Option<ExprId>,
     ) -> Option<u32> {
+        let Ident { name, span } = name;
+        let depth = self.functions.len() - 1;
         let function = self.function();
         let slot = (!matches!(kind, BindingKind::Key(_))).then(|| function.slot());
+        if let (Some(slot), Some(kind)) = (slot, kind.definition()) {
+            self.sink.bound(depth, slot, name, kind, span);
+        }
+        let function = self.function();
         let conditional = function.conditions > 0;
         function.push(Binding { conditional, config, ..Binding::new(name, kind, slot) });
         slot
@@ -177,16 +195,15 @@ impl Resolver<'_> {
         self.function().leave();
     }
 
-    pub(super) fn set(&mut self, expr: ExprId, name_ref: NameRef) {
-        self.names.refs[expr.index()].set(name_ref);
+    pub(super) fn set(&mut self, expr: ExprId, meaning: Meaning) {
+        self.sink.meaning(expr, meaning);
     }
 
-    pub(super) fn chain(&mut self, name_ref: NameRef) -> u32 {
-        self.names.chain.push(name_ref);
-        self.names.chain.len() as u32 - 1
+    pub(super) fn chain(&mut self, meaning: Meaning) -> u32 {
+        self.sink.alternative(meaning)
     }
 
-    pub(super) fn lookup(&mut self, name: Name) -> NameRef {
+    pub(super) fn lookup(&mut self, name: Name) -> Meaning {
         let depth = self.functions.len() - 1;
         match self.functions[depth].kind {
             Kind::Global => {
@@ -194,21 +211,21 @@ impl Resolver<'_> {
                 self.local(depth, name, false, tail).unwrap_or(tail)
             }
             Kind::Schema => {
-                if let Some(found) = self.local(depth, name, true, NameRef::Missing) {
+                if let Some(found) = self.local(depth, name, true, Meaning::Missing) {
                     return found;
                 }
                 let tail = self.global(name);
                 let tail = self.local(depth, name, false, tail).unwrap_or(tail);
-                NameRef::Attr(self.chain(tail))
+                Meaning::Attr(self.chain(tail))
             }
             Kind::Lambda => {
                 let mut tail = self.global(name);
                 if let Some(slot) = self.capture(depth, name) {
                     let next = self.chain(tail);
-                    tail = NameRef::LocalOr(slot, next);
+                    tail = Meaning::LocalOr(slot, next);
                 }
                 if self.functions[depth].in_schema {
-                    tail = NameRef::Attr(self.chain(tail));
+                    tail = Meaning::Attr(self.chain(tail));
                 }
                 self.local(depth, name, false, tail).unwrap_or(tail)
             }
@@ -221,8 +238,8 @@ impl Resolver<'_> {
         depth: usize,
         name: Name,
         loops_only: bool,
-        tail: NameRef,
-    ) -> Option<NameRef> {
+        tail: Meaning,
+    ) -> Option<Meaning> {
         if loops_only && self.functions[depth].n_loops == 0 {
             return None;
         }
@@ -242,14 +259,14 @@ impl Resolver<'_> {
         }
         let last = found.pop()?;
         let mut result = if is_definite {
-            NameRef::Local(last)
+            Meaning::Local(last)
         } else {
             let next = self.chain(tail);
-            NameRef::LocalOr(last, next)
+            Meaning::LocalOr(last, next)
         };
         while let Some(slot) = found.pop() {
             let next = self.chain(result);
-            result = NameRef::LocalOr(slot, next);
+            result = Meaning::LocalOr(slot, next);
         }
         Some(result)
     }
@@ -264,9 +281,11 @@ impl Resolver<'_> {
         let slot = function.slot();
         function.bindings[at].slot = Some(slot);
         if let BindingKind::Key(key) = binding.kind {
-            self.set(key, NameRef::Local(slot));
+            let at = self.module[key].span;
+            self.sink.bound(depth, slot, binding.name, DefinitionKind::Key, at);
+            self.set(key, Meaning::Local(slot));
             if let (true, Some(config)) = (binding.conditional, binding.config) {
-                self.names.resets.entry(config).or_default().push(slot);
+                self.sink.reset(config, slot);
             }
         }
         slot
@@ -278,8 +297,8 @@ impl Resolver<'_> {
             return Some(*slot);
         }
         let outer = depth.checked_sub(1)?;
-        let found = match self.local(outer, name, false, NameRef::Missing) {
-            Some(NameRef::Local(slot) | NameRef::LocalOr(slot, _)) => slot,
+        let found = match self.local(outer, name, false, Meaning::Missing) {
+            Some(Meaning::Local(slot) | Meaning::LocalOr(slot, _)) => slot,
             _ if self.functions[outer].kind == Kind::Lambda => self.capture(outer, name)?,
             _ => return None,
         };
@@ -287,48 +306,25 @@ impl Resolver<'_> {
         let slot = function.slot();
         function.captures.push((found, slot));
         function.captured.insert(name, slot);
+        self.sink.captured(depth, slot, found);
         Some(slot)
     }
 
-    fn global(&self, name: Name) -> NameRef {
-        let package = self.program.package(self.program.file(self.file).package);
-        if let Some(at) = package.globals.get_index_of(&name) {
-            return NameRef::Global(at as u32);
-        }
-        if let Some(import) = self.import(name) {
-            return import;
-        }
-        kcl_std::builtin(name.as_str()).map_or(NameRef::Missing, NameRef::Builtin)
-    }
-
-    fn import(&self, name: Name) -> Option<NameRef> {
-        let own = self.program.file(self.file);
-        let others = &self.program.package(own.package).files;
-        let import = own.imports.iter().rev().find(|import| import.name == name).or_else(|| {
-            let files = others.iter().map(|&file| self.program.file(file));
-            files.flat_map(|file| &file.imports).find(|import| import.name == name)
-        })?;
-        Some(match import.target {
-            ImportTarget::Package(package) => NameRef::Package(package),
-            ImportTarget::System => {
-                kcl_std::module(&import.path).map_or(NameRef::Missing, NameRef::System)
-            }
-            ImportTarget::Plugin => NameRef::Plugin,
-            ImportTarget::Missing => NameRef::Missing,
-        })
+    fn global(&self, name: Name) -> Meaning {
+        self.program.global_meaning(self.file, name)
     }
 
     /// The first part of a dotted name: imports win over attributes and config keys.
-    pub(super) fn lookup_first(&mut self, name: Name, is_dotted: bool) -> NameRef {
+    pub(super) fn lookup_first(&mut self, name: Name, is_dotted: bool) -> Meaning {
         if is_dotted {
             let package = self.program.package(self.program.file(self.file).package);
             if !package.globals.contains_key(&name)
-                && let Some(import) = self.import(name)
+                && let Some(import) = self.program.import(self.file, name)
             {
                 let shadowed =
                     self.functions.iter_mut().any(|function| function.has_variable(name));
                 if !shadowed {
-                    return import;
+                    return import.meaning();
                 }
             }
         }
