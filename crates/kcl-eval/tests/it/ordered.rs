@@ -6,17 +6,15 @@ use crate::support::evaluates;
 #[track_caller]
 fn everywhere(stmts: &str, yaml: &str) {
     evaluates(stmts, yaml);
-    let inside: String = stmts.lines().map(|line| format!("    {line}\n")).collect();
-    let nested: String = yaml.trim().lines().map(|line| format!("  {line}\n")).collect();
-    evaluates(&format!("schema S:\n{inside}s = S {{}}\n"), &format!("s:\n{nested}"));
-    let reads: String = yaml
-        .trim()
-        .lines()
-        .filter_map(|line| line.split_once(':'))
-        .map(|(name, _)| format!("{name} = made.{name}\n"))
-        .collect();
-    let files = format!("#- main.k\nimport made\n{reads}#- kcl.mod\n#- made/made.k\n{stmts}");
-    evaluates(&files, yaml);
+    let yaml = yaml.trim();
+    let (inside, nested) = (stmts.replace('\n', "\n    "), yaml.replace('\n', "\n  "));
+    evaluates(&format!("schema S:\n    {inside}\ns = S {{}}\n"), &format!("s:\n  {nested}"));
+    let mut reads = Vec::new();
+    for (name, _) in yaml.lines().filter_map(|line| line.split_once(':')) {
+        reads.push(format!("{name} = made.{name}"));
+    }
+    let main = format!("#- main.k\nimport made\n{}\n", reads.join("\n"));
+    evaluates(&format!("{main}#- kcl.mod\n#- made/made.k\n{stmts}"), yaml);
 }
 
 #[test]
