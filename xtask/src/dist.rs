@@ -10,6 +10,7 @@ use crate::packages;
 use anyhow::{Context as _, ensure};
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -86,7 +87,7 @@ fn checksums(files: &[&Path]) -> anyhow::Result<String> {
     for file in files {
         let sum = HEXLOWER.encode(&Sha256::digest(fs::read(file)?));
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        lines += &format!("{sum}  {name}\n");
+        let _ = writeln!(lines, "{sum}  {name}");
     }
     Ok(lines)
 }

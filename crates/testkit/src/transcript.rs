@@ -62,7 +62,10 @@ impl Transcript<'_> {
         let mut comment = String::new();
         for block in split(&text) {
             match block {
-                Block::Comment(line) => comment += &format!("{line}\n"),
+                Block::Comment(line) => {
+                    comment.push_str(line);
+                    comment.push('\n');
+                }
                 Block::Command(line, body) => {
                     let result = self.run(line, &body);
                     let result = result.with_context(|| format!("{}: {line}", path.display()))?;

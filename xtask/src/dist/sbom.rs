@@ -1,4 +1,4 @@
-//! The list of components (SBOM) in the format of CycloneDX 1.5.
+//! The list of components (SBOM) in the format of `CycloneDX` 1.5.
 
 use crate::packages::{Package, Packages};
 use serde_json::{Value, json};
