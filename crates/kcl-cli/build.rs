@@ -1,4 +1,5 @@
-//! Links the command so that it starts quickly.
+//! Links the command so that it starts quickly: in the `dist` profile with the functions of short
+//! runs side by side and without shared libraries.
 
 use std::path::Path;
 use std::process::Command;
@@ -23,13 +24,13 @@ fn main() {
     println!("cargo:rustc-link-arg-bins=-no-pie");
     let out = env::var("OUT_DIR").unwrap_or_default();
     let linker = Linker { out: Path::new(&out) };
-    let is_release = is("PROFILE", "release");
-    if is_release && let Some(option) = in_order(&linker) {
+    let is_dist = profile(linker.out).is_some_and(|name| name == "dist");
+    if is_dist && let Some(option) = in_order(&linker) {
         println!("cargo:rustc-link-arg-bins={option}");
     }
     let is_native = env::var("HOST").is_ok_and(|host| is("TARGET", &host));
     if is_native
-        && is_release
+        && is_dist
         && let Some(options) = statically(&linker)
     {
         // Finding and loading shared libraries takes a third of a short run.
@@ -40,6 +41,13 @@ fn main() {
         // Most functions of the system's libraries are never called.
         println!("cargo:rustc-link-arg-bins=-Wl,-z,lazy");
     }
+}
+
+/// Returns the name of the profile that is built: the folder that holds the folder `build`. The
+/// variable `PROFILE` would only name the profile that it inherits from.
+fn profile(out: &Path) -> Option<&std::ffi::OsStr> {
+    let build = out.ancestors().find(|it| it.file_name().is_some_and(|name| name == "build"))?;
+    build.parent()?.file_name()
 }
 
 /// The linker that cargo will use, and a folder for what it needs.

@@ -1,5 +1,5 @@
-//! What tests share: fixtures in one string, golden files, random numbers, the
-//! conformance vectors, the addresses of servers.
+//! What tests share: fixtures in one string, golden files, sessions of command line tools, random
+//! numbers, the conformance vectors, the addresses of servers.
 //!
 //! Development only: no shipped crate depends on it, and it knows none of them, so each may
 //! use it in its tests. Start reading at [`Fixture`] and [`golden::check`].
@@ -9,6 +9,7 @@ mod fixture;
 pub mod golden;
 mod rng;
 mod servers;
+pub mod transcript;
 
 pub use corpus::{Case, Corpus};
 pub use fixture::{Annotation, Fixture, FixtureFile};

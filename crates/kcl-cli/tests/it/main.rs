@@ -7,4 +7,5 @@ mod examples;
 mod output;
 mod sandbox;
 mod settings;
+mod snapshots;
 mod usage;

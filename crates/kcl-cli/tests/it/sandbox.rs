@@ -65,12 +65,22 @@ impl Sandbox {
         self.kcl_words(Path::new(folder), &words, input)
     }
 
-    fn kcl_words(&self, folder: &Path, words: &[&str], input: &str) -> Ended {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_kcl"))
+    /// Prepares `kcl` in the folder.
+    pub(crate) fn command(&self, words: &[String]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kcl"));
+        command
             .args(words)
-            .current_dir(self.root.join(folder))
+            .current_dir(&self.root)
             .env_remove("KCL_PKG_PATH")
-            .env("HOME", &self.root)
+            .env("HOME", &self.root);
+        command
+    }
+
+    fn kcl_words(&self, folder: &Path, words: &[&str], input: &str) -> Ended {
+        let words: Vec<String> = words.iter().map(|it| (*it).to_owned()).collect();
+        let mut child = self
+            .command(&words)
+            .current_dir(self.root.join(folder))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

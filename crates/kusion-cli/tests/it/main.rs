@@ -4,6 +4,7 @@ mod operations;
 mod releases;
 mod sandbox;
 mod secrets;
+mod snapshots;
 mod stacks;
 mod states;
 mod support;
