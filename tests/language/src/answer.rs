@@ -5,7 +5,6 @@ use anyhow::{Context as _, bail};
 use base_diag::{Diagnostic, SourceMap as _};
 use base_system::MemorySystem;
 use kcl_driver::{Input, RunError, RunOptions, parse_argument, run};
-use std::path::PathBuf;
 use testkit::Fixture;
 
 /// Where the files of a case are.
@@ -17,9 +16,9 @@ const FOLDER: &str = "/fixture";
 ///
 /// When the arguments of the case are not among those that fixtures may have.
 pub fn answer(case: &Case) -> anyhow::Result<String> {
-    let mut system = MemorySystem::new();
+    let mut system = MemorySystem::new().with_current_dir(FOLDER);
     for file in Fixture::parse(&case.program).files {
-        system = system.with_file(PathBuf::from(FOLDER).join(file.path), file.text);
+        system = system.with_file(file.path, file.text);
     }
     let text = match run(&system, &options(case)?) {
         Ok(output) => format!("--- output\n{}{}", output.printed, output.result),
@@ -69,7 +68,7 @@ fn finding(error: &RunError, diagnostic: &Diagnostic) -> String {
     for label in &diagnostic.labels {
         let start = if lines.is_empty() { diagnostic.code } else { " " };
         // A message of several lines is known by its first one.
-        let message = label.message.lines().next().unwrap_or_default();
+        let message = label.message.lines().next().unwrap_or_default().trim();
         let place = label.at.map(|at| {
             let line = error.program.line_col(at.file, at.span).line;
             let path = error.program.path(at.file);
