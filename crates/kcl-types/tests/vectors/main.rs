@@ -64,7 +64,6 @@ fn static_errors_are_those_of_the_reference(corpus: &Corpus) -> anyhow::Result<(
             }
         }
     }
-    println!("{log}{matching} match, {false_errors} false errors");
     assert!(false_errors == 0, "valid programs are refused:\n{log}");
     assert!(matching >= MIN_MATCHING, "only {matching} match:\n{log}");
     Ok(())
