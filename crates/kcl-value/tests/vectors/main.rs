@@ -20,7 +20,7 @@ const ACCEPTED: [&str; 7] = [
 fn main() -> ExitCode {
     let mut suite = Suite::default();
     suite.add_with("the_output_of_the_reference_is_written_again", Corpus::locate(), |corpus| {
-        the_output_of_the_reference_is_written_again(&corpus)
+        the_output_of_the_reference_is_written_again(&corpus);
     });
     suite.run()
 }

@@ -10,17 +10,17 @@ use testkit::Suite;
 /// Adds the tests of this module.
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("damage::damage_to_a_store_that_was_closed_is_found", || {
-        run(damage_to_a_store_that_was_closed_is_found())
+        run(damage_to_a_store_that_was_closed_is_found());
     });
     suite.add("damage::damage_to_a_store_whose_process_was_cut_off_is_found", || {
-        run(damage_to_a_store_whose_process_was_cut_off_is_found())
+        run(damage_to_a_store_whose_process_was_cut_off_is_found());
     });
     suite.add("damage::a_store_that_vanished_is_not_an_empty_one", || {
-        run(a_store_that_vanished_is_not_an_empty_one())
+        run(a_store_that_vanished_is_not_an_empty_one());
     });
     suite.add("damage::only_the_owner_may_read", || run(only_the_owner_may_read()));
     suite.add("damage::addresses_that_are_none_are_explained", || {
-        run(addresses_that_are_none_are_explained())
+        run(addresses_that_are_none_are_explained());
     });
 }
 

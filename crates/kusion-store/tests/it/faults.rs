@@ -16,10 +16,10 @@ use tokio::sync::Semaphore;
 /// Adds the tests of this module.
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("faults::lost_answers_lose_and_double_nothing", || {
-        run(lost_answers_lose_and_double_nothing())
+        run(lost_answers_lose_and_double_nothing());
     });
     suite.add("faults::a_late_write_is_refused_after_the_journal_was_summed_up", || {
-        run(a_late_write_is_refused_after_the_journal_was_summed_up())
+        run(a_late_write_is_refused_after_the_journal_was_summed_up());
     });
 }
 

@@ -9,7 +9,7 @@ use testkit::Suite;
 /// Adds the tests of this module.
 pub(crate) fn add(suite: &mut Suite) {
     suite.add("full_disk::what_was_written_before_stays_and_the_next_run_goes_on", || {
-        run(what_was_written_before_stays_and_the_next_run_goes_on())
+        run(what_was_written_before_stays_and_the_next_run_goes_on());
     });
 }
 

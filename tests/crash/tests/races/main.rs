@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         |backend| every_pause_is_survived("postgres", &backend),
     );
     suite.add_with("on_s3_a_paused_process_is_fenced_off", server("KUSION_TEST_S3"), |backend| {
-        every_pause_is_survived("s3", &backend)
+        every_pause_is_survived("s3", &backend);
     });
     suite.run()
 }
