@@ -9,10 +9,11 @@ use std::time::Duration;
 
 /// Files, environment and clock that live in memory only.
 ///
-/// Paths are absolute; relative ones start at `/`.
+/// Relative paths start at the current folder, `/` unless another one is set.
 #[derive(Debug, Default)]
 pub struct MemorySystem {
     state: Mutex<State>,
+    current_dir: PathBuf,
 }
 
 #[derive(Debug, Default)]
@@ -47,10 +48,18 @@ impl MemorySystem {
         Self::default()
     }
 
+    /// Sets the current folder and returns the system.
+    #[must_use]
+    pub fn with_current_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.current_dir = path.into();
+        self
+    }
+
     /// Adds a file and returns the system.
     #[must_use]
     pub fn with_file(self, path: impl AsRef<Path>, text: impl Into<String>) -> Self {
-        self.state().write(normalize(path.as_ref()), text.into().into_bytes());
+        let path = self.normalize(path.as_ref());
+        self.state().write(path, text.into().into_bytes());
         self
     }
 
@@ -71,7 +80,8 @@ impl MemorySystem {
     /// Changes the text of a file without a trace in its facts, as a write within the tick of
     /// a file system's clock does.
     pub fn write_in_place(&self, path: &Path, text: &str) {
-        if let Some(file) = self.state().files.get_mut(&normalize(path)) {
+        let path = self.normalize(path);
+        if let Some(file) = self.state().files.get_mut(&path) {
             file.bytes = text.as_bytes().to_vec();
         }
     }
@@ -79,24 +89,26 @@ impl MemorySystem {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-fn normalize(path: &Path) -> PathBuf {
-    let mut out = PathBuf::from("/");
-    for part in path.components() {
-        match part {
-            Component::Normal(name) => out.push(name),
-            Component::ParentDir => {
-                out.pop();
+    fn normalize(&self, path: &Path) -> PathBuf {
+        let mut out = PathBuf::from("/");
+        for part in self.current_dir.join(path).components() {
+            match part {
+                Component::Normal(name) => out.push(name),
+                Component::ParentDir => {
+                    out.pop();
+                }
+                Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
             }
-            Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
         }
+        out
     }
-    out
 }
 
-fn not_found(path: &Path) -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, format!("no such file: {}", path.display()))
+/// What an operating system says.
+fn not_found() -> io::Error {
+    const ENOENT: i32 = 2;
+    io::Error::from_raw_os_error(ENOENT)
 }
 
 impl System for MemorySystem {
@@ -107,12 +119,12 @@ impl System for MemorySystem {
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         let state = self.state();
-        let file = state.files.get(&normalize(path)).ok_or_else(|| not_found(path))?;
+        let file = state.files.get(&self.normalize(path)).ok_or_else(not_found)?;
         Ok(file.bytes.clone())
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
-        let path = normalize(path);
+        let path = self.normalize(path);
         let entries: BTreeSet<PathBuf> = self
             .state()
             .files
@@ -121,13 +133,13 @@ impl System for MemorySystem {
             .map(|first| path.join(first))
             .collect();
         if entries.is_empty() {
-            return Err(not_found(&path));
+            return Err(not_found());
         }
         Ok(entries.into_iter().collect())
     }
 
     fn metadata(&self, path: &Path) -> io::Result<Metadata> {
-        let path = normalize(path);
+        let path = self.normalize(path);
         let state = self.state();
         let facts =
             |kind, len, modified, inode| Metadata { kind, len, modified, changed: modified, inode };
@@ -137,15 +149,16 @@ impl System for MemorySystem {
         if state.files.keys().any(|file| file.starts_with(&path)) {
             return Ok(facts(FileKind::Directory, 0, Duration::ZERO, 0));
         }
-        Err(not_found(&path))
+        Err(not_found())
     }
 
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
-        self.metadata(path).map(|_| normalize(path))
+        self.metadata(path).map(|_| self.normalize(path))
     }
 
     fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.state().write(normalize(path), bytes.to_vec());
+        let path = self.normalize(path);
+        self.state().write(path, bytes.to_vec());
         Ok(())
     }
 
@@ -161,7 +174,7 @@ impl System for MemorySystem {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         self.metadata(path)?;
-        let path = normalize(path);
+        let path = self.normalize(path);
         self.state().files.retain(|file, _| !file.starts_with(&path));
         Ok(())
     }
@@ -177,7 +190,7 @@ impl System for MemorySystem {
     }
 
     fn current_dir(&self) -> io::Result<PathBuf> {
-        Ok(PathBuf::from("/"))
+        Ok(Path::new("/").join(&self.current_dir))
     }
 
     fn env(&self, name: &str) -> Option<String> {
@@ -202,6 +215,14 @@ impl System for MemorySystem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn relative_paths_start_at_the_current_folder() {
+        let system = MemorySystem::new().with_current_dir("/a").with_file("b.k", "x = 1");
+        assert!(system.is_file(Path::new("/a/b.k")));
+        assert!(system.is_file(Path::new("../a/b.k")));
+        assert_eq!(system.current_dir().unwrap(), Path::new("/a"));
+    }
 
     #[test]
     fn directories_exist_by_their_files() {

@@ -1,5 +1,6 @@
 //! What tests share: fixtures in one string, golden files, sessions of command line tools, random
-//! numbers, the conformance vectors, the addresses of servers.
+//! numbers, the conformance vectors, the addresses of servers, and suites whose tests need such
+//! things.
 //!
 //! Development only: no shipped crate depends on it, and it knows none of them, so each may
 //! use it in its tests. Start reading at [`Fixture`] and [`golden::check`].
@@ -9,12 +10,14 @@ mod fixture;
 pub mod golden;
 mod rng;
 mod servers;
+mod suite;
 pub mod transcript;
 
 pub use corpus::{Case, Corpus};
 pub use fixture::{Annotation, Fixture, FixtureFile};
 pub use rng::Rng;
 pub use servers::server;
+pub use suite::{Missing, Suite};
 
 use std::path::{Path, PathBuf};
 

@@ -46,19 +46,21 @@ fn has_test(tree: &Tree, manifests: &[Manifest], name: &str) -> bool {
     let folder = manifest.path.trim_end_matches("Cargo.toml");
     let (module, test) = path.rsplit_once("::").unwrap_or(("", path));
     let module = module.split("::").next().unwrap_or_default();
-    let function = format!("fn {test}(");
+    let (function, added) = (format!("fn {test}("), format!("\"{test}\""));
     tree.rust_files()
         .filter(|file| file.path.starts_with(folder))
         .filter(|file| {
             let parts: Vec<&str> = file.path.split(['/', '.']).collect();
             module.is_empty() || parts.contains(&module)
         })
-        .any(|file| has_tests(file) && file.text.contains(&function))
+        .any(|file| has_tests(file) && [&function, &added].iter().any(|it| file.text.contains(*it)))
 }
 
 /// Whether functions of a file may be tests, be it by a macro.
 fn has_tests(file: &File) -> bool {
-    ["#[test]", "#[tokio::test", "on_every_backend!("].iter().any(|it| file.text.contains(it))
+    ["#[test]", "#[tokio::test", "on_every_backend!(", "Suite"]
+        .iter()
+        .any(|it| file.text.contains(it))
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ const LAYERS: &[&[&str]] = &[
         "conformance",
         "k8s-suite",
         "k8s-replay",
+        "language",
         "properties",
         "kcl-fuzz",
         "kusion-crash",

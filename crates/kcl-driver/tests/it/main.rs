@@ -2,7 +2,6 @@
 
 mod batch;
 mod cache;
-mod corpus;
 mod konfig;
 mod layers;
 mod partial;

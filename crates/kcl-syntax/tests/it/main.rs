@@ -1,6 +1,5 @@
 //! Tests of the syntax crate from outside.
 
-mod corpus;
 mod dump;
 mod errors;
 mod limits;

@@ -4,7 +4,6 @@
 
 mod calls;
 mod configs;
-mod corpus;
 mod fits;
 mod limits;
 mod names;

@@ -3,7 +3,6 @@
 mod access;
 mod arith;
 mod compare;
-mod corpus;
 mod json;
 mod plan;
 mod yaml;

@@ -5,10 +5,10 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::process::{Child, Output, Stdio};
+use std::process::{Child, ExitCode, Output, Stdio};
 use std::time::{Duration, Instant};
 use support::{Project, text};
-use testkit::server;
+use testkit::{Suite, server};
 
 const PROCESSES: usize = 8;
 /// How often the test looks.
@@ -49,23 +49,22 @@ fn rounds() -> u32 {
     std::env::var("KUSION_TEST_ROUNDS").ok().and_then(|it| it.parse().ok()).unwrap_or(2)
 }
 
-#[test]
-fn on_sqlite_one_of_eight_processes_applies_a_stack() {
-    one_of_eight_applies("sqlite", None);
-}
-
-#[test]
-fn on_postgres_one_of_eight_processes_applies_a_stack() {
-    if let Some(backend) = server("KUSION_TEST_POSTGRES") {
-        one_of_eight_applies("postgres", Some(&backend));
-    }
-}
-
-#[test]
-fn on_s3_one_of_eight_processes_applies_a_stack() {
-    if let Some(backend) = server("KUSION_TEST_S3") {
-        one_of_eight_applies("s3", Some(&backend));
-    }
+fn main() -> ExitCode {
+    let mut suite = Suite::default();
+    suite.add("on_sqlite_one_of_eight_processes_applies_a_stack", || {
+        one_of_eight_applies("sqlite", None);
+    });
+    suite.add_with(
+        "on_postgres_one_of_eight_processes_applies_a_stack",
+        server("KUSION_TEST_POSTGRES"),
+        |backend| one_of_eight_applies("postgres", Some(&backend)),
+    );
+    suite.add_with(
+        "on_s3_one_of_eight_processes_applies_a_stack",
+        server("KUSION_TEST_S3"),
+        |backend| one_of_eight_applies("s3", Some(&backend)),
+    );
+    suite.run()
 }
 
 fn one_of_eight_applies(name: &str, backend: Option<&str>) {

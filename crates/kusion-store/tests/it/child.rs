@@ -11,7 +11,7 @@ const ADDRESS: &str = "KUSION_STORE_CHILD_URL";
 const HOME: &str = "KUSION_STORE_CHILD_HOME";
 const KEY: &str = "KUSION_STORE_CHILD_KEY";
 const MACHINE: &str = "KUSION_STORE_CHILD_MACHINE";
-/// What the lines of the child begin with; its test harness prints others.
+/// What the lines of the child begin with.
 const ANSWER: &str = "ANSWER ";
 
 /// A process that tries to hold a stack and does what it is told.
@@ -24,15 +24,13 @@ pub(crate) struct Process {
 impl Process {
     /// Starts a process on this machine.
     pub(crate) fn start(place: &Place, key: &StackKey) -> Self {
-        let mut command = Command::new(std::env::current_exe().expect("a program runs"));
-        command.args(Self::ARGUMENTS);
+        let command = Command::new(std::env::current_exe().expect("a program runs"));
         Self::spawn(command, place, key, "")
     }
 
     /// Starts a process that says it runs on another machine.
     pub(crate) fn start_elsewhere(place: &Place, key: &StackKey) -> Self {
-        let mut command = Command::new(std::env::current_exe().expect("a program runs"));
-        command.args(Self::ARGUMENTS);
+        let command = Command::new(std::env::current_exe().expect("a program runs"));
         Self::spawn(command, place, key, "elsewhere")
     }
 
@@ -41,12 +39,9 @@ impl Process {
         let mut command = Command::new("sh");
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         command.arg("-c").arg(script);
-        command.arg(std::env::current_exe().expect("a program runs")).args(Self::ARGUMENTS);
+        command.arg(std::env::current_exe().expect("a program runs"));
         Self::spawn(command, place, key, "")
     }
-
-    const ARGUMENTS: [&'static str; 4] =
-        ["child::be_a_child", "--exact", "--nocapture", "--test-threads=1"];
 
     fn spawn(mut command: Command, place: &Place, key: &StackKey, machine: &str) -> Self {
         let mut child = command
@@ -70,7 +65,6 @@ impl Process {
             let mut line = String::new();
             let length = self.output.read_line(&mut line).expect("readable");
             assert!(length > 0, "the child ended without an answer");
-            // The harness does not end its line before the test runs.
             if let Some((_, answer)) = line.split_once(ANSWER) {
                 return answer.trim_end().to_owned();
             }
@@ -114,10 +108,14 @@ impl Drop for Process {
     }
 }
 
-/// Plays the other process; does nothing in the run that starts it.
-#[test]
-fn be_a_child() {
-    let Ok(path) = std::env::var(KEY) else { return };
+/// Whether this process was started by another one of the tests.
+pub(crate) fn is_child() -> bool {
+    std::env::var_os(KEY).is_some()
+}
+
+/// Plays the other process.
+pub(crate) fn be_a_child() {
+    let path = std::env::var(KEY).expect("it is set");
     let key = StackKey::from_store_path(&path).expect("a key");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(play(&key));

@@ -1,10 +1,28 @@
 //! Files that are not as they were written.
 
-use crate::places::{Place, new_key, say};
+use crate::places::{Place, new_key, run, say};
 use crate::records::{noted, random};
 use kusion_model::StackKey;
 use kusion_store::{Holder, LockWait, StackState, Store, StoreError};
 use std::path::Path;
+use testkit::Suite;
+
+/// Adds the tests of this module.
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("damage::damage_to_a_store_that_was_closed_is_found", || {
+        run(damage_to_a_store_that_was_closed_is_found());
+    });
+    suite.add("damage::damage_to_a_store_whose_process_was_cut_off_is_found", || {
+        run(damage_to_a_store_whose_process_was_cut_off_is_found());
+    });
+    suite.add("damage::a_store_that_vanished_is_not_an_empty_one", || {
+        run(a_store_that_vanished_is_not_an_empty_one());
+    });
+    suite.add("damage::only_the_owner_may_read", || run(only_the_owner_may_read()));
+    suite.add("damage::addresses_that_are_none_are_explained", || {
+        run(addresses_that_are_none_are_explained());
+    });
+}
 
 /// A store in files, and what it must read as.
 struct Sample {
@@ -130,17 +148,14 @@ async fn harm_and_read(in_order: bool, seeds: std::ops::Range<u64>) {
     assert!(refused > whole / 4 && whole > 0);
 }
 
-#[tokio::test]
 async fn damage_to_a_store_that_was_closed_is_found() {
     harm_and_read(true, 0..1000).await;
 }
 
-#[tokio::test]
 async fn damage_to_a_store_whose_process_was_cut_off_is_found() {
     harm_and_read(false, 1000..2000).await;
 }
 
-#[tokio::test]
 async fn a_store_that_vanished_is_not_an_empty_one() {
     let sample = sample(true).await;
     let place = Place::in_file();
@@ -155,7 +170,6 @@ async fn a_store_that_vanished_is_not_an_empty_one() {
     place.open().await.close().await;
 }
 
-#[tokio::test]
 async fn only_the_owner_may_read() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::in_file();
@@ -170,7 +184,6 @@ async fn only_the_owner_may_read() {
     drop(session);
 }
 
-#[tokio::test]
 async fn addresses_that_are_none_are_explained() {
     for (url, word) in [
         ("mysql://root:secret@host/db", "`postgres://"),

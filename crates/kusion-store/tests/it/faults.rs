@@ -1,6 +1,6 @@
 //! Backends whose answers are lost, and holders that come late.
 
-use crate::places::new_key;
+use crate::places::{new_key, run};
 use crate::records::noted;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -10,7 +10,18 @@ use kusion_store::{
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use testkit::Suite;
 use tokio::sync::Semaphore;
+
+/// Adds the tests of this module.
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("faults::lost_answers_lose_and_double_nothing", || {
+        run(lost_answers_lose_and_double_nothing());
+    });
+    suite.add("faults::a_late_write_is_refused_after_the_journal_was_summed_up", || {
+        run(a_late_write_is_refused_after_the_journal_was_summed_up());
+    });
+}
 
 /// A backend that sometimes fails before or after it has written, or waits before it writes.
 struct Faulty {
@@ -65,7 +76,6 @@ impl Backend for Faulty {
     }
 }
 
-#[tokio::test]
 async fn lost_answers_lose_and_double_nothing() {
     futures::future::join_all((0..50).map(write_with_lost_answers)).await;
 }
@@ -100,7 +110,6 @@ async fn write_with_lost_answers(seed: u64) {
 
 /// A holder stands still in the middle of a write; the next one sums the journal up, so that the
 /// numbers that were taken are free again; then the first one goes on.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_late_write_is_refused_after_the_journal_was_summed_up() {
     let memory = Arc::new(Memory::default());
     let faulty = Faulty::new(&memory, 0);

@@ -1,11 +1,18 @@
 //! A disk without space.
 
 use crate::child::Process;
-use crate::places::{Place, new_key};
+use crate::places::{Place, new_key, run};
 use crate::records::noted;
 use kusion_store::{Holder, LockWait};
+use testkit::Suite;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+/// Adds the tests of this module.
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("full_disk::what_was_written_before_stays_and_the_next_run_goes_on", || {
+        run(what_was_written_before_stays_and_the_next_run_goes_on());
+    });
+}
+
 async fn what_was_written_before_stays_and_the_next_run_goes_on() {
     for blocks in [400, 700, 1000, 1300, 1600] {
         let place = Place::in_file();

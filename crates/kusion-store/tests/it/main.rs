@@ -10,3 +10,20 @@ mod laws;
 mod places;
 mod processes;
 mod records;
+
+use std::process::ExitCode;
+use testkit::Suite;
+
+fn main() -> ExitCode {
+    if child::is_child() {
+        child::be_a_child();
+        return ExitCode::SUCCESS;
+    }
+    let mut suite = Suite::default();
+    damage::add(&mut suite);
+    faults::add(&mut suite);
+    full_disk::add(&mut suite);
+    laws::add(&mut suite);
+    processes::add(&mut suite);
+    suite.run()
+}

@@ -3,35 +3,38 @@
 use kusion_model::StackKey;
 use kusion_store::Store;
 use std::path::PathBuf;
+use testkit::{Missing, Suite};
 
-/// Makes a test of each law on each backend.
+/// Makes a function `add` that adds a test of each law on each backend.
 macro_rules! on_every_backend {
     ($($law:ident),* $(,)?) => {
-        mod sqlite {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $law() {
-                super::$law(crate::places::Place::in_file()).await;
-            })*
-        }
-        mod postgres {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $law() {
-                if let Some(place) = crate::places::Place::on_server("KUSION_TEST_POSTGRES") {
-                    super::$law(place).await;
-                }
-            })*
-        }
-        mod s3 {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $law() {
-                if let Some(place) = crate::places::Place::on_server("KUSION_TEST_S3") {
-                    super::$law(place).await;
-                }
-            })*
+        /// Adds the tests of this module.
+        pub(crate) fn add(suite: &mut testkit::Suite) {
+            let module = module_path!().rsplit("::").next().unwrap_or_default();
+            $(crate::places::add_law(suite, module, stringify!($law), $law);)*
         }
     };
 }
 pub(crate) use on_every_backend;
+
+/// Adds a test of a law on each backend; those without a server are ignored.
+pub(crate) fn add_law<F>(suite: &mut Suite, module: &str, name: &str, law: fn(Place) -> F)
+where
+    F: Future<Output = ()> + 'static,
+{
+    suite.add(format!("{module}::sqlite::{name}"), move || run(law(Place::in_file())));
+    for (backend, variable) in [("postgres", "KUSION_TEST_POSTGRES"), ("s3", "KUSION_TEST_S3")] {
+        let place = Place::on_server(variable);
+        suite.add_with(format!("{module}::{backend}::{name}"), place, move |it| run(law(it)));
+    }
+}
+
+/// Runs a test to its end.
+pub(crate) fn run(test: impl Future<Output = ()>) {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(2).enable_all().build().expect("a runtime");
+    runtime.block_on(test);
+}
 
 /// A store for one test: an address and a folder that goes with it.
 pub(crate) struct Place {
@@ -47,13 +50,12 @@ impl Place {
         Self { url: String::new(), home }
     }
 
-    /// Makes a place on a server whose address a variable holds; none, with a word, where it is
-    /// not set.
-    pub(crate) fn on_server(variable: &str) -> Option<Self> {
+    /// Makes a place on a server whose address a variable holds.
+    fn on_server(variable: &str) -> Result<Self, Missing> {
         let url = testkit::server(variable)?;
         let mut place = Self::in_file();
         place.url = url;
-        Some(place)
+        Ok(place)
     }
 
     pub(crate) async fn open(&self) -> Store {

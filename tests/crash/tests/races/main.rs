@@ -4,29 +4,27 @@
 use anyhow::{Context as _, Result, ensure};
 use kusion_crash::{Arena, Infrastructure, Variant};
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::Duration;
-use testkit::server;
+use testkit::{Suite, server};
 
 /// Longer than a lease lasts.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-#[test]
-fn on_sqlite_a_paused_process_is_fenced_off() {
-    every_pause_is_survived("sqlite", "");
-}
-
-#[test]
-fn on_postgres_a_paused_process_is_fenced_off() {
-    if let Some(backend) = server("KUSION_TEST_POSTGRES") {
-        every_pause_is_survived("postgres", &backend);
-    }
-}
-
-#[test]
-fn on_s3_a_paused_process_is_fenced_off() {
-    if let Some(backend) = server("KUSION_TEST_S3") {
+fn main() -> ExitCode {
+    let mut suite = Suite::default();
+    suite.add("on_sqlite_a_paused_process_is_fenced_off", || {
+        every_pause_is_survived("sqlite", "");
+    });
+    suite.add_with(
+        "on_postgres_a_paused_process_is_fenced_off",
+        server("KUSION_TEST_POSTGRES"),
+        |backend| every_pause_is_survived("postgres", &backend),
+    );
+    suite.add_with("on_s3_a_paused_process_is_fenced_off", server("KUSION_TEST_S3"), |backend| {
         every_pause_is_survived("s3", &backend);
-    }
+    });
+    suite.run()
 }
 
 fn every_pause_is_survived(name: &str, backend: &str) {

@@ -6,9 +6,9 @@ use properties::Program;
 use std::collections::BTreeMap;
 use testkit::Rng;
 
-/// How many programs a test tries; `KUSION_TEST_ROUNDS` times as many on request.
+/// How many programs a test tries; `KCL_TEST_ROUNDS` times as many on request.
 fn n_programs() -> u64 {
-    let rounds = std::env::var("KUSION_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
+    let rounds = std::env::var("KCL_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
     500 * rounds.unwrap_or(1)
 }
 

@@ -5,11 +5,18 @@ use base_system::OsSystem;
 use kcl_driver::{Format, Input, Origin, Place, RunOptions, RunOutput, Step, parse_argument, run};
 use serde_json::Value;
 use std::path::PathBuf;
-use testkit::{Case, Corpus};
+use std::process::ExitCode;
+use testkit::{Case, Corpus, Suite};
 
-#[test]
-fn each_leaf_of_the_output_has_one_place() -> anyhow::Result<()> {
-    let Some(corpus) = Corpus::locate() else { return Ok(()) };
+fn main() -> ExitCode {
+    let mut suite = Suite::default();
+    suite.add_with("each_leaf_of_the_output_has_one_place", Corpus::locate(), |corpus| {
+        each_leaf_of_the_output_has_one_place(&corpus).expect("the vectors are readable");
+    });
+    suite.run()
+}
+
+fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> {
     // Some programs write files below the working directory of the process.
     let scratch = std::env::temp_dir().join(format!("kcl-corpus-{}", std::process::id()));
     std::fs::create_dir_all(&scratch)?;

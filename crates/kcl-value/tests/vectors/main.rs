@@ -2,7 +2,8 @@
 
 use kcl_value::plan::{PlanOptions, to_yaml};
 use kcl_value::{Value, yaml};
-use testkit::Corpus;
+use std::process::ExitCode;
+use testkit::{Corpus, Suite};
 
 /// Cases whose output has more than values: lines of `print()`, scalars as documents,
 /// separators of their own; or floats, which are rounded once more each time.
@@ -16,12 +17,19 @@ const ACCEPTED: [&str; 7] = [
     "x_sem/print_output",
 ];
 
-#[test]
-fn the_output_of_the_reference_is_written_again_byte_for_byte() {
-    let Some(corpus) = Corpus::locate() else { return };
+fn main() -> ExitCode {
+    let mut suite = Suite::default();
+    suite.add_with("the_output_of_the_reference_is_written_again", Corpus::locate(), |corpus| {
+        the_output_of_the_reference_is_written_again(&corpus);
+    });
+    suite.run()
+}
+
+/// Byte for byte.
+fn the_output_of_the_reference_is_written_again(corpus: &Corpus) {
     let options = PlanOptions { show_hidden: true, ..Default::default() };
     let mut different = Vec::new();
-    for case in corpus.cases("run").unwrap() {
+    for case in corpus.cases("run").expect("the vectors are readable") {
         let Ok(expected) = case.read_file("expect.yaml") else { continue };
         let written = yaml::parse_stream(&expected).map(|documents| match documents.as_slice() {
             [] => String::new(),

@@ -1,23 +1,29 @@
-//! Properties that hold for every file of the conformance corpus.
+//! Properties that hold for every file of the conformance vectors.
 
-use crate::dump;
+#[path = "../it/dump.rs"]
+mod dump;
+
 use kcl_syntax::{parse, print};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use testkit::{Corpus, Suite};
 
-/// All `.k` files of the corpus; `None` (and a line that says so) where it is not there.
-#[expect(clippy::print_stdout, reason = "says why nothing is tested")]
-fn files() -> Option<Vec<PathBuf>> {
-    let root = std::env::var_os("KCL_CONFORMANCE").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance"),
-        PathBuf::from,
-    );
-    let corpus = root.join("corpus");
-    if !corpus.is_dir() {
-        println!("skipped: no conformance corpus; set KCL_CONFORMANCE");
-        return None;
-    }
+fn main() -> ExitCode {
+    let mut suite = Suite::default();
+    let found = Corpus::locate().map(|corpus| files(&corpus));
+    suite.add_with("what_is_printed_parses_to_the_same_tree", found.clone(), |files| {
+        what_is_printed_parses_to_the_same_tree(&files);
+    });
+    suite.add_with("any_part_of_a_file_gives_a_tree", found, |files| {
+        any_part_of_a_file_gives_a_tree(&files);
+    });
+    suite.run()
+}
+
+/// All `.k` files of the vectors.
+fn files(corpus: &Corpus) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut open = vec![corpus];
+    let mut open = vec![corpus.folder()];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).expect("the folder is there").flatten() {
             let path = entry.path();
@@ -28,15 +34,13 @@ fn files() -> Option<Vec<PathBuf>> {
             }
         }
     }
-    Some(files)
+    files
 }
 
-#[test]
-fn what_is_printed_parses_to_the_same_tree() {
-    let Some(files) = files() else { return };
+fn what_is_printed_parses_to_the_same_tree(files: &[PathBuf]) {
     let mut failures = Vec::new();
     for file in files {
-        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let Ok(text) = std::fs::read_to_string(file) else { continue };
         let parsed = parse(&text);
         if !parsed.diagnostics.is_empty() {
             continue;
@@ -53,9 +57,7 @@ fn what_is_printed_parses_to_the_same_tree() {
     assert!(failures.is_empty(), "{} files, the first: {}", failures.len(), failures[0]);
 }
 
-#[test]
-fn any_part_of_a_file_gives_a_tree() {
-    let Some(files) = files() else { return };
+fn any_part_of_a_file_gives_a_tree(files: &[PathBuf]) {
     for file in files.iter().step_by(20) {
         let Ok(text) = std::fs::read_to_string(file) else { continue };
         for end in (0..text.len().min(2000)).step_by(7).filter(|end| text.is_char_boundary(*end)) {
