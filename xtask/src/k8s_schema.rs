@@ -80,5 +80,6 @@ fn check_objects(server: &Server) -> anyhow::Result<usize> {
             n_objects += 1;
         }
     }
+    ensure!(n_objects > 50, "the server has {n_objects} objects, too few to compare");
     Ok(n_objects)
 }
