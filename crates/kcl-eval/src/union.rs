@@ -458,9 +458,8 @@ fn joined_keys<'k>(
 fn put_into_missing(dict: &mut Dict, mut entry: Entry) -> Result<(), Stop> {
     match (entry.slot.op(), entry.slot.index()) {
         (MergeOp::Insert, index) => {
-            // Nothing that is added to nothing stays what it is.
-            let stays = matches!(entry.value, Value::List(_) | Value::None | Value::Undefined);
-            if index.is_some() || !stays {
+            // What is added to nothing stays what it is, be it a list or not.
+            if index.is_some() {
                 entry.value = insert_items(Value::Undefined, &entry.value, index)?;
             }
             dict.push_new(entry);

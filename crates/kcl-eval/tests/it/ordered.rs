@@ -67,7 +67,8 @@ fn several_targets_are_set_in_order() {
 }
 
 #[test]
-fn nothing_that_is_added_to_nothing_stays_what_it_is() {
+fn what_is_added_to_nothing_stays_what_it_is() {
+    evaluates("f = lambda v: any { {x += v} }\na = f(1)\n", "a:\n  x: 1");
     evaluates("d = {} | {env += option(\"p\")}\n", "d:\n  env: null");
     evaluates("_u = option(\"p\") or Undefined\nd = {x = 1, env += _u}\n", "d:\n  x: 1");
     evaluates("d = {env += option(\"p\"), env += [1]}\n", "d:\n  env:\n  - 1");

@@ -19,12 +19,11 @@ fn check(program: &Program, text: &str, made: &str, within: Option<&str>) {
         .with_file("/main.k", text)
         .with_file("/made/made.k", made);
     let options = RunOptions { format: Some(Format::Json), ..RunOptions::files(["/main.k"]) };
-    let output = match run(&system, &options) {
-        Ok(output) => output,
-        Err(error) => panic!("{error}\n{text}\n--- made\n{made}"),
-    };
+    let output = run(&system, &options);
+    assert!(output.is_ok(), "{:?}\n{text}\n--- made\n{made}", output.err());
+    let Ok(output) = output else { return };
     let want = program.run();
-    let value: serde_json::Value = serde_json::from_str(&output.result).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&output.result).expect("it is JSON");
     let value = within.map_or(&value, |name| &value[name]);
     let names = value.as_object().into_iter().flatten().filter(|(name, _)| *name != "own");
     let got: BTreeMap<String, String> =
