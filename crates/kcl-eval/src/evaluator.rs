@@ -144,6 +144,8 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) backtrack: Option<Backtrack>,
     /// How many setters run because their names were read.
     pub(crate) detours: u32,
+    /// How many ordered `if`s have been decided in their turn.
+    pub(crate) turns: u32,
     /// The condition of an ordered `if` that is being evaluated.
     pub(crate) deciding: Option<Deciding>,
     /// How many schema bodies and schema expressions are under way.
@@ -240,6 +242,7 @@ impl<'p> Evaluator<'p> {
             targets: Vec::new(),
             backtrack: None,
             detours: 0,
+            turns: 0,
             deciding: None,
             schema_depth: 0,
             schema_expr_depth: 0,

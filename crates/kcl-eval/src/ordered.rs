@@ -93,6 +93,19 @@ enum Mark {
     Done,
     /// An `if` that is decided.
     Decided(bool),
+    /// An `if` that needs a statement under way; asking again before that has ended is in vain.
+    Early(Need),
+}
+
+/// A statement that must end before a condition can be decided.
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    /// How many statements are under way, with it.
+    depth: usize,
+    /// What it sets, if it is no condition.
+    name: Option<Name>,
+    /// How many conditions had been decided in their turn.
+    turn: u32,
 }
 
 /// What holds the names: a package or an instance.
@@ -344,7 +357,7 @@ impl<'p> Evaluator<'p> {
                 return Ok(if asks_itself { Passage::UnderWay } else { Passage::Overtaken });
             }
             Some(Mark::Done | Mark::Decided(true)) => return Ok(Passage::Passed),
-            Some(Mark::Decided(false)) | None => {}
+            Some(Mark::Decided(false) | Mark::Early(_)) | None => {}
         }
         let (file, stmt) = site;
         let Some(place) = stmts.places.get(&site) else { return Ok(Passage::Passed) };
@@ -400,8 +413,12 @@ impl<'p> Evaluator<'p> {
         let site = (self.frame.file, stmt);
         match self.mark(holder, site) {
             Some(Mark::Decided(holds)) => return Ok(Some(holds)),
+            Some(Mark::Early(need)) if !in_turn && self.is_pending(need) => {
+                self.note_early(need.depth);
+                return Ok(None);
+            }
+            Some(Mark::Early(_)) | None => {}
             Some(_) => return Ok(None),
-            None => {}
         }
         let depth = self.targets.len();
         self.set_mark(holder, site, Some(Mark::UnderWay { depth }));
@@ -415,9 +432,25 @@ impl<'p> Evaluator<'p> {
         // In its turn it is never too early.
         let is_early = !in_turn && needs <= depth;
         let holds = holds.map(|holds| (!is_early).then_some(holds));
-        let mark = holds.as_ref().ok().copied().flatten().map(Mark::Decided);
+        let mark = holds.as_ref().ok().map(|holds| match holds {
+            Some(holds) => Mark::Decided(*holds),
+            None => Mark::Early(self.need(needs)),
+        });
         self.set_mark(holder, site, mark);
+        self.turns += u32::from(in_turn);
         holds
+    }
+
+    /// The statement at a depth.
+    fn need(&self, depth: usize) -> Need {
+        let name = depth.checked_sub(1).and_then(|at| self.targets.get(at).copied());
+        Need { depth, name, turn: self.turns }
+    }
+
+    /// Whether a statement that is needed has not ended yet.
+    fn is_pending(&self, need: Need) -> bool {
+        let now = self.need(need.depth);
+        self.targets.len() >= need.depth && now.name == need.name && now.turn == need.turn
     }
 
     /// Whether the condition of an `if` asks itself.

@@ -79,3 +79,20 @@ fn a_base_rule_reads_parameters_of_the_derived_one() {
     let rules = "rule R1:\n    age > 3\nrule R2[age](R1):\n    age > 1\n";
     evaluates(&format!("{rules}a = R2(5) {{}}\n"), "a: {}");
 }
+
+#[test]
+fn conditions_that_wait_for_one_statement_are_not_asked_again_and_again() {
+    // Each condition reads two names whose conditions do the same: 2 to the power of 100 ways.
+    let n = 100;
+    let mut text = String::from("schema S:\n    b = a0\n");
+    for at in 0..n {
+        let (next, other) = (at + 1, at + 2);
+        let sets = format!("if a{next} + a{other} > 0:\n        a{at} = 2\n");
+        text = format!("{text}    a{at}: int = 1\n    {sets}");
+    }
+    for at in [n, n + 1] {
+        text = format!("{text}    a{at}: int = 1\n    if b == 1:\n        a{at} = 2\n");
+    }
+    let shown: String = (0..n + 2).map(|at| format!("\n  a{at}: 2")).collect::<Vec<_>>().concat();
+    evaluates(&format!("{text}s = S {{}}\n"), &format!("s:\n  b: 1{shown}"));
+}
