@@ -8,9 +8,9 @@ mod site;
 mod stacks;
 
 pub(crate) use backend::BackendArgs;
-pub(crate) use cluster::{Cluster, ClusterArgs};
+pub(crate) use cluster::ClusterArgs;
 pub(crate) use operation::{ChangeArgs, ParallelArgs, PlanArgs};
-pub(crate) use site::SiteArgs;
+pub(crate) use site::{Opener, SiteArgs, app};
 pub(crate) use stacks::{FolderArgs, SourceArgs, StackArgs, quoted};
 
 use crate::failure::Failure;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// How results are shown.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct ViewArgs {
-    /// Form of the output; `json` writes one object per line
+    /// Output format; `json` writes one object per line
     #[arg(long, short, value_enum, default_value_t)]
     pub(crate) output: Output,
-    /// When the output has colours
+    /// When to use colors
     #[arg(long, value_enum, default_value_t)]
     pub(crate) color: Color,
 }

@@ -6,10 +6,12 @@ mod completion;
 mod destroy;
 mod graph;
 mod init;
+mod key;
 mod ls;
 mod preview;
 mod release;
 pub(crate) mod sandbox;
+mod state;
 mod status;
 mod version;
 mod watch;
@@ -20,32 +22,38 @@ use clap::{CommandFactory as _, Subcommand};
 /// A command of `kusion`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Begin a project from a template
+    /// Create a project from a template
     Init(init::Args),
-    /// Show which projects and stacks there are
+    /// List projects and stacks
     Ls(ls::Args),
     /// Show the Spec that stacks compile to
     #[command(visible_alias = "generate")]
     Compile(compile::Args),
-    /// Show which resources need which
+    /// Show the dependency graph of resources
     Graph(graph::Args),
     /// Show what applying stacks would do
     Preview(Box<preview::Args>),
-    /// Bring stacks to what they compile to
+    /// Apply stacks: create, update and delete resources to match the Spec
     Apply(Box<apply::Args>),
-    /// Delete everything of stacks
+    /// Delete all resources of stacks
     Destroy(Box<destroy::Args>),
-    /// Show what stacks own and how it fares
+    /// Show the resources of stacks and their health
     Status(status::Args),
-    /// Show how stacks fare, again and again
+    /// Watch the health of stacks until interrupted
     Watch(watch::Args),
-    /// What was done to a stack, and the way back
+    /// List, show, compare and roll back releases
     #[command(subcommand)]
     Release(release::Command),
-    /// A Kubernetes API on this machine, without a cluster
+    /// Manage embedded clusters on this machine
     #[command(subcommand)]
     Sandbox(sandbox::Command),
-    /// Print a script that completes commands in a shell
+    /// Show, export, import and replace the key for secrets and plans
+    #[command(subcommand)]
+    Key(key::Command),
+    /// Manage the stores of states
+    #[command(subcommand)]
+    State(state::Command),
+    /// Print a shell completion script
     Completion(completion::Args),
     /// Print the version
     Version(version::Args),
@@ -65,6 +73,8 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Watch(args) => watch::run(&args),
         Command::Release(command) => release::run(&command),
         Command::Sandbox(command) => sandbox::run(command).map(|()| Exit::Success),
+        Command::Key(command) => key::run(&command).map(|()| Exit::Success),
+        Command::State(command) => state::run(&command).map(|()| Exit::Success),
         Command::Completion(args) => {
             completion::run(&args, crate::Args::command()).map(|()| Exit::Success)
         }

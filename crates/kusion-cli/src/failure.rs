@@ -1,11 +1,13 @@
 //! Why a command stopped.
 
-use kusion_engine::EngineError;
+use kusion_app::AppError;
+use kusion_engine::{EngineError, SavedPlanError};
 use kusion_generate::GenerateError;
-use kusion_model::StackKey;
+use kusion_model::{ResourceId, StackKey};
 use kusion_runtime::RuntimeError;
 use kusion_secret::KeyError;
 use kusion_store::StoreError;
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// A failure that the user can do something about.
@@ -15,7 +17,7 @@ pub(crate) enum Failure {
     #[error("no home folder found; set KUSION_HOME to the folder for local data")]
     NoHome,
     /// A sandbox cannot have this name.
-    #[error("`{0}` is no name for a sandbox: use up to 40 lower-case letters, digits and dashes")]
+    #[error("invalid sandbox name `{0}`: use up to 40 lower-case letters, digits and dashes")]
     Name(String),
     /// The sandbox does not run.
     #[error("sandbox `{0}` is not running; start it with `kusion sandbox up --name {0}`")]
@@ -55,26 +57,18 @@ pub(crate) enum Failure {
     /// Output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(std::io::Error),
-    /// Something else than one stack is meant where one is needed.
-    #[error("{0} stacks are meant; name the folder of one")]
+    /// Several stacks were found where one is needed.
+    #[error("this command takes one stack, but {0} were found; pass the folder of one stack")]
     OneStack(usize),
-    /// Nobody could be asked.
+    /// There is nobody to ask.
     #[error("nothing was changed: there is no terminal to ask on; pass `--yes` to agree")]
     NeedsYes,
-    /// The setting of a backend means nothing.
-    #[error("stack `{stack}`: {why}")]
-    Backend {
-        /// The stack.
-        stack: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// No cluster, or none that answers.
-    #[error("{0}")]
-    Cluster(RuntimeError),
-    /// A saved plan does not fit.
-    #[error("{0}")]
-    SavedPlan(String),
+    /// The user said no.
+    #[error("cancelled; nothing was changed")]
+    Declined,
+    /// A stack cannot be opened.
+    #[error(transparent)]
+    App(#[from] AppError),
     /// There is no such release.
     #[error("{stack} has no release {revision}; `kusion release list` shows which there are")]
     NoRelease {
@@ -152,14 +146,70 @@ impl Failure {
         }
     }
 
-    /// Says what to do about it, where the message does not.
-    pub(crate) fn hint(&self) -> Option<&'static str> {
+    /// Returns a short name of the kind of failure, for programs. Names stay.
+    pub(crate) fn code(&self) -> &'static str {
         match self {
-            Self::Cluster(_) => Some("`--sandbox` uses an embedded cluster on this machine"),
-            Self::Engine(EngineError::Store(StoreError::Held { .. })) => {
-                Some("`--lock-wait 1m` waits for it")
-            }
+            Self::Engine(error) => error.code(),
+            Self::App(error) => error.code(),
+            Self::Store(error) => error.code(),
+            Self::Generate(_) => "compile",
+            Self::Key(_) => "key",
+            Self::NoRelease { .. } => "no-such-release",
+            Self::NeedsYes => "needs-yes",
+            Self::Declined => "declined",
+            Self::Interrupted => "interrupted",
+            Self::OneStack(_) => "one-stack",
+            Self::File { .. } | Self::Output(_) | Self::Exists(_) => "file",
+            Self::Name(_)
+            | Self::NotRunning(_)
+            | Self::Unknown(_)
+            | Self::Start { .. }
+            | Self::Background(_)
+            | Self::Stuck { .. } => "sandbox",
+            Self::NoHome | Self::Threads(_) => "system",
+            Self::Graph(_) => "graph",
+            Self::Template { .. } => "no-such-template",
+        }
+    }
+
+    /// Returns the resources that the failure is about.
+    pub(crate) fn subjects(&self) -> Vec<&ResourceId> {
+        match self {
+            Self::Engine(error) => error.subjects(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns what a compiler found, where that is the reason.
+    pub(crate) fn diagnostics(&self) -> Vec<Value> {
+        Vec::new()
+    }
+
+    /// Says what to do about it, where the message does not.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Engine(error) => of_engine(error),
+            Self::App(AppError::Store(error)) | Self::Store(error) => of_store(error),
             _ => None,
+        }
+    }
+
+    /// Makes the failure of an operation on a release: one that is missing is named with its
+    /// stack.
+    pub(crate) fn of_release(error: EngineError, stack: &StackKey) -> Self {
+        match error {
+            EngineError::NoRelease { revision } => {
+                Self::NoRelease { stack: stack.clone(), revision }
+            }
+            other => Self::Engine(other),
+        }
+    }
+
+    /// Does the same with a failure that was made already.
+    pub(crate) fn about_release(self, stack: &StackKey) -> Self {
+        match self {
+            Self::Engine(error) => Self::of_release(error, stack),
+            other => other,
         }
     }
 
@@ -171,4 +221,50 @@ impl Failure {
         let path = path.into();
         move |source| Self::File { action, path, source }
     }
+}
+
+/// Says what to do about an error of the engine.
+fn of_engine(error: &EngineError) -> Option<String> {
+    let text = match error {
+        EngineError::Store(error) => return of_store(error),
+        EngineError::Runtime(RuntimeError::Unavailable(_)) => {
+            "`--sandbox` uses an embedded cluster on this machine"
+        }
+        EngineError::Rejected(findings) if findings.iter().any(|it| it.is_conflict) => {
+            "leave these fields out, or take them over with `--force-conflicts`"
+        }
+        EngineError::OtherInfrastructure { .. } => {
+            "if the stack has moved, pass `--move-to-cluster`; if it is on both, give the second \
+             place a name with `--place NAME`"
+        }
+        EngineError::SavedPlan(SavedPlanError::OtherKey { .. }) => SHARE_KEY,
+        EngineError::SavedPlan(SavedPlanError::OtherStack { .. }) => {
+            "pass the folder of that stack, and its `--sandbox` or `--place`"
+        }
+        EngineError::SavedPlan(SavedPlanError::NotAPlan(_)) => {
+            "`kusion preview --save FILE` writes one"
+        }
+        EngineError::SavedPlan(_) => "make the plan again with `kusion preview --save FILE`",
+        _ => return None,
+    };
+    Some(text.to_owned())
+}
+
+/// How a key gets to another machine.
+const SHARE_KEY: &str = "`kusion key export` on the machine that has the key and `kusion key \
+                         import` here share it, or set `KUSION_KEY`";
+
+/// Says what to do about an error of a store.
+fn of_store(error: &StoreError) -> Option<String> {
+    Some(match error {
+        StoreError::Held { .. } => "`--lock-wait 1m` waits for it".to_owned(),
+        StoreError::OtherKey { .. } => {
+            format!("{SHARE_KEY}; if the key is lost, `kusion key replace --lost` starts a new one")
+        }
+        StoreError::Older { .. } => "`kusion state set-aside` moves it out of the way; the next \
+                                     apply then adopts what is running"
+            .to_owned(),
+        StoreError::Newer { .. } => "use a newer version of kusion".to_owned(),
+        _ => return None,
+    })
 }

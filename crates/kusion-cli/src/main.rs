@@ -2,15 +2,14 @@
 
 mod arguments;
 mod commands;
-mod desk;
+mod daemon;
 mod failure;
 mod home;
+mod interrupt;
 mod operate;
 #[cfg(test)]
 mod reference;
-mod state;
 mod view;
-mod work;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -18,7 +17,7 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Delivers applications to the clouds, and rehearses it in a sandbox.
+/// Deploys applications to clusters, and tests them in a sandbox
 #[derive(Debug, Parser)]
 #[command(name = "kusion", version, propagate_version = true)]
 struct Args {

@@ -1,16 +1,16 @@
-//! What apply, destroy and rollback have in common: a question, a report, a watch.
+//! What apply, destroy and rollback have in common: a plan, a question, a report, a watch.
 
-use crate::arguments::{ChangeArgs, SiteArgs};
-use crate::desk::{Desk, Place};
+use crate::arguments::{ChangeArgs, Opener, SiteArgs};
 use crate::failure::{Exit, Failure};
+use crate::interrupt;
 use crate::view::{Answer, View, report};
-use crate::work;
+use kusion_app::{OpenStack, wire};
 use kusion_engine::{
-    ApplyOptions, Confirm, EngineError, Previewed, Report, Stop, WatchEnd, WatchOptions, Watched,
+    EngineError, Goal, LockedStack, Previewed, Report, RunOptions, Stop, WatchEnd, WatchOptions,
+    Watched,
 };
-use kusion_model::Phase;
+use kusion_model::{Phase, PlanOptions};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An operation in the words of its user.
 #[derive(Debug, Clone, Copy)]
@@ -23,96 +23,133 @@ pub(crate) struct Wording {
 
 /// Brings a stack to what it compiles to.
 pub(crate) const APPLY: Wording = Wording { command: "apply", question: "Apply these changes?" };
-/// Deletes everything of a stack.
+/// Deletes all resources of a stack.
 pub(crate) const DESTROY: Wording =
-    Wording { command: "destroy", question: "Delete all of these?" };
-/// Brings a stack to what an earlier release wanted.
+    Wording { command: "destroy", question: "Delete these resources?" };
+/// Brings a stack to the Spec of an earlier release.
 pub(crate) const ROLLBACK: Wording =
-    Wording { command: "release rollback", question: "Go back to this?" };
+    Wording { command: "release rollback", question: "Roll back?" };
 
-/// Opens a desk and does something that changes stacks, until the user wishes to stop.
+/// Does something that changes stacks, until the user wishes to stop.
 pub(crate) fn change<T>(
     view: &Arc<View>,
     site: &SiteArgs,
     args: &ChangeArgs,
-    work: impl AsyncFnOnce(&mut Desk<'_>, &Stop) -> Result<T, Failure>,
+    work: impl AsyncFnOnce(&mut Opener<'_>, &Stop) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let mut desk = Desk::new(view, site, args.parallel())?;
+    let mut opener = site.opener_with(view, args.parallel())?;
     let stop = Stop::default();
-    work::change(view, &stop, work(&mut desk, &stop))
+    interrupt::change(view, &stop, work(&mut opener, &stop))
 }
 
 /// An operation on one stack, as its user sees it.
 pub(crate) struct Operating<'a> {
     view: &'a Arc<View>,
-    place: &'a Place,
+    open: &'a OpenStack,
+    title: String,
     wording: Wording,
-    options: ApplyOptions,
+    plan: PlanOptions,
+    options: RunOptions,
     /// Whether the user has agreed beforehand.
     yes: bool,
-    /// Whether nobody could be asked.
-    is_unasked: AtomicBool,
 }
 
 impl<'a> Operating<'a> {
     /// Begins an operation on a stack.
     pub(crate) fn new(
         view: &'a Arc<View>,
-        place: &'a Place,
+        open: &'a OpenStack,
         args: &ChangeArgs,
         wording: Wording,
         stop: &Stop,
     ) -> Self {
         let options = args.options(wording.command, stop);
-        Self { view, place, wording, options, yes: args.yes, is_unasked: AtomicBool::new(false) }
+        let (title, plan) = (open.title(), args.plan());
+        Self { view, open, title, wording, plan, options, yes: args.yes }
     }
 
-    /// Returns how the engine does it.
-    pub(crate) fn options(&self) -> &ApplyOptions {
-        &self.options
+    /// Plans what reaching a goal takes, asks, and does it.
+    pub(crate) async fn run(&self, goal: Goal<'_>) -> Result<Report, Failure> {
+        let done = if self.yes { self.run_at_once(goal).await } else { self.ask_first(goal).await };
+        self.view.end();
+        let report = done?;
+        self.view.text(&report::of_operation(&report, self.view.style()));
+        Ok(report)
     }
 
-    /// Returns what shows a plan and asks whether it is run.
-    pub(crate) fn ask(&self) -> impl Fn(&Previewed) -> Confirm + Send + Sync + '_ {
-        |previewed| self.confirm(previewed)
-    }
-
-    fn confirm(&self, previewed: &Previewed) -> Confirm {
-        self.view.plan(&self.place.title, &previewed.plan, &previewed.refusals);
-        if previewed.plan.is_empty() {
-            return Confirm::Agreed;
-        }
-        let answer = if self.yes {
-            Confirm::Agreed
-        } else {
-            match self.view.ask(self.wording.question, &self.options.stop) {
-                Answer::Yes => Confirm::AgreedLater,
-                Answer::No => Confirm::Declined,
-                Answer::NoTerminal => {
-                    self.is_unasked.store(true, Ordering::Relaxed);
-                    Confirm::Declined
-                }
+    /// Runs the plan of a file.
+    pub(crate) async fn run_saved(
+        &self,
+        plan: kusion_model::Plan,
+        digest: &str,
+    ) -> Result<Report, Failure> {
+        let options = RunOptions {
+            lock: kusion_engine::LockOptions {
+                relocate: plan.options.relocate,
+                ..self.options.lock.clone()
+            },
+            ..self.options.clone()
+        };
+        let work = async {
+            let mut locked = self.open.stack.lock(&options).await?;
+            match locked.load(plan, digest).await {
+                Ok(previewed) => self.show_and_run(locked, previewed).await,
+                Err(error) => give_back(locked, error).await,
             }
         };
-        if answer != Confirm::Declined {
-            self.view.begin(&self.place.title);
-        }
-        answer
+        let done = work.await;
+        self.view.end();
+        let report = done?;
+        self.view.text(&report::of_operation(&report, self.view.style()));
+        Ok(report)
     }
 
-    /// Shows how an operation ended.
-    pub(crate) fn conclude(&self, done: Result<Report, EngineError>) -> Result<Report, Failure> {
-        self.view.end();
-        match done {
-            Ok(report) => {
-                self.view.text(&report::of_operation(&report, self.view.style()));
-                Ok(report)
+    /// Plans and runs under one lock: nobody is asked.
+    async fn run_at_once(&self, goal: Goal<'_>) -> Result<Report, Failure> {
+        let mut locked = self.open.stack.lock(&self.options).await?;
+        match locked.plan(goal, &self.plan).await {
+            Ok(previewed) => self.show_and_run(locked, previewed).await,
+            Err(error) => give_back(locked, error).await,
+        }
+    }
+
+    async fn show_and_run(
+        &self,
+        locked: LockedStack,
+        previewed: Previewed,
+    ) -> Result<Report, Failure> {
+        self.view.plan(&self.title, &previewed.plan, &previewed.refusals);
+        if !previewed.plan.is_empty() {
+            self.view.begin(self.open.key(), &self.title);
+        }
+        Ok(locked.run(previewed).await?)
+    }
+
+    /// Plans without a lock, asks, and runs what was shown, if nothing has moved since.
+    async fn ask_first(&self, goal: Goal<'_>) -> Result<Report, Failure> {
+        let stack = &self.open.stack;
+        stack.recover(&self.options).await?;
+        let previewed = stack.preview(goal, &self.plan).await?;
+        self.view.plan(&self.title, &previewed.plan, &previewed.refusals);
+        if !previewed.refusals.is_empty() {
+            return Err(EngineError::Guarded(previewed.refusals).into());
+        }
+        if let Some(report) = previewed.nothing_to_do() {
+            return Ok(report);
+        }
+        if !previewed.plan.is_empty() {
+            match self.view.ask(self.wording.question, &self.options.stop) {
+                Answer::Yes => {}
+                Answer::No if self.options.stop.is_asked() => return Err(Failure::Interrupted),
+                Answer::No => return Err(Failure::Declined),
+                Answer::NoTerminal => return Err(Failure::NeedsYes),
             }
-            Err(EngineError::Declined) if self.is_unasked.load(Ordering::Relaxed) => {
-                Err(Failure::NeedsYes)
-            }
-            Err(EngineError::Declined) if self.options.stop.is_asked() => Err(Failure::Interrupted),
-            Err(other) => Err(Failure::Engine(other)),
+            self.view.begin(self.open.key(), &self.title);
+        }
+        let mut locked = stack.lock(&self.options).await?;
+        match locked.check(previewed).await {
+            Ok(previewed) => Ok(locked.run(previewed).await?),
+            Err(error) => give_back(locked, error).await,
         }
     }
 
@@ -126,26 +163,27 @@ impl<'a> Operating<'a> {
         }
     }
 
-    /// Shows how an operation ended, and returns the exit code for it.
-    pub(crate) fn end(&self, done: Result<Report, EngineError>) -> Result<Exit, Failure> {
-        self.conclude(done).map(|report| self.exit(&report))
-    }
-
     /// Watches objects until they are ready, and shows how that ended.
     pub(crate) async fn watch(&self, live: Vec<Watched>) -> Result<Exit, Failure> {
-        self.view.begin(&self.place.title);
+        self.view.begin(self.open.key(), &self.title);
         let (timeout, stop) = (Some(self.options.timeout), self.options.stop.clone());
         let options = WatchOptions { timeout, forever: false, stop };
-        let end = self.place.engine.watch(live, &options).await;
+        let end = self.open.stack.watch_objects(live, &options).await;
         self.view.end_with_picture();
-        Ok(watched(self.view, self.place, &end?))
+        Ok(watched(self.view, self.open, &end?))
     }
 }
 
+/// Gives a lock back after an error, which counts more than how that goes.
+async fn give_back(locked: LockedStack, error: EngineError) -> Result<Report, Failure> {
+    let _ = locked.release().await;
+    Err(error.into())
+}
+
 /// Shows how watching ended, and returns the exit code for it.
-pub(crate) fn watched(view: &Arc<View>, place: &Place, end: &WatchEnd) -> Exit {
-    view.json(&report::json_of_watch(place, end));
-    view.text(&report::of_watch(view, place, end));
+pub(crate) fn watched(view: &Arc<View>, open: &OpenStack, end: &WatchEnd) -> Exit {
+    view.json(&wire::WatchLine::new(open.key(), end));
+    view.text(&report::of_watch(view, open, end));
     match end {
         WatchEnd::Ready => Exit::Success,
         WatchEnd::Failed(_) | WatchEnd::TimedOut(_) => Exit::Failed,

@@ -1,7 +1,7 @@
 //! What the user sees: results on standard output, progress and failures on standard error.
 
 pub(crate) mod board;
-mod lines;
+pub(crate) mod lines;
 pub(crate) mod plan;
 pub(crate) mod report;
 mod screen;

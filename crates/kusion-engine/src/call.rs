@@ -1,9 +1,12 @@
 //! One change of one object, with patience.
 
-use crate::engine::Engine;
 use crate::event::Event;
-use crate::points::Point;
-use kusion_model::{Action, Identity, OperationId, Resource, ResourceId, ResourceState};
+use crate::failpoints::Failpoint;
+use crate::scope::Scope;
+use crate::stop::Stop;
+use kusion_model::{
+    Action, AttemptId, Identity, ReplaceOrder, Resource, ResourceId, ResourceState,
+};
 use kusion_runtime::{Applied, Change, Comparison, Deletion, Live, Pending, Runtime, RuntimeError};
 use kusion_secret::Redactor;
 use kusion_store::Session;
@@ -21,17 +24,20 @@ pub(crate) struct Patience {
 
 /// What a change is made with.
 pub(crate) struct Call<'a> {
-    pub(crate) engine: &'a Engine,
+    pub(crate) scope: &'a Scope,
     pub(crate) session: &'a Session,
     pub(crate) runtime: &'a dyn Runtime,
     pub(crate) id: &'a ResourceId,
     pub(crate) action: Action,
     pub(crate) desired: Option<&'a Resource>,
+    /// The object that changes; what its runtime remembers is plain.
     pub(crate) prior: Option<&'a ResourceState>,
-    pub(crate) operation: OperationId,
+    pub(crate) replace_order: ReplaceOrder,
+    pub(crate) attempt: AttemptId,
     pub(crate) force: bool,
     pub(crate) patience: Patience,
     pub(crate) redactor: &'a Redactor,
+    pub(crate) stop: &'a Stop,
 }
 
 /// How a change ended.
@@ -42,7 +48,7 @@ pub(crate) enum CallEnd {
     Absent(Option<RuntimeError>),
     /// Nothing changed.
     Failed(RuntimeError),
-    /// Nobody knows.
+    /// It is unknown what happened.
     Unknown(RuntimeError),
 }
 
@@ -50,7 +56,7 @@ impl Call<'_> {
     /// Makes the change.
     pub(crate) async fn make(&self) -> CallEnd {
         let deadline = tokio::time::Instant::now() + self.patience.timeout;
-        match tokio::time::timeout_at(deadline, self.attempt()).await {
+        match tokio::time::timeout_at(deadline, self.try_once()).await {
             Ok(end) => end,
             Err(_) => {
                 let message = format!("no answer within {} s", self.patience.timeout.as_secs());
@@ -59,17 +65,23 @@ impl Call<'_> {
         }
     }
 
-    async fn attempt(&self) -> CallEnd {
+    async fn try_once(&self) -> CallEnd {
         match (self.action, self.desired) {
             (Action::Delete, _) | (_, None) => match self.delete().await {
                 Ok(()) => CallEnd::Absent(None),
                 Err(fault) => self.judge(fault).await,
             },
+            (Action::Replace, Some(desired)) if self.is_create_first() => {
+                match self.apply(desired, None).await {
+                    Ok(applied) => CallEnd::Present(applied),
+                    Err(fault) => self.judge(fault).await,
+                }
+            }
             (Action::Replace, Some(desired)) => {
                 if let Err(fault) = self.delete().await {
                     return self.judge(fault).await;
                 }
-                self.engine.points.pass(Point::Removed, Some(self.id));
+                self.scope.engine.failpoints.pass(Failpoint::Removed, Some(self.id));
                 match self.apply(desired, None).await {
                     Ok(applied) => CallEnd::Present(applied),
                     Err(fault) if fault.is_transient() => self.look(fault).await,
@@ -85,7 +97,7 @@ impl Call<'_> {
 
     async fn delete(&self) -> Result<(), RuntimeError> {
         let Some(prior) = self.prior else { return Ok(()) };
-        let deletion = Deletion { prior, operation: self.operation };
+        let deletion = Deletion { prior, attempt: self.attempt };
         self.patiently(|_| self.runtime.delete(deletion)).await
     }
 
@@ -97,20 +109,23 @@ impl Call<'_> {
         prior: Option<&ResourceState>,
     ) -> Result<Applied, RuntimeError> {
         self.patiently(async |attempt| {
-            let change =
-                Change { desired, prior, operation: Some(self.operation), force: self.force };
+            let change = Change { desired, prior, attempt: Some(self.attempt), force: self.force };
             if attempt == 0 {
                 return self.runtime.apply(change).await;
             }
             match self.runtime.recover(self.pending()).await? {
+                // The old object: the new one was not made.
+                Some(live) if self.is_create_first() && self.is_known(&live) => {
+                    self.runtime.apply(change).await
+                }
                 Some(live) if self.runtime.compare(desired, &live) == Comparison::Same => {
                     Ok(Applied { live, warnings: Vec::new() })
                 }
                 Some(live) => {
+                    let revision = self.attempt.revision;
                     let known = ResourceState {
-                        resource: desired.clone(),
-                        identity: live.identity,
-                        revision: self.operation.revision,
+                        runtime: live.runtime,
+                        ..ResourceState::new(desired.clone(), live.identity, revision)
                     };
                     self.runtime.apply(Change { prior: Some(&known), ..change }).await
                 }
@@ -120,7 +135,7 @@ impl Call<'_> {
         .await
     }
 
-    /// Makes a call again while it fails for reasons that pass, and as long as the stack is ours.
+    /// Makes a call again while it fails for reasons that pass, and as long as the stack is locked.
     async fn patiently<T, F: Future<Output = Result<T, RuntimeError>>>(
         &self,
         call: impl Fn(u32) -> F,
@@ -144,12 +159,16 @@ impl Call<'_> {
                 return Err(fault);
             }
             let pause_ms = retry_after_ms.unwrap_or_else(|| pause_ms(attempt));
-            self.engine.emit(&Event::Retried {
+            self.scope.log.emit(Event::StepRetried {
                 id: self.id.clone(),
                 message: self.redactor.redact(message).into_owned(),
                 pause_ms,
             });
-            tokio::time::sleep(Duration::from_millis(pause_ms)).await;
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(pause_ms)) => {}
+                // No further attempt; what the earlier ones did is looked into.
+                () = self.stop.wait() => return Err(fault),
+            }
             last = Some(fault);
         }
     }
@@ -159,7 +178,7 @@ impl Call<'_> {
         if fault.is_transient() { self.look(fault).await } else { CallEnd::Failed(fault) }
     }
 
-    /// Looks what is there after a call without an answer.
+    /// Looks what exists after a call without an answer.
     async fn look(&self, fault: RuntimeError) -> CallEnd {
         let looked = tokio::time::timeout(LOOK_TIME, self.runtime.recover(self.pending())).await;
         match (looked, self.desired) {
@@ -179,9 +198,13 @@ impl Call<'_> {
         self.prior.is_some_and(|prior| same_object(&prior.identity, &live.identity))
     }
 
+    fn is_create_first(&self) -> bool {
+        self.action == Action::Replace && self.replace_order == ReplaceOrder::CreateFirst
+    }
+
     fn pending(&self) -> Pending<'_> {
         Pending {
-            operation: self.operation,
+            attempt: self.attempt,
             id: self.id,
             action: self.action,
             desired: self.desired,

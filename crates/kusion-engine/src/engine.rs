@@ -1,53 +1,75 @@
 //! What operations work with.
 
-use crate::error::EngineError;
-use crate::event::{Event, EventSink};
-use crate::points::Points;
-use kusion_model::{ResourceId, ResourceType};
-use kusion_runtime::Runtime;
+use crate::event::EventSink;
+use crate::failpoints::Failpoints;
+use crate::stack::Stack;
+use async_trait::async_trait;
+use kusion_model::{ResourceType, StackKey};
+use kusion_runtime::{Runtime, RuntimeError, RuntimeSource};
 use kusion_secret::Sealer;
 use kusion_store::Store;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use tokio::sync::Mutex;
 
-/// The runtimes by the type of their resources.
+/// The runtimes by the type of their resources. Each is started when a stack needs it first.
 #[derive(Clone, Default)]
-pub struct Runtimes(BTreeMap<ResourceType, Arc<dyn Runtime>>);
+pub struct Runtimes {
+    sources: BTreeMap<ResourceType, Arc<dyn RuntimeSource>>,
+    started: Arc<Mutex<HashMap<(StackKey, ResourceType), Arc<dyn Runtime>>>>,
+}
 
-impl Runtimes {
-    /// Adds a runtime.
-    #[must_use]
-    pub fn with(mut self, resource_type: &str, runtime: Arc<dyn Runtime>) -> Self {
-        self.0.insert(ResourceType::new(resource_type), runtime);
-        self
-    }
+/// A runtime that serves all stacks.
+struct Ready(Arc<dyn Runtime>);
 
-    /// Finds the runtime that answers for a resource.
-    pub(crate) fn find(
-        &self,
-        id: &ResourceId,
-        resource_type: &ResourceType,
-    ) -> Result<&Arc<dyn Runtime>, EngineError> {
-        self.0.get(resource_type).ok_or_else(|| EngineError::NoRuntime {
-            id: id.clone(),
-            resource_type: resource_type.clone(),
-        })
-    }
-
-    /// Returns all runtimes with their types.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&ResourceType, &Arc<dyn Runtime>)> {
-        self.0.iter()
+#[async_trait]
+impl RuntimeSource for Ready {
+    async fn start(&self, _stack: &StackKey) -> Result<Arc<dyn Runtime>, RuntimeError> {
+        Ok(Arc::clone(&self.0))
     }
 }
 
-/// A store, runtimes, a sealer of secrets and somebody who listens.
+impl Runtimes {
+    /// Adds a runtime that serves all stacks.
+    #[must_use]
+    pub fn with(self, resource_type: &str, runtime: Arc<dyn Runtime>) -> Self {
+        self.with_source(resource_type, Arc::new(Ready(runtime)))
+    }
+
+    /// Adds a runtime that is started for each stack that needs it.
+    #[must_use]
+    pub fn with_source(mut self, resource_type: &str, source: Arc<dyn RuntimeSource>) -> Self {
+        self.sources.insert(ResourceType::new(resource_type), source);
+        self
+    }
+
+    /// Returns the runtime of a type for a stack; none if there is no such type.
+    pub(crate) async fn start(
+        &self,
+        stack: &StackKey,
+        resource_type: &ResourceType,
+    ) -> Result<Option<Arc<dyn Runtime>>, RuntimeError> {
+        let Some(source) = self.sources.get(resource_type) else { return Ok(None) };
+        let name = (stack.clone(), resource_type.clone());
+        let mut started = self.started.lock().await;
+        if let Some(runtime) = started.get(&name) {
+            return Ok(Some(Arc::clone(runtime)));
+        }
+        let runtime = source.start(stack).await?;
+        started.insert(name, Arc::clone(&runtime));
+        Ok(Some(runtime))
+    }
+}
+
+/// A store, runtimes, a sealer of secrets and somebody who listens. Serves any number of stacks
+/// and operations at a time. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) store: Store,
     pub(crate) runtimes: Runtimes,
     pub(crate) sealer: Arc<Sealer>,
     pub(crate) events: Arc<dyn EventSink>,
-    pub(crate) points: Points,
+    pub(crate) failpoints: Failpoints,
 }
 
 impl Engine {
@@ -55,16 +77,16 @@ impl Engine {
     pub fn new(
         store: Store,
         runtimes: Runtimes,
-        sealer: Sealer,
+        sealer: Arc<Sealer>,
         events: Arc<dyn EventSink>,
     ) -> Self {
-        Self { store, runtimes, sealer: Arc::new(sealer), events, points: Points::default() }
+        Self { store, runtimes, sealer, events, failpoints: Failpoints::default() }
     }
 
-    /// Has somebody told about the points that operations pass.
+    /// Calls a function at the points that operations pass.
     #[must_use]
-    pub fn with_points(mut self, points: Points) -> Self {
-        self.points = points;
+    pub fn with_failpoints(mut self, failpoints: Failpoints) -> Self {
+        self.failpoints = failpoints;
         self
     }
 
@@ -73,7 +95,13 @@ impl Engine {
         &self.store
     }
 
-    pub(crate) fn emit(&self, event: &Event) {
-        self.events.emit(event);
+    /// Returns the sealer.
+    pub fn sealer(&self) -> &Sealer {
+        &self.sealer
+    }
+
+    /// Returns the handle of a stack. Nothing is opened yet.
+    pub fn stack(&self, key: StackKey) -> Stack {
+        Stack::new(self.clone(), key)
     }
 }

@@ -1,19 +1,37 @@
 //! Why an operation stopped.
 
 use crate::saved::SavedPlanError;
-use kusion_model::{ResourceId, ResourceType};
+use kusion_model::{InfrastructureId, ResourceId, ResourceType};
 use kusion_plan::Refusal;
-use kusion_runtime::RuntimeError;
+use kusion_runtime::{Conflict, RuntimeError};
 use kusion_store::StoreError;
+use serde::Serialize;
 use std::fmt;
 
 /// Something that is wrong with one resource. Holds no secrets.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// The resource.
     pub id: ResourceId,
     /// What is wrong.
     pub message: String,
+    /// Whether the reason is that others manage fields that are to change.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_conflict: bool,
+}
+
+impl Finding {
+    /// Makes a finding.
+    pub fn new(id: &ResourceId, message: impl Into<String>) -> Self {
+        Self { id: id.clone(), message: message.into(), is_conflict: false }
+    }
+
+    /// Makes the finding of fields that others manage.
+    pub(crate) fn conflict(id: &ResourceId, conflicts: Vec<Conflict>) -> Self {
+        let message = RuntimeError::Conflict(conflicts).to_string();
+        Self { id: id.clone(), message, is_conflict: true }
+    }
 }
 
 impl fmt::Display for Finding {
@@ -33,24 +51,37 @@ pub enum EngineError {
         /// Its type.
         resource_type: ResourceType,
     },
-    /// The infrastructure would refuse resources.
-    #[error("{}", list("the infrastructure refuses", .0))]
-    Refused(Vec<Finding>),
-    /// References lead nowhere.
-    #[error("{}", list("references lead nowhere in", .0))]
+    /// The stack was applied to another infrastructure.
+    #[error("the stack was applied to {recorded}, and this is {found}")]
+    OtherInfrastructure {
+        /// The type of the resources on it.
+        resource_type: ResourceType,
+        /// The one that the state names.
+        recorded: Box<InfrastructureId>,
+        /// The one that is used now.
+        found: Box<InfrastructureId>,
+    },
+    /// The infrastructure would reject resources.
+    #[error("{}", list("rejected", .0))]
+    Rejected(Vec<Finding>),
+    /// References cannot be resolved.
+    #[error("{}", list("unresolved references in", .0))]
     References(Vec<Finding>),
     /// Guards forbid the plan.
     #[error("{}", guards(.0))]
     Guarded(Vec<Refusal>),
-    /// Targets mean nothing.
-    #[error("no resource is meant by `--target {}`", .0.join("`, `--target "))]
+    /// Targets match nothing.
+    #[error("no resource matches the target `{}`", .0.join("`, `"))]
     Targets(Vec<String>),
     /// A saved plan cannot be applied.
     #[error(transparent)]
     SavedPlan(#[from] SavedPlanError),
-    /// There is no release with this number, or it wants nothing that is known.
-    #[error("{0}")]
-    Release(String),
+    /// There is no release with this number, or its Spec is not known.
+    #[error("release {revision} has no Spec to go back to")]
+    NoRelease {
+        /// The revision.
+        revision: u64,
+    },
     /// A secret of an earlier release cannot be read.
     #[error("{id}: {message}")]
     Secret {
@@ -65,9 +96,43 @@ pub enum EngineError {
     /// The state cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The user said no.
-    #[error("nothing was changed")]
-    Declined,
+    /// The user stopped it before it changed anything.
+    #[error("stopped; nothing was changed")]
+    Stopped,
+}
+
+impl EngineError {
+    /// Returns a short name of the kind of error, for programs. Names stay.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoRuntime { .. } => "no-runtime",
+            Self::OtherInfrastructure { .. } => "other-infrastructure",
+            Self::Rejected(findings) if findings.iter().all(|it| it.is_conflict) => "conflict",
+            Self::Rejected(_) => "rejected",
+            Self::References(_) => "unresolved-references",
+            Self::Guarded(_) => "guarded",
+            Self::Targets(_) => "no-such-target",
+            Self::SavedPlan(error) => error.code(),
+            Self::NoRelease { .. } => "no-such-release",
+            Self::Secret { .. } => "secret",
+            Self::Runtime(RuntimeError::Unavailable(_)) => "unavailable",
+            Self::Runtime(_) => "infrastructure",
+            Self::Store(error) => error.code(),
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// Returns the resources that the error is about.
+    pub fn subjects(&self) -> Vec<&ResourceId> {
+        match self {
+            Self::NoRuntime { id, .. } | Self::Secret { id, .. } => vec![id],
+            Self::Rejected(findings) | Self::References(findings) => {
+                findings.iter().map(|it| &it.id).collect()
+            }
+            Self::SavedPlan(SavedPlanError::LiveMoved(ids)) => ids.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 fn list(head: &str, findings: &[Finding]) -> String {

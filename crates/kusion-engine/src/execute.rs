@@ -1,26 +1,24 @@
 //! Walks the steps of a plan.
 
-use crate::call::{Call, CallEnd, Patience};
-use crate::engine::Engine;
+use crate::call::{Call, CallEnd};
 use crate::error::{EngineError, Finding};
 use crate::event::{Event, Outcome};
-use crate::observe::UNREHEARSED;
-use crate::operation::ApplyOptions;
-use crate::points::Point;
+use crate::failpoints::Failpoint;
+use crate::operation::RunOptions;
 use crate::preview::Previewed;
 use crate::references::References;
 use crate::report::{Report, StepReport, watched};
 use crate::schedule::{Places, Schedule};
+use crate::scope::Scope;
 use crate::watch::Watched;
 use futures::stream::{self, FuturesUnordered, StreamExt as _};
 use kusion_model::{
-    Action, Ending, OperationId, Phase, Record, Resource, ResourceId, ResourceState, ResourceType,
-    Step,
+    Action, AttemptId, Ending, Leftover, Note, Phase, Record, ReplaceOrder, Resource, ResourceId,
+    ResourceState, ResourceType, Step,
 };
 use kusion_runtime::{Change, Live, RuntimeError};
 use kusion_secret::Redactor;
 use kusion_store::Session;
-use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,12 +26,11 @@ use tokio::sync::Semaphore;
 
 /// A walk over the steps of a plan.
 pub(crate) struct Execution<'a> {
-    engine: &'a Engine,
+    scope: &'a Scope,
     session: &'a Session,
     previewed: &'a Previewed,
     revision: u64,
-    patience: Patience,
-    options: &'a ApplyOptions,
+    options: &'a RunOptions,
     redactor: Redactor,
     references: References,
     /// The calls that the runtimes take at a time.
@@ -88,28 +85,26 @@ impl StepEnd {
 
 impl<'a> Execution<'a> {
     pub(crate) fn new(
-        engine: &'a Engine,
+        scope: &'a Scope,
         session: &'a Session,
         previewed: &'a Previewed,
         revision: u64,
-        options: &'a ApplyOptions,
+        options: &'a RunOptions,
     ) -> Result<Self, EngineError> {
-        let limits = engine
-            .runtimes
-            .iter()
+        let limits = scope
+            .runtimes()
             .map(|(name, it)| (name.clone(), Limit::new(it.parallel_calls().max(1))))
             .collect();
         let steps = previewed.plan.steps.iter().enumerate();
         let live = previewed.live.iter().map(|(id, live)| (id.clone(), live.clone())).collect();
         Ok(Self {
-            engine,
+            scope,
             session,
             previewed,
             revision,
-            patience: Engine::patience(options),
             options,
-            redactor: engine.redactor(&previewed.wanted)?,
-            references: References::index(&previewed.wanted),
+            redactor: scope.redactor(&previewed.desired)?,
+            references: References::index(&previewed.desired),
             limits,
             is_over: AtomicBool::new(false),
             places: steps.map(|(place, step)| (&step.id, place)).collect(),
@@ -125,10 +120,10 @@ impl<'a> Execution<'a> {
         let early = self.early_steps();
         if !early.is_empty() {
             self.walk(early, &mut ends).await?;
-            self.rehearse_late(&mut ends).await?;
+            self.dry_run_late(&mut ends).await?;
         }
         self.walk(vec![true; steps.len()], &mut ends).await?;
-        self.engine.note_quiet_steps(self.session, self.previewed).await?;
+        self.scope.record_without_calls(self.session, self.previewed).await?;
         let reports = steps
             .iter()
             .zip(ends)
@@ -150,20 +145,20 @@ impl<'a> Execution<'a> {
         Ok(Report { revision: Some(self.revision), phase: Phase::Running, steps: reports, live })
     }
 
-    /// Marks the steps that must be done before the others can be rehearsed: what these wait
-    /// for. Empty if everything was rehearsed.
+    /// Marks the steps that must be done before deferred dry runs can be made: what these wait
+    /// for. Empty if no dry run was deferred.
     fn early_steps(&self) -> Vec<bool> {
         let steps = &self.previewed.plan.steps;
         let mut open: Vec<&ResourceId> =
-            steps.iter().filter(|step| is_unrehearsed(step)).flat_map(|step| &step.after).collect();
+            steps.iter().filter(|step| is_deferred(step)).flat_map(|step| &step.after).collect();
         if open.is_empty() {
             return Vec::new();
         }
         let mut early = vec![false; steps.len()];
         while let Some(id) = open.pop() {
-            // What waits for a rehearsal itself is no early step.
+            // What waits for a dry run itself is no early step.
             if let Some(&place) = self.places.get(id)
-                && !is_unrehearsed(&steps[place])
+                && !is_deferred(&steps[place])
                 && !std::mem::replace(&mut early[place], true)
             {
                 open.extend(&steps[place].after);
@@ -172,15 +167,15 @@ impl<'a> Execution<'a> {
         early
     }
 
-    /// Rehearses what could not be rehearsed before its namespace or kind was there. If the
-    /// infrastructure refuses one, none of the others begins.
-    async fn rehearse_late(&self, ends: &mut [Option<StepEnd>]) -> Result<(), EngineError> {
+    /// Makes the dry runs that had to wait until what they require exists. If the infrastructure
+    /// rejects one, none of the others begins.
+    async fn dry_run_late(&self, ends: &mut [Option<StepEnd>]) -> Result<(), EngineError> {
         let steps = &self.previewed.plan.steps;
         let late: Vec<usize> = (0..steps.len())
-            .filter(|&place| is_unrehearsed(&steps[place]) && ends[place].is_none())
+            .filter(|&place| is_deferred(&steps[place]) && ends[place].is_none())
             .collect();
         let mut answers = stream::iter(
-            late.iter().map(|&place| async move { (place, self.rehearse(&steps[place]).await) }),
+            late.into_iter().map(|place| async move { (place, self.dry_run(&steps[place]).await) }),
         )
         .buffer_unordered(self.limits.values().map(|it| it.calls).sum::<usize>().max(1));
         let mut refused = Vec::new();
@@ -198,44 +193,42 @@ impl<'a> Execution<'a> {
         }
         for place in 0..steps.len() {
             if ends[place].is_none() && steps[place].action.is_change() {
-                let message = "the infrastructure refuses other resources".to_owned();
+                let message = "other resources were rejected".to_owned();
                 self.finish(place, StepEnd::skipped(message), ends);
             }
         }
         Ok(())
     }
 
-    async fn rehearse(&self, step: &Step) -> Result<Result<(), String>, EngineError> {
-        let Some(desired) = self.previewed.wanted.get(&step.id) else { return Ok(Ok(())) };
-        let runtime = self.engine.runtimes.find(&step.id, &step.resource_type)?;
-        let change = Change { desired, prior: None, operation: None, force: self.force() };
-        Ok(match runtime.rehearse(change).await {
-            // What it needs was not made; its own step says so.
-            Ok(_) | Err(RuntimeError::UnknownKind { .. } | RuntimeError::UnknownNamespace(_)) => {
-                Ok(())
-            }
+    async fn dry_run(&self, step: &Step) -> Result<Result<(), String>, EngineError> {
+        let Some(desired) = self.previewed.desired.get(&step.id) else { return Ok(Ok(())) };
+        let runtime = self.scope.runtime(&step.id, &step.resource_type)?;
+        let change = Change { desired, prior: None, attempt: None, force: self.force() };
+        Ok(match runtime.dry_run(change).await {
+            // What it requires was not made; its own step says so.
+            Ok(_) | Err(RuntimeError::Missing(_)) => Ok(()),
             Err(fault) if fault.is_transient() => Ok(()),
             Err(fault) => Err(self.redactor.redact(&fault.to_string()).into_owned()),
         })
     }
 
     fn force(&self) -> bool {
-        self.options.preview.force
+        self.previewed.plan.options.force
     }
 
-    /// Walks the steps that are meant; those that have ended stay.
+    /// Walks the steps that are chosen; those that have ended stay.
     async fn walk(
         &self,
-        mut meant: Vec<bool>,
+        mut chosen: Vec<bool>,
         ends: &mut [Option<StepEnd>],
     ) -> Result<(), EngineError> {
         let steps = &self.previewed.plan.steps;
-        for (meant, end) in meant.iter_mut().zip(&*ends) {
-            *meant &= end.is_none();
+        for (chosen, end) in chosen.iter_mut().zip(&*ends) {
+            *chosen &= end.is_none();
         }
         let limit = |it: &ResourceType| self.limits.get(it).map_or(1, Limit::steps);
         let ended = |place: usize| ends[place].is_some();
-        let mut schedule = Schedule::new(steps, &self.places, meant, ended, limit);
+        let mut schedule = Schedule::new(steps, &self.places, chosen, ended, limit);
         let mut running = FuturesUnordered::new();
         loop {
             while let Some(place) = schedule.begin() {
@@ -289,7 +282,7 @@ impl<'a> Execution<'a> {
     fn finish(&self, place: usize, end: StepEnd, ends: &mut [Option<StepEnd>]) {
         let step = &self.previewed.plan.steps[place];
         if step.action.is_change() {
-            self.engine.emit(&Event::Ended {
+            self.scope.log.emit(Event::StepEnded {
                 id: step.id.clone(),
                 action: step.action,
                 outcome: end.outcome,
@@ -302,7 +295,7 @@ impl<'a> Execution<'a> {
 
     /// Does one step that changes something.
     async fn step(&self, step: &Step) -> Result<StepEnd, EngineError> {
-        let desired = match self.previewed.wanted.get(&step.id) {
+        let desired = match self.previewed.desired.get(&step.id) {
             None => None,
             Some(resource) => match self.resolved(step, resource) {
                 Ok(resource) => Some(resource),
@@ -310,43 +303,130 @@ impl<'a> Execution<'a> {
             },
         };
         let desired = desired.filter(|_| step.action != Action::Delete);
-        let sealed = desired.as_ref().map(|it| self.engine.sealed(it)).transpose()?;
-        let operation = OperationId {
-            revision: self.revision,
-            step: self.attempts.fetch_add(1, Ordering::Relaxed) + 1,
-        };
+        let sealed = desired.as_ref().map(|it| self.scope.sealed(it)).transpose()?;
+        let mut recorded = self.recorded(step);
+        if step.action == Action::Delete
+            && let Some(state) = recorded.as_mut().filter(|it| !it.leftovers.is_empty())
+        {
+            let end = StepEnd::done(Vec::new());
+            let end = self.delete_leftovers(step, state.clone(), end).await?;
+            if end.outcome != Outcome::Done {
+                return Ok(end);
+            }
+            state.leftovers.clear();
+        }
+        let prior = recorded.as_ref().map(|it| self.scope.prior_for_runtime(it)).transpose()?;
+        let described = desired.as_ref().map(|it| self.scope.describe(it)).unwrap_or_default();
+        let attempt = self.next_attempt();
         self.session
-            .append(vec![Record::Began {
-                operation,
+            .append(vec![Record::StepBegan {
+                attempt,
                 id: step.id.clone(),
                 action: step.action,
                 desired: sealed.clone().map(Box::new),
+                replace_order: described.replace_order,
             }])
             .await?;
-        self.engine.points.pass(Point::Began, Some(&step.id));
-        let prior = self.prior(step);
-        let runtime = self.engine.runtimes.find(&step.id, &step.resource_type)?;
+        self.scope.engine.failpoints.pass(Failpoint::Began, Some(&step.id));
+        let runtime = self.scope.runtime(&step.id, &step.resource_type)?;
         let call = Call {
-            engine: self.engine,
+            scope: self.scope,
             session: self.session,
             runtime: runtime.as_ref(),
             id: &step.id,
             action: step.action,
             desired: desired.as_ref(),
             prior: prior.as_ref(),
-            operation,
+            replace_order: described.replace_order,
+            attempt,
             force: self.force(),
-            patience: self.patience,
+            patience: self.options.patience(),
             redactor: &self.redactor,
+            stop: &self.options.stop,
         };
         let Some(end) = self.make(step, &call).await? else {
-            return self.leave_out(step, operation).await;
+            return self.leave_out(step, attempt).await;
         };
-        self.engine.points.pass(Point::Called, Some(&step.id));
-        let end = self.record(step, operation, sealed, end).await?;
-        self.engine.points.pass(Point::Ended, Some(&step.id));
-        if end.outcome == Outcome::Done && waits_for_ready(desired.as_ref()) {
+        self.scope.engine.failpoints.pass(Failpoint::Called, Some(&step.id));
+        let made = Made { sealed, recorded, replace_order: described.replace_order };
+        let (end, state) = self.record(step, attempt, made, end).await?;
+        self.scope.engine.failpoints.pass(Failpoint::Ended, Some(&step.id));
+        if end.outcome != Outcome::Done {
+            return Ok(end);
+        }
+        let end = match state.filter(|it| !it.leftovers.is_empty()) {
+            Some(state) => {
+                self.scope.engine.failpoints.pass(Failpoint::Created, Some(&step.id));
+                self.delete_leftovers(step, state, end).await?
+            }
+            None => end,
+        };
+        if end.outcome == Outcome::Done && described.dependents_wait {
             return Ok(self.wait_until_ready(step, end).await);
+        }
+        Ok(end)
+    }
+
+    fn next_attempt(&self) -> AttemptId {
+        let step = self.attempts.fetch_add(1, Ordering::Relaxed) + 1;
+        AttemptId { revision: self.revision, step }
+    }
+
+    /// Deletes the objects that replacements have left behind, one after the other.
+    async fn delete_leftovers(
+        &self,
+        step: &Step,
+        mut state: ResourceState,
+        end: StepEnd,
+    ) -> Result<StepEnd, EngineError> {
+        let runtime = self.scope.runtime(&step.id, &step.resource_type)?;
+        while let Some(leftover) = state.leftovers.first().cloned() {
+            let attempt = self.next_attempt();
+            self.session
+                .append(vec![Record::StepBegan {
+                    attempt,
+                    id: step.id.clone(),
+                    action: Action::Delete,
+                    desired: None,
+                    replace_order: ReplaceOrder::default(),
+                }])
+                .await?;
+            let Leftover { identity, runtime: data } = leftover;
+            let old = ResourceState { identity, runtime: data, ..state.clone() };
+            let old = self.scope.prior_for_runtime(&old)?;
+            let call = Call {
+                scope: self.scope,
+                session: self.session,
+                runtime: runtime.as_ref(),
+                id: &step.id,
+                action: Action::Delete,
+                desired: None,
+                prior: Some(&old),
+                replace_order: ReplaceOrder::default(),
+                attempt,
+                force: false,
+                patience: self.options.patience(),
+                redactor: &self.redactor,
+                stop: &self.options.stop,
+            };
+            let fault = match call.make().await {
+                CallEnd::Absent(None) => {
+                    state.leftovers.remove(0);
+                    None
+                }
+                CallEnd::Absent(Some(fault)) | CallEnd::Failed(fault) | CallEnd::Unknown(fault) => {
+                    Some(self.redactor.redact(&fault.to_string()).into_owned())
+                }
+                CallEnd::Present(_) => Some("the replaced object still exists".to_owned()),
+            };
+            // The new object is there, whatever became of the old one.
+            let ending = Ending::Present(Box::new(state.clone()));
+            let id = step.id.clone();
+            self.session.append(vec![Record::StepEnded { attempt, id, ending }]).await?;
+            if let Some(message) = fault {
+                let message = format!("the replaced object could not be deleted: {message}");
+                return Ok(StepEnd { warnings: end.warnings, ..StepEnd::failed(message) });
+            }
         }
         Ok(end)
     }
@@ -363,25 +443,26 @@ impl<'a> Execution<'a> {
         }
         self.session.check()?;
         // What users see begin comes to its end.
-        self.engine.emit(&Event::Started { id: step.id.clone(), action: step.action });
+        self.scope.log.emit(Event::StepStarted { id: step.id.clone(), action: step.action });
         let end = call.make().await;
         drop(permit);
         Ok(Some(end))
     }
 
     /// Records that a call was not made after all.
-    async fn leave_out(&self, step: &Step, operation: OperationId) -> Result<StepEnd, EngineError> {
+    async fn leave_out(&self, step: &Step, attempt: AttemptId) -> Result<StepEnd, EngineError> {
         let message = self.hindrance().unwrap_or_default().to_owned();
         let ending = Ending::Failed { message: message.clone() };
         let id = step.id.clone();
-        self.session.append(vec![Record::Ended { operation, id, ending }]).await?;
+        self.session.append(vec![Record::StepEnded { attempt, id, ending }]).await?;
         Ok(StepEnd::skipped(message))
     }
 
     /// Returns what is known of the object that a step changes: by the state, or by the plan if
     /// the state does not know it yet.
-    fn prior(&self, step: &Step) -> Option<ResourceState> {
+    fn recorded(&self, step: &Step) -> Option<ResourceState> {
         let known = self.previewed.state.resources.get(&step.id).cloned();
+        let live = self.previewed.live.get(&step.id);
         match (known, &step.identity, &step.desired) {
             // The live object may have another identity than the one that was recorded.
             (Some(known), Some(identity), _) => {
@@ -389,10 +470,10 @@ impl<'a> Execution<'a> {
             }
             (Some(known), None, _) => Some(known),
             (None, Some(identity), Some(desired)) if step.live_digest.is_some() => {
+                let data = live.and_then(|it| it.runtime.clone());
                 Some(ResourceState {
-                    resource: desired.clone(),
-                    identity: identity.clone(),
-                    revision: self.revision,
+                    runtime: data.map(|it| self.scope.sealed_data(&step.id, it)),
+                    ..ResourceState::new(desired.clone(), identity.clone(), self.revision)
                 })
             }
             _ => None,
@@ -411,29 +492,31 @@ impl<'a> Execution<'a> {
         Ok(resource)
     }
 
-    /// Records how a call ended.
+    /// Records how a call ended. Returns the state of the resource, too, if it exists.
     async fn record(
         &self,
         step: &Step,
-        operation: OperationId,
-        sealed: Option<Resource>,
+        attempt: AttemptId,
+        made: Made,
         end: CallEnd,
-    ) -> Result<StepEnd, EngineError> {
+    ) -> Result<(StepEnd, Option<ResourceState>), EngineError> {
         let hidden = |fault: &RuntimeError| self.redactor.redact(&fault.to_string()).into_owned();
+        let mut state = None;
         let (ending, end) = match end {
             CallEnd::Present(applied) => {
-                let Some(resource) = sealed else {
-                    return Ok(StepEnd::failed("it still exists".to_owned()));
+                let Some(resource) = made.sealed else {
+                    return Ok((StepEnd::failed("it still exists".to_owned()), None));
                 };
-                let identity = applied.live.identity.clone();
+                let present =
+                    self.present(step, &applied.live, resource, made.recorded, made.replace_order)?;
                 self.keep_live(&step.id, Some(applied.live));
-                let state = ResourceState { resource, identity, revision: self.revision };
                 let warnings = applied
                     .warnings
                     .iter()
                     .map(|it| self.redactor.redact(it).into_owned())
                     .collect();
-                (Ending::Present(Box::new(state)), StepEnd::done(warnings))
+                state = Some(present.clone());
+                (Ending::Present(Box::new(present)), StepEnd::done(warnings))
             }
             CallEnd::Absent(fault) => {
                 self.keep_live(&step.id, None);
@@ -449,16 +532,37 @@ impl<'a> Execution<'a> {
             }
             // No ending: the next run looks again.
             CallEnd::Unknown(fault) => {
-                return Ok(StepEnd {
-                    outcome: Outcome::Unknown,
-                    message: hidden(&fault),
-                    warnings: Vec::new(),
-                });
+                let (outcome, message) = (Outcome::Unknown, hidden(&fault));
+                return Ok((StepEnd { outcome, message, warnings: Vec::new() }, None));
             }
         };
         let id = step.id.clone();
-        self.session.append(vec![Record::Ended { operation, id, ending }]).await?;
-        Ok(end)
+        self.session.append(vec![Record::StepEnded { attempt, id, ending }]).await?;
+        Ok((end, state))
+    }
+
+    /// Returns what the state knows of an object that a call made or changed.
+    fn present(
+        &self,
+        step: &Step,
+        live: &Live,
+        resource: Resource,
+        recorded: Option<ResourceState>,
+        replace_order: ReplaceOrder,
+    ) -> Result<ResourceState, EngineError> {
+        let mut state = ResourceState::new(resource, live.identity.clone(), self.revision);
+        if let Some(desired) = self.previewed.desired.get(&step.id) {
+            state.secrets = self.scope.secrets(desired)?;
+        }
+        let data = live.runtime.clone();
+        state.runtime = data.map(|it| self.scope.sealed_data(&step.id, it));
+        if let Some(old) = recorded {
+            state.leftovers = old.leftovers;
+            if step.action == Action::Replace && replace_order == ReplaceOrder::CreateFirst {
+                state.leftovers.push(Leftover { identity: old.identity, runtime: old.runtime });
+            }
+        }
+        Ok(state)
     }
 
     fn keep_live(&self, id: &ResourceId, object: Option<Live>) {
@@ -470,65 +574,63 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Waits until an object does its work, because its dependents need that.
+    /// Waits until an object is ready, because its dependents need that. Who stops the operation
+    /// stops the wait: what was done stays done.
     async fn wait_until_ready(&self, step: &Step, end: StepEnd) -> StepEnd {
         let live = self.live.lock().ok().and_then(|live| live.get(&step.id).cloned());
         let Some(live) = live else { return end };
-        match self.engine.wait_for(&step.id, &step.resource_type, live, self.options.timeout).await
-        {
+        let (id, resource_type) = (step.id.clone(), step.resource_type.clone());
+        let watched = Watched { id, resource_type, live };
+        match self.scope.wait_for(watched, self.options.timeout, &self.options.stop).await {
             Ok(()) => end,
             Err(message) => StepEnd { warnings: end.warnings, ..StepEnd::failed(message) },
         }
     }
 }
 
-fn is_unrehearsed(step: &Step) -> bool {
-    step.action.is_change() && step.notes.iter().any(|note| note.starts_with(UNREHEARSED))
+/// What a call was to make.
+struct Made {
+    sealed: Option<Resource>,
+    recorded: Option<ResourceState>,
+    replace_order: ReplaceOrder,
 }
 
-/// Whether dependents wait until a resource does its work: if it says so, and always for
-/// definitions of kinds.
-fn waits_for_ready(desired: Option<&Resource>) -> bool {
-    let Some(desired) = desired else { return false };
-    let said = desired.extensions.get("kusion.io/dependents-wait").and_then(Value::as_str);
-    let kind = desired.attributes.get("kind").and_then(Value::as_str);
-    said == Some("ready") || kind == Some("CustomResourceDefinition")
+fn is_deferred(step: &Step) -> bool {
+    let is_deferral = |note: &Note| matches!(note, Note::DryRunDeferred { .. });
+    step.action.is_change() && step.notes.iter().any(is_deferral)
 }
 
-impl Engine {
-    /// Records what needs no call: what the state forgets, and changed dependencies of resources
-    /// that stay.
-    pub(crate) async fn note_quiet_steps(
+impl Scope {
+    /// Records what needs no call.
+    pub(crate) async fn record_without_calls(
         &self,
         session: &Session,
         previewed: &Previewed,
     ) -> Result<(), EngineError> {
-        let records: Vec<Record> = previewed
-            .plan
-            .steps
-            .iter()
-            .filter_map(|step| match (step.action, &step.desired) {
-                (Action::Forget, _) => {
-                    Some(Record::Noted { id: step.id.clone(), ending: Ending::Absent })
-                }
-                (Action::Keep, Some(desired)) => {
-                    let known = previewed.state.resources.get(&step.id)?;
-                    let is_new = known.resource.depends_on != desired.depends_on
-                        || known.resource.extensions != desired.extensions;
-                    is_new.then(|| Record::Noted {
-                        id: step.id.clone(),
-                        ending: Ending::Present(Box::new(ResourceState {
-                            resource: desired.clone(),
-                            ..known.clone()
-                        })),
-                    })
-                }
-                _ => None,
-            })
-            .collect();
+        let records = records_without_calls(previewed);
         if !records.is_empty() {
             session.append(records).await?;
         }
         Ok(())
     }
+}
+
+/// Returns what is recorded without a call: what the state forgets, and changed dependencies of
+/// resources that stay.
+pub(crate) fn records_without_calls(previewed: &Previewed) -> Vec<Record> {
+    let record = |step: &Step| match (step.action, &step.desired) {
+        (Action::Forget, _) => Some(Record::Noted { id: step.id.clone(), ending: Ending::Absent }),
+        (Action::Keep, Some(desired)) => {
+            let known = previewed.state.resources.get(&step.id)?;
+            let is_new = known.resource.depends_on != desired.depends_on
+                || known.resource.extensions != desired.extensions;
+            let state = || ResourceState { resource: desired.clone(), ..known.clone() };
+            is_new.then(|| Record::Noted {
+                id: step.id.clone(),
+                ending: Ending::Present(Box::new(state())),
+            })
+        }
+        _ => None,
+    };
+    previewed.plan.steps.iter().filter_map(record).collect()
 }

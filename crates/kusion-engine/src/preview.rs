@@ -1,32 +1,48 @@
 //! What an operation would do.
 
-use crate::engine::Engine;
+use crate::desired::{Desired, desired};
 use crate::error::EngineError;
-use crate::ignore::IgnoreRule;
-use crate::observe::{LiveObjects, Made, Sight, Watcher};
+use crate::observe::{LiveObjects, Observation, Observer, Provided};
+use crate::execute::records_without_calls;
 use crate::references::References;
-use crate::wanted::{Wanted, wanted};
+use crate::report::Report;
+use crate::scope::Scope;
 use kusion_model::{
-    Ending, Operation, Origins, PLAN_VERSION, Plan, ResourceId, Spec, StackKey, Step,
+    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, Resource, ResourceId,
+    Spec, Step,
 };
-use kusion_plan::{
-    Context, Facts, Guards, Outlook, Refusal, decide, keep_targets, order, refusals,
-};
+use kusion_plan::{Context, DryRun, Facts, Refusal, decide, keep_targets, order, refusals};
 use kusion_store::StackState;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// How a plan is made.
-#[derive(Clone, Debug, Default)]
-pub struct PreviewOptions {
-    /// Only these resources and what they need; all if empty. `*` stands for any text.
-    pub targets: Vec<String>,
-    /// Fields that keep their live values.
-    pub ignore: Vec<IgnoreRule>,
-    /// Whether fields of other owners are taken over.
-    pub force: bool,
-    /// What a plan may do.
-    pub guards: Guards,
+/// What is to be done to a stack.
+#[derive(Clone, Copy, Debug)]
+pub enum Goal<'a> {
+    /// It becomes what a Spec says.
+    Apply {
+        /// The Spec.
+        spec: &'a Spec,
+        /// Where its values come from.
+        origins: &'a Origins,
+    },
+    /// All of its resources are deleted.
+    Destroy,
+    /// It becomes what the Spec of an earlier release says.
+    Rollback {
+        /// The revision of that release.
+        to: u64,
+    },
+}
+
+impl Goal<'_> {
+    fn operation(self) -> Operation {
+        match self {
+            Self::Apply { .. } => Operation::Apply,
+            Self::Destroy => Operation::Destroy,
+            Self::Rollback { to } => Operation::Rollback { to },
+        }
+    }
 }
 
 /// A plan, with what is needed to run it at once.
@@ -36,55 +52,54 @@ pub struct Previewed {
     pub plan: Plan,
     /// What guards forbid of it.
     pub refusals: Vec<Refusal>,
-    /// What is wanted, secrets plain.
-    pub(crate) wanted: Wanted,
-    /// What was there.
+    /// What is desired, secrets plain.
+    pub(crate) desired: Desired,
+    /// The live objects.
     pub(crate) live: LiveObjects,
     /// The state it was made from.
     pub(crate) state: StackState,
+    /// The fingerprint of the file that it was read from.
+    pub(crate) saved: Option<String>,
 }
 
-impl Engine {
-    /// Names the owner of a state on the infrastructure that the runtimes lead to.
-    pub async fn stack_key(
-        &self,
-        project: &str,
-        stack: &str,
-        cell: &str,
-    ) -> Result<StackKey, EngineError> {
-        let mut clusters = Vec::new();
-        for (_, runtime) in self.runtimes.iter() {
-            clusters.push(runtime.cluster_identity().await?);
-        }
-        Ok(StackKey {
-            project: project.to_owned(),
-            stack: stack.to_owned(),
-            cell: cell.to_owned(),
-            cluster: clusters.join("+"),
-        })
+impl Previewed {
+    /// Returns the report of a plan that neither changes nor records anything.
+    pub fn nothing_to_do(&self) -> Option<Report> {
+        let is_quiet = self.plan.is_empty() && records_without_calls(self).is_empty();
+        is_quiet.then(|| Report::of_nothing(self))
+    }
+}
+
+impl Scope {
+    /// Makes the plan for a goal from a state that nobody changes meanwhile.
+    pub(crate) async fn plan_goal(
+        &mut self,
+        goal: Goal<'_>,
+        mut state: StackState,
+        options: &PlanOptions,
+    ) -> Result<Previewed, EngineError> {
+        let no_origins = Origins::default();
+        let (desired, origins) = match goal {
+            Goal::Apply { spec, origins } => (desired(spec), origins),
+            Goal::Destroy => (Desired::new(), &no_origins),
+            Goal::Rollback { to } => (desired(&self.release_spec(to).await?), &no_origins),
+        };
+        self.start_for(&state, &desired).await?;
+        self.check_place(&mut state, options.relocate)?;
+        let state = self.settled(state).await?;
+        self.plan(goal.operation(), desired, origins, state, options).await
     }
 
-    /// Says what applying a Spec would do. Changes nothing, and needs no lease.
-    pub async fn preview(
-        &self,
-        key: &StackKey,
-        spec: &Spec,
-        origins: &Origins,
-        options: &PreviewOptions,
-    ) -> Result<Previewed, EngineError> {
-        let state = self.settled(self.store.read(key).await?).await?;
-        self.plan(key, Operation::Apply, wanted(spec), origins, state, options).await
-    }
-
-    /// Says what destroying a stack would delete. Changes nothing, and needs no lease.
-    pub async fn preview_destroy(
-        &self,
-        key: &StackKey,
-        options: &PreviewOptions,
-    ) -> Result<Previewed, EngineError> {
-        let state = self.settled(self.store.read(key).await?).await?;
-        let (wanted, origins) = (Wanted::new(), Origins::default());
-        self.plan(key, Operation::Destroy, wanted, &origins, state, options).await
+    /// Returns the Spec of a release, with its secrets plain.
+    pub(crate) async fn release_spec(&self, revision: u64) -> Result<Spec, EngineError> {
+        let sealed = self.engine.store.spec(&self.key, revision).await?;
+        let sealed = sealed.ok_or(EngineError::NoRelease { revision })?;
+        let resources = sealed
+            .resources
+            .iter()
+            .map(|it| self.unsealed(it))
+            .collect::<Result<Vec<_>, EngineError>>()?;
+        Ok(Spec { resources, ..sealed })
     }
 
     /// Returns the state as it will be when the calls without an ending were looked into.
@@ -105,46 +120,48 @@ impl Engine {
     }
 
     /// Makes a plan from a state.
-    pub(crate) async fn plan(
+    async fn plan(
         &self,
-        key: &StackKey,
         operation: Operation,
-        mut wanted: Wanted,
+        mut desired: Desired,
         origins: &Origins,
         state: StackState,
-        options: &PreviewOptions,
+        options: &PlanOptions,
     ) -> Result<Previewed, EngineError> {
-        let spec_digest = self.wanted_digest(&wanted);
-        let references = References::of(&mut wanted)?;
-        let live = self.read_live(&wanted, &state.resources).await?;
-        let watcher = Watcher {
-            engine: self,
-            prior: &state.resources,
+        let spec_digest = self.desired_digest(&desired);
+        let references = References::of(&mut desired)?;
+        let prior = self.priors_for_runtimes(&state.resources)?;
+        let live = self.read_live(&desired, &prior).await?;
+        let observer = Observer {
+            scope: self,
+            prior: &prior,
             live: &live,
             ignore: &options.ignore,
             force: options.force,
-            made: Made::by(&wanted),
-            redactor: self.redactor(&wanted)?,
+            provided: Provided::by(self, &desired),
+            redactor: self.redactor(&desired)?,
         };
-        let hash = |value: &Value| self.sealer.hash(value);
+        let hash = |value: &Value| self.engine.sealer.hash(value);
         let context = Context { origins, hash: &hash, is_destroy: operation == Operation::Destroy };
         let mut steps: BTreeMap<ResourceId, Step> = BTreeMap::new();
-        let mut seen: Wanted = Wanted::new();
-        for round in references.rounds(&wanted) {
+        let mut seen = Desired::new();
+        for round in references.rounds(&desired) {
             let mut resources = Vec::with_capacity(round.len());
             for id in round {
-                let Some(mut resource) = wanted.remove(&id) else { continue };
+                let Some(mut resource) = desired.remove(&id) else { continue };
                 let later = references.resolve_known(&mut resource, &steps, &live)?;
                 resources.push((resource, later));
             }
-            for sight in watcher.look(resources).await? {
-                let id = sight.desired.id.clone();
-                seen.insert(id.clone(), sight.desired.clone());
-                if let Some(step) = self.step(&context, &state, &live, &id, Some(sight))? {
+            for observation in observer.observe(resources).await? {
+                let id = observation.desired.id.clone();
+                seen.insert(id.clone(), observation.desired.clone());
+                if let Some(step) = self.step(&context, &state, &live, &id, Some(observation))? {
                     steps.insert(id, step);
                 }
             }
         }
+        drop(observer);
+        drop(prior);
         for id in state.resources.keys().filter(|id| !seen.contains_key(*id)) {
             if let Some(step) = self.step(&context, &state, &live, id, None)? {
                 steps.insert(id.clone(), step);
@@ -154,9 +171,10 @@ impl Engine {
         steps.sort_by_key(|step| step.desired.is_none());
         order(&mut steps, &state.resources);
         let mut plan = Plan {
-            version: PLAN_VERSION,
-            key: key.clone(),
+            key: self.key.clone(),
             operation,
+            options: options.clone(),
+            infrastructure: self.infrastructure.clone(),
             state_seq: state.changed,
             spec_digest,
             steps,
@@ -165,8 +183,14 @@ impl Engine {
         if !unknown.is_empty() {
             return Err(EngineError::Targets(unknown));
         }
-        let refusals = refusals(&plan, &state.resources, &options.guards);
-        Ok(Previewed { plan, refusals, wanted: seen, live, state })
+        let refusals = self.refusals(&plan, &state);
+        Ok(Previewed { plan, refusals, desired: seen, live, state, saved: None })
+    }
+
+    /// Says what guards forbid of a plan.
+    pub(crate) fn refusals(&self, plan: &Plan, state: &StackState) -> Vec<Refusal> {
+        let describe = |resource: &Resource| self.describe(resource);
+        refusals(plan, &state.resources, &plan.options.guards, &describe)
     }
 
     /// Decides about one resource.
@@ -176,33 +200,47 @@ impl Engine {
         state: &StackState,
         live: &LiveObjects,
         id: &ResourceId,
-        sight: Option<Sight>,
+        observation: Option<Observation>,
     ) -> Result<Option<Step>, EngineError> {
         let prior = state.resources.get(id);
-        let (desired, wish, later, outlook, notes) = match sight {
-            Some(it) => (Some(it.desired), it.wish, it.later, it.outlook, it.notes),
-            None => (None, None, Vec::new(), Outlook::Unasked, Vec::new()),
+        let (desired, before_ignore, later, dry_run, notes) = match observation {
+            Some(it) => (Some(it.desired), it.before_ignore, it.later, it.dry_run, it.notes),
+            None => (None, None, Vec::new(), DryRun::None, leftovers(prior)),
         };
         let desired = desired.as_ref();
         let Some(resource) = desired.or(prior.map(|it| &it.resource)) else { return Ok(None) };
-        let runtime = self.runtimes.find(id, &resource.resource_type)?;
+        let runtime = self.runtime(id, &resource.resource_type)?;
         let object = live.get(id);
-        let mut secrets = desired.map(|it| self.secrets(it)).transpose()?.unwrap_or_default();
-        secrets.extend(object.map(|it| runtime.secret_paths(&it.attributes)).unwrap_or_default());
+        let mut secrets: Vec<FieldPath> =
+            desired.map(|it| self.secrets(it)).transpose()?.unwrap_or_default();
+        let in_live = object.map(|it| runtime.secret_paths(resource, &it.attributes));
+        secrets.extend(in_live.unwrap_or_default());
         secrets.sort();
         secrets.dedup();
         let facts = Facts {
             id,
             desired,
             sealed: desired.map(|it| self.sealed(it)).transpose()?,
-            wish: wish.map(|it| self.sealed(&it)).transpose()?,
+            before_ignore: before_ignore.map(|it| self.sealed(&it)).transpose()?,
             prior,
             live: object.map(|it| self.observed(runtime.as_ref(), it)),
             later,
-            outlook,
+            dry_run,
             secrets,
             notes,
         };
-        Ok(decide(context, facts))
+        let mut step = decide(context, facts);
+        // What replaces an object has no leftovers of its own to speak of.
+        if let Some(step) = step.as_mut().filter(|it| it.action == Action::Keep) {
+            step.notes.retain(|it| !matches!(it, Note::DeletesLeftovers { .. }));
+        }
+        Ok(step)
+    }
+}
+
+fn leftovers(prior: Option<&kusion_model::ResourceState>) -> Vec<Note> {
+    match prior.map_or(0, |it| it.leftovers.len()) {
+        0 => Vec::new(),
+        count => vec![Note::DeletesLeftovers { count }],
     }
 }

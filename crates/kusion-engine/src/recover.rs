@@ -1,20 +1,21 @@
-//! Calls of processes that ended without a word.
+//! Calls of a process that ended without a word.
 
 use crate::call::same_object;
-use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::Event;
-use crate::points::Point;
-use kusion_model::{Ending, Phase, Record, ResourceState};
-use kusion_runtime::Pending;
-use kusion_store::{PendingOperation, Session, StackState};
+use crate::failpoints::Failpoint;
+use crate::replay;
+use crate::scope::Scope;
+use kusion_model::{Ending, Leftover, Phase, Record, ReplaceOrder, ResourceState};
+use kusion_runtime::{Live, Pending};
+use kusion_store::{PendingStep, Session, StackState};
 
-impl Engine {
+impl Scope {
     /// Finds out what the calls without an ending have done. Changes nothing.
     pub(crate) async fn findings(
         &self,
         state: &StackState,
-    ) -> Result<Vec<(PendingOperation, Ending)>, EngineError> {
+    ) -> Result<Vec<(PendingStep, Ending)>, EngineError> {
         let mut found = Vec::with_capacity(state.pending.len());
         for call in &state.pending {
             found.push((call.clone(), self.finding(state, call).await?));
@@ -25,39 +26,58 @@ impl Engine {
     async fn finding(
         &self,
         state: &StackState,
-        call: &PendingOperation,
+        call: &PendingStep,
     ) -> Result<Ending, EngineError> {
-        let prior = state.resources.get(&call.id);
+        let recorded = state.resources.get(&call.id);
+        let prior = recorded.map(|it| self.prior_for_runtime(it)).transpose()?;
         let desired = call.desired.as_deref().map(|it| self.unsealed(it)).transpose()?;
-        let Some(resource) = desired.as_ref().or(prior.map(|it| &it.resource)) else {
+        let Some(resource) = desired.as_ref().or(recorded.map(|it| &it.resource)) else {
             return Ok(Ending::Absent);
         };
-        let runtime = self.runtimes.find(&call.id, &resource.resource_type)?;
+        let runtime = self.runtime(&call.id, &resource.resource_type)?;
         let live = runtime
             .recover(Pending {
-                operation: call.operation,
+                attempt: call.attempt,
                 id: &call.id,
                 action: call.action,
                 desired: desired.as_ref(),
-                prior,
+                prior: prior.as_ref(),
             })
             .await?;
-        Ok(match (live, prior) {
+        Ok(match (live, recorded) {
             (None, _) => Ending::Absent,
             // The object that was known is still there: the next plan compares it anyway.
             (Some(live), Some(prior)) if same_object(&live.identity, &prior.identity) => {
                 Ending::Present(Box::new(prior.clone()))
             }
-            (Some(live), _) => match call.desired.as_deref() {
-                Some(sealed) => Ending::Present(Box::new(ResourceState {
-                    resource: sealed.clone(),
-                    identity: live.identity,
-                    revision: call.operation.revision,
-                })),
+            (Some(live), prior) => match &desired {
+                Some(_) => Ending::Present(Box::new(self.made(call, live, prior)?)),
                 // Somebody else's object of that name, which a deletion leaves alone.
                 None => Ending::Absent,
             },
         })
+    }
+
+    /// Returns the state of an object that an interrupted attempt made.
+    fn made(
+        &self,
+        call: &PendingStep,
+        live: Live,
+        prior: Option<&ResourceState>,
+    ) -> Result<ResourceState, EngineError> {
+        let resource = call.desired.as_deref().cloned().ok_or(EngineError::Stopped)?;
+        let plain = self.unsealed(&resource)?;
+        let mut state = ResourceState::new(resource, live.identity, call.attempt.revision);
+        state.secrets = self.secrets(&plain)?;
+        state.runtime = live.runtime.map(|it| self.sealed_data(&call.id, it));
+        if let Some(prior) = prior {
+            state.leftovers.clone_from(&prior.leftovers);
+            if call.replace_order == ReplaceOrder::CreateFirst {
+                let (identity, runtime) = (prior.identity.clone(), prior.runtime.clone());
+                state.leftovers.push(Leftover { identity, runtime });
+            }
+        }
+        Ok(state)
     }
 
     /// Records what the calls without an ending have done, and ends the release that they
@@ -75,20 +95,17 @@ impl Engine {
         }
         for (call, ending) in self.findings(&state).await? {
             let exists = matches!(ending, Ending::Present(_));
-            let (id, operation) = (call.id.clone(), call.operation);
-            session.append(vec![Record::Ended { operation, id, ending }]).await?;
-            self.points.pass(Point::Recovered, Some(&call.id));
-            self.emit(&Event::Recovered { id: call.id, action: call.action, exists });
+            let (id, attempt) = (call.id.clone(), call.attempt);
+            session.append(vec![Record::StepEnded { attempt, id, ending }]).await?;
+            self.engine.failpoints.pass(Failpoint::Recovered, Some(&call.id));
+            self.log.emit(Event::Recovered { id: call.id, action: call.action, exists });
         }
         for revision in open {
-            session
-                .append(vec![Record::Closed {
-                    revision,
-                    phase: Phase::Interrupted,
-                    ended: crate::clock::now(),
-                    message: "the process ended before the release did".to_owned(),
-                }])
-                .await?;
+            let message = "the process ended before the release did".to_owned();
+            let phase = Phase::Interrupted;
+            session.append(vec![Record::ReleaseClosed { revision, phase, message }]).await?;
+            let records = self.engine.store.records(&self.key).await?;
+            session.put_events(revision, &replay::of_records(&records, revision)).await?;
         }
         Ok(session.state())
     }

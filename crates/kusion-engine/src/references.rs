@@ -2,13 +2,13 @@
 
 use crate::error::{EngineError, Finding};
 use crate::observe::LiveObjects;
-use crate::wanted::Wanted;
+use crate::desired::Desired;
 use kusion_model::references::{self, IdIndex, Lookup, Reference, ReferenceError};
 use kusion_model::{Action, FieldPath, Resource, ResourceId, Step};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The resources that references can mean, and the texts that wait for values.
+/// The resources that references can name, and the texts that wait for values.
 #[derive(Debug, Default)]
 pub(crate) struct References {
     index: IdIndex,
@@ -17,17 +17,17 @@ pub(crate) struct References {
 }
 
 impl References {
-    /// Makes the index of what can be meant.
-    pub(crate) fn index(wanted: &Wanted) -> Self {
-        Self { index: IdIndex::new(wanted.keys()), later: BTreeMap::new() }
+    /// Makes the index of what can be named.
+    pub(crate) fn index(desired: &Desired) -> Self {
+        Self { index: IdIndex::new(desired.keys()), later: BTreeMap::new() }
     }
 
     /// Resolves what other resources say of themselves, and remembers the rest.
-    pub(crate) fn of(wanted: &mut Wanted) -> Result<Self, EngineError> {
-        let mut all = Self::index(wanted);
+    pub(crate) fn of(desired: &mut Desired) -> Result<Self, EngineError> {
+        let mut all = Self::index(desired);
         let mut uses = BTreeMap::new();
         let mut findings = Vec::new();
-        for (id, resource) in wanted.iter() {
+        for (id, resource) in desired.iter() {
             match all.used_by(&resource.attributes) {
                 Ok(None) => {}
                 Ok(Some(used)) => {
@@ -37,13 +37,13 @@ impl References {
             }
         }
         for id in users_last(&uses) {
-            let Some(resource) = wanted.get(&id) else { continue };
+            let Some(resource) = desired.get(&id) else { continue };
             let resolved = references::resolve(&resource.attributes, &all.index, |reference| {
-                Ok(all.stated(wanted, reference))
+                Ok(all.stated(desired, reference))
             });
             match resolved {
                 Ok(resolved) => {
-                    if let Some(resource) = wanted.get_mut(&id) {
+                    if let Some(resource) = desired.get_mut(&id) {
                         resource.attributes = resolved.value.into();
                     }
                     if !resolved.unknown.is_empty() {
@@ -68,8 +68,8 @@ impl References {
     }
 
     /// Finds a value that a resource states itself.
-    fn stated(&self, wanted: &Wanted, reference: &Reference) -> Lookup {
-        let stated = wanted.get(&reference.id).and_then(|it| reference.find(&it.attributes));
+    fn stated(&self, desired: &Desired, reference: &Reference) -> Lookup {
+        let stated = desired.get(&reference.id).and_then(|it| reference.find(&it.attributes));
         let waits = self.later.get(&reference.id).is_some_and(|paths| {
             paths
                 .iter()
@@ -82,10 +82,10 @@ impl References {
     }
 
     /// Puts resources into rounds: each waits for values of earlier rounds only.
-    pub(crate) fn rounds(&self, wanted: &Wanted) -> Vec<Vec<ResourceId>> {
+    pub(crate) fn rounds(&self, desired: &Desired) -> Vec<Vec<ResourceId>> {
         let mut uses = BTreeMap::new();
         for (id, paths) in &self.later {
-            let Some(resource) = wanted.get(id) else { continue };
+            let Some(resource) = desired.get(id) else { continue };
             let mut used = BTreeSet::new();
             for text in paths.iter().filter_map(|path| path.find(&resource.attributes)) {
                 used.extend(self.used_by(text).ok().flatten().into_iter().flatten());
@@ -99,7 +99,7 @@ impl References {
             let round = 1 + used.filter_map(|it| round_of.get(it)).max().copied().unwrap_or(0);
             round_of.insert(id, round);
         }
-        for id in wanted.keys() {
+        for id in desired.keys() {
             let round = round_of.get(id).copied().unwrap_or(0);
             if rounds.len() <= round {
                 rounds.resize_with(round + 1, Vec::new);
@@ -138,8 +138,7 @@ impl References {
             None => Ok(()),
             Some(path) => {
                 let text = path.find(&resource.attributes).cloned().unwrap_or_default();
-                let message = format!("{path}: nothing has the value of {text}");
-                Err(Finding { id: resource.id.clone(), message })
+                Err(Finding::new(&resource.id, format!("{path}: nothing has the value of {text}")))
             }
         }
     }
@@ -168,7 +167,7 @@ impl References {
 }
 
 fn finding(id: &ResourceId, fault: &ReferenceError) -> Finding {
-    Finding { id: id.clone(), message: fault.to_string() }
+    Finding::new(id, fault.to_string())
 }
 
 /// Whether a text of a value holds a mark, be it escaped.

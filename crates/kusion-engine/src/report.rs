@@ -58,7 +58,7 @@ impl Report {
         let skipped = self.count(Outcome::Skipped);
         match (failed.first(), skipped) {
             (None, 0) => String::new(),
-            (None, n) => format!("stopped: {n} steps were not begun"),
+            (None, n) => format!("stopped; {n} steps not started"),
             (Some(first), n) => {
                 format!("{} failed, {n} skipped; {}: {}", failed.len(), first.id, first.message)
             }
@@ -66,8 +66,8 @@ impl Report {
     }
 }
 
-/// Returns what is watched of a live object; none if nobody wants it.
+/// Returns what is watched of a live object; none if it is not desired.
 pub(crate) fn watched(previewed: &Previewed, id: ResourceId, live: Live) -> Option<Watched> {
-    let resource_type = previewed.wanted.get(&id)?.resource_type.clone();
+    let resource_type = previewed.desired.get(&id)?.resource_type.clone();
     Some(Watched { id, resource_type, live })
 }

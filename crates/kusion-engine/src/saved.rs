@@ -1,29 +1,60 @@
 //! Plans in files, and whether they still hold.
+//!
+//! A file has one line with what it is, one line for each plan and one with a code over all bytes
+//! before it, which only the key of the stacks makes. So what is run is what was shown.
 
-use crate::engine::Engine;
+use crate::desired::Desired;
 use crate::error::EngineError;
 use crate::observe::LiveObjects;
-use crate::wanted::Wanted;
-use kusion_model::{PLAN_VERSION, Plan, ResourceId};
+use crate::scope::Scope;
+use kusion_model::{PLAN_VERSION, Plan, ResourceId, StackKey};
+use kusion_secret::{MAC_LENGTH, Sealer};
 use kusion_store::StackState;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+
+/// What the first line of a file says that it is.
+const FORMAT: &str = "kusion-plan";
 
 /// Why a saved plan cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SavedPlanError {
     /// The file is no plan.
-    #[error("the file holds no plan: {0}")]
-    Unreadable(String),
+    #[error("the file is not a saved plan: {0}")]
+    NotAPlan(String),
     /// Another version wrote it.
-    #[error("the plan has format {found}, this version knows {PLAN_VERSION}; make the plan again")]
+    #[error("the plan has format {found}, and this version of kusion knows format {PLAN_VERSION}")]
     Version {
         /// The format of the file.
         found: u64,
     },
+    /// It was saved with another key.
+    #[error("the plan was saved with the key {wanted}, and the key here is {found}")]
+    OtherKey {
+        /// The name of the key that it was saved with.
+        wanted: String,
+        /// The name of the key that is used.
+        found: String,
+    },
+    /// The bytes of the file are not those that were saved.
+    #[error("the plan file was changed after it was saved")]
+    Changed,
+    /// It was made for another stack.
+    #[error("the plan is for {stack} in the place `{}`", stack.place)]
+    OtherStack {
+        /// The stack that it was made for.
+        stack: Box<StackKey>,
+    },
+    /// It was made on another infrastructure.
+    #[error("the plan was made for {then}, and this is {now}")]
+    OtherInfrastructure {
+        /// The one that it was made on.
+        then: String,
+        /// The one that is used now.
+        now: String,
+    },
     /// The state has changed since.
-    #[error(
-        "the stack was changed since the plan was made (record {now}, plan at {then}); \
-         make the plan again"
-    )]
+    #[error("the stack was changed since the plan was made (record {now}, plan at {then})")]
     StateMoved {
         /// The last record when the plan was made.
         then: u64,
@@ -31,73 +62,156 @@ pub enum SavedPlanError {
         now: u64,
     },
     /// Live objects have changed since.
-    #[error("{}; make the plan again", moved(.0))]
+    #[error("changed since the plan was made: {}", moved(.0))]
     LiveMoved(Vec<ResourceId>),
+}
+
+impl SavedPlanError {
+    /// Returns a short name of the kind of error, for programs. Names stay.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotAPlan(_) => "not-a-plan",
+            Self::Version { .. } => "plan-version",
+            Self::OtherKey { .. } => "plan-other-key",
+            Self::Changed => "plan-changed",
+            Self::OtherStack { .. } => "plan-other-stack",
+            Self::OtherInfrastructure { .. } => "plan-other-infrastructure",
+            Self::StateMoved { .. } => "plan-state-moved",
+            Self::LiveMoved(_) => "plan-live-moved",
+        }
+    }
 }
 
 fn moved(ids: &[ResourceId]) -> String {
     let names: Vec<&str> = ids.iter().take(5).map(ResourceId::as_str).collect();
     let more = if ids.len() > 5 { format!(" and {} more", ids.len() - 5) } else { String::new() };
-    format!("changed since the plan was made: {}{more}", names.join(", "))
+    format!("{}{more}", names.join(", "))
 }
 
-/// Writes a plan. It holds no secret as plain text.
-pub fn write_plan(plan: &Plan) -> String {
-    let mut text = serde_json::to_string_pretty(plan).unwrap_or_default();
-    text.push('\n');
+/// The first line of a file.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    format: String,
+    version: u64,
+    /// The version of the engine that wrote it.
+    engine: String,
+    /// The name of the key.
+    key: String,
+}
+
+/// The last line of a file.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tail {
+    mac: String,
+}
+
+/// Plans that were read from a file and are as they were saved.
+#[derive(Clone, Debug)]
+pub struct SavedPlans {
+    /// The plans, one for each stack.
+    pub plans: Vec<Plan>,
+    /// The fingerprint of the file.
+    pub digest: String,
+}
+
+/// Writes plans of several stacks. They hold no secret as plain text.
+pub fn write_plans(plans: &[Plan], sealer: &Sealer) -> String {
+    let head = Head {
+        format: FORMAT.to_owned(),
+        version: PLAN_VERSION.into(),
+        engine: env!("CARGO_PKG_VERSION").to_owned(),
+        key: sealer.fingerprint().to_owned(),
+    };
+    let mut text = json_line(&head);
+    plans.iter().for_each(|plan| text.push_str(&json_line(plan)));
+    let mac = hex(&sealer.plan_mac(text.as_bytes()));
+    text.push_str(&json_line(&Tail { mac }));
     text
 }
 
-/// Reads a plan.
-pub fn read_plan(text: &str) -> Result<Plan, SavedPlanError> {
-    let unreadable = |fault: serde_json::Error| SavedPlanError::Unreadable(fault.to_string());
-    let value: serde_json::Value = serde_json::from_str(text).map_err(unreadable)?;
-    let version = value.get("version").and_then(serde_json::Value::as_u64);
-    match version {
-        Some(version) if version == u64::from(PLAN_VERSION) => {
-            serde_json::from_value(value).map_err(unreadable)
-        }
-        Some(found) => Err(SavedPlanError::Version { found }),
-        None => Err(SavedPlanError::Unreadable("it has no `version`".to_owned())),
+/// Reads plans, and checks that they are as they were saved.
+pub fn read_plans(bytes: &[u8], sealer: &Sealer) -> Result<SavedPlans, SavedPlanError> {
+    let not_a_plan = |what: &str| SavedPlanError::NotAPlan(what.to_owned());
+    let text = std::str::from_utf8(bytes).map_err(|_| not_a_plan("it is not text"))?;
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let head: Head = serde_json::from_str(first).map_err(|_| {
+        version_of(text).map_or_else(
+            || not_a_plan("its first line is not that of a plan"),
+            |found| SavedPlanError::Version { found },
+        )
+    })?;
+    if head.format != FORMAT {
+        return Err(not_a_plan("its first line is not that of a plan"));
     }
+    if head.version != u64::from(PLAN_VERSION) {
+        return Err(SavedPlanError::Version { found: head.version });
+    }
+    if head.key != sealer.fingerprint() {
+        let found = sealer.fingerprint().to_owned();
+        return Err(SavedPlanError::OtherKey { wanted: head.key, found });
+    }
+    let body = rest.strip_suffix('\n').ok_or(SavedPlanError::Changed)?;
+    let last = body.rsplit_once('\n').map_or(body, |(_, last)| last);
+    let tail: Tail = serde_json::from_str(last).map_err(|_| SavedPlanError::Changed)?;
+    let signed = &text[..text.len() - last.len() - 1];
+    let wanted = sealer.plan_mac(signed.as_bytes());
+    // Written in one way only: nothing can be added that the code does not cover.
+    if last != json_line(&Tail { mac: hex(&wanted) }).trim_end() || tail.mac != hex(&wanted) {
+        return Err(SavedPlanError::Changed);
+    }
+    let plans = signed
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).map_err(|error| not_a_plan(&error.to_string())))
+        .collect::<Result<Vec<Plan>, _>>()?;
+    Ok(SavedPlans { plans, digest: tail.mac })
 }
 
-impl Engine {
-    /// Checks that nothing that a plan was made from has changed, and returns what is there.
-    pub(crate) async fn check_saved(
+/// Returns the version of a plan of the first version, which was one object.
+fn version_of(text: &str) -> Option<u64> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    value.get("steps")?;
+    value.get("version")?.as_u64()
+}
+
+fn json_line(value: &impl Serialize) -> String {
+    let mut line = serde_json::to_string(value).unwrap_or_default();
+    line.push('\n');
+    line
+}
+
+fn hex(bytes: &[u8; MAC_LENGTH]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * MAC_LENGTH), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+impl Scope {
+    /// Checks that nothing that a plan was made from has changed, and returns the live objects.
+    pub(crate) async fn check_moved(
         &self,
         plan: &Plan,
         state: &StackState,
+        desired: &Desired,
     ) -> Result<LiveObjects, EngineError> {
-        let now = state.changed;
-        // A store that knows less than the plan is another one.
-        if now > plan.state_seq || state.seq < plan.state_seq {
-            return Err(SavedPlanError::StateMoved { then: plan.state_seq, now }.into());
-        }
-        self.check_live(plan, state).await
-    }
-
-    /// Checks that live objects are as they were when a plan was made.
-    pub(crate) async fn check_still_true(&self, plan: &Plan) -> Result<(), EngineError> {
-        let state = self.store.read(&plan.key).await?;
-        self.check_live(plan, &state).await.map(drop)
-    }
-
-    async fn check_live(
-        &self,
-        plan: &Plan,
-        state: &StackState,
-    ) -> Result<LiveObjects, EngineError> {
-        let mut wanted = Wanted::new();
-        for step in &plan.steps {
-            if let Some(desired) = &step.desired {
-                wanted.insert(step.id.clone(), desired.clone());
+        for (name, then) in &plan.infrastructure {
+            if let Some(now) = self.infrastructure.get(name).filter(|now| now.id != then.id) {
+                let (then, now) = (then.to_string(), now.to_string());
+                return Err(SavedPlanError::OtherInfrastructure { then, now }.into());
             }
         }
-        let live = self.read_live(&wanted, &state.resources).await?;
+        let now = state.changed;
+        // A store that knows less than the plan is another one.
+        if now != plan.state_seq {
+            return Err(SavedPlanError::StateMoved { then: plan.state_seq, now }.into());
+        }
+        let prior = self.priors_for_runtimes(&state.resources)?;
+        let live = self.read_live(desired, &prior).await?;
         let mut moved = Vec::new();
         for step in &plan.steps {
-            let runtime = self.runtimes.find(&step.id, &step.resource_type)?;
+            let runtime = self.runtime(&step.id, &step.resource_type)?;
             let now = live.get(&step.id).map(|it| self.observed(runtime.as_ref(), it).digest);
             if now != step.live_digest {
                 moved.push(step.id.clone());

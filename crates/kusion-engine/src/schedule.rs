@@ -11,7 +11,7 @@ pub(crate) type Places<'a> = HashMap<&'a ResourceId, usize>;
 pub(crate) struct Schedule<'a> {
     steps: &'a [Step],
     /// The steps that are to be walked and have not ended.
-    meant: Vec<bool>,
+    chosen: Vec<bool>,
     /// The steps that wait for a step.
     users: Vec<Vec<usize>>,
     /// How many steps a step still waits for.
@@ -28,12 +28,12 @@ struct Lane {
 }
 
 impl<'a> Schedule<'a> {
-    /// Orders the steps that are `meant`; nothing waits for those of the others that have
+    /// Orders the steps that are `chosen`; nothing waits for those of the others that have
     /// `ended`.
     pub(crate) fn new(
         steps: &'a [Step],
         places: &Places<'_>,
-        meant: Vec<bool>,
+        chosen: Vec<bool>,
         ended: impl Fn(usize) -> bool,
         limit: impl Fn(&ResourceType) -> usize,
     ) -> Self {
@@ -54,11 +54,11 @@ impl<'a> Schedule<'a> {
                 running: 0,
                 limit: limit(&step.resource_type).max(1),
             });
-            if open[place] == 0 && meant[place] {
+            if open[place] == 0 && chosen[place] {
                 lane.ready.push(place);
             }
         }
-        Self { steps, meant, users, open, lanes }
+        Self { steps, chosen, users, open, lanes }
     }
 
     /// Takes a step that may begin now.
@@ -77,7 +77,7 @@ impl<'a> Schedule<'a> {
         for user in std::mem::take(&mut self.users[place]) {
             self.open[user] -= 1;
             if self.open[user] == 0
-                && self.meant[user]
+                && self.chosen[user]
                 && let Some(lane) = self.lanes.get_mut(&self.steps[user].resource_type)
             {
                 lane.ready.push(user);
@@ -92,19 +92,9 @@ mod tests {
     use kusion_model::{Action, Reason};
 
     fn step(id: &str, resource_type: &str, after: &[&str]) -> Step {
-        Step {
-            id: ResourceId::new(id),
-            resource_type: ResourceType::new(resource_type),
-            action: Action::Create,
-            reason: Reason::New,
-            changes: Vec::new(),
-            desired: None,
-            later: Vec::new(),
-            identity: None,
-            live_digest: None,
-            after: after.iter().map(|it| ResourceId::new(*it)).collect(),
-            notes: Vec::new(),
-        }
+        let (id, resource_type) = (ResourceId::new(id), ResourceType::new(resource_type));
+        let after = after.iter().map(|it| ResourceId::new(*it)).collect();
+        Step { after, ..Step::new(id, resource_type, Action::Create, Reason::New) }
     }
 
     fn places(steps: &[Step]) -> Places<'_> {
@@ -140,8 +130,8 @@ mod tests {
     fn what_is_not_meant_stays_and_what_has_ended_holds_nobody_up() {
         let steps = [step("a", "X", &[]), step("b", "X", &["a"]), step("c", "X", &["b"])];
         let places = places(&steps);
-        let meant = vec![false, true, false];
-        let mut schedule = Schedule::new(&steps, &places, meant, |place| place == 0, |_| 4);
+        let chosen = vec![false, true, false];
+        let mut schedule = Schedule::new(&steps, &places, chosen, |place| place == 0, |_| 4);
         assert_eq!(schedule.begin(), Some(1));
         schedule.end(1);
         assert_eq!(schedule.begin(), None);

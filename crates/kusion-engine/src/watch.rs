@@ -1,11 +1,13 @@
-//! Watches resources until they do their work.
+//! Watches resources until they are ready.
 
-use crate::engine::Engine;
+use crate::desired::Desired;
 use crate::error::{EngineError, Finding};
 use crate::event::{Event, ObjectName, RelatedObject};
+use crate::scope::Scope;
+use crate::stack::Stack;
 use crate::stop::Stop;
 use futures::stream::{self, BoxStream, StreamExt as _};
-use kusion_model::{Health, HealthState, ResourceId, ResourceState, ResourceType, StackKey};
+use kusion_model::{Health, HealthState, ResourceId, ResourceState, ResourceType};
 use kusion_runtime::{Live, Progress, Related, RuntimeError};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -35,22 +37,22 @@ pub struct Watched {
 /// How watching ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchEnd {
-    /// Everything does its work.
+    /// Everything is ready.
     Ready,
     /// Some resources cannot get ready.
     Failed(Vec<Finding>),
-    /// The time is over; these are not ready.
+    /// It timed out; these are not ready.
     TimedOut(Vec<Finding>),
     /// The user stopped it.
     Stopped,
 }
 
-/// What is known of a resource, and how its object fares.
+/// What is known of a resource, and the health of its object.
 #[derive(Clone, Debug)]
 pub struct ResourceStatus {
     /// What the state knows.
     pub state: ResourceState,
-    /// How it fares; none if there is no such object.
+    /// The health; none if there is no such object.
     pub health: Option<Health>,
     /// What belongs to it.
     pub related: Vec<RelatedObject>,
@@ -58,19 +60,17 @@ pub struct ResourceStatus {
 
 type ProgressStream = BoxStream<'static, Result<Progress, RuntimeError>>;
 
-impl Engine {
-    /// Says how the resources of a stack fare.
-    pub async fn status(
-        &self,
-        key: &StackKey,
-    ) -> Result<BTreeMap<ResourceId, ResourceStatus>, EngineError> {
-        let (states, live) = self.known_live(key).await?;
+impl Stack {
+    /// Returns the health of the resources of the stack.
+    pub async fn status(&self) -> Result<BTreeMap<ResourceId, ResourceStatus>, EngineError> {
+        let mut scope = self.scope();
+        let (states, live) = self.recorded_live(&mut scope).await?;
         let mut left = live.len();
         let mut all: BTreeMap<ResourceId, ResourceStatus> = states
             .into_iter()
             .map(|(id, state)| (id, ResourceStatus { state, health: None, related: Vec::new() }))
             .collect();
-        let mut progress = self.progress(live).await?;
+        let mut progress = scope.progress(live).await?;
         while left > 0 {
             let Some(seen) = progress.next().await else { break };
             let seen = seen?;
@@ -85,22 +85,36 @@ impl Engine {
         Ok(all)
     }
 
-    /// Watches the resources of a stack as the state knows them.
-    pub async fn watch_stack(
-        &self,
-        key: &StackKey,
-        options: &WatchOptions,
-    ) -> Result<WatchEnd, EngineError> {
-        let (_, live) = self.known_live(key).await?;
-        self.watch(live, options).await
+    /// Watches the resources of the stack as the state knows them.
+    pub async fn watch(&self, options: &WatchOptions) -> Result<WatchEnd, EngineError> {
+        let mut scope = self.scope();
+        let (_, live) = self.recorded_live(&mut scope).await?;
+        scope.watch(live, options).await
     }
 
-    async fn known_live(
+    /// Watches objects until all are ready, or none is on its way any more.
+    pub async fn watch_objects(
         &self,
-        key: &StackKey,
+        live: Vec<Watched>,
+        options: &WatchOptions,
+    ) -> Result<WatchEnd, EngineError> {
+        let mut scope = self.scope();
+        let types = live.iter().map(|it| (it.resource_type.clone(), it.id.clone())).collect();
+        scope.start(types).await?;
+        scope.watch(live, options).await
+    }
+
+    async fn recorded_live(
+        &self,
+        scope: &mut Scope,
     ) -> Result<(BTreeMap<ResourceId, ResourceState>, Vec<Watched>), EngineError> {
-        let states = self.store.read(key).await?.resources;
-        let live = self.read_live(&BTreeMap::new(), &states).await?;
+        let mut state = self.engine.store.read(self.key()).await?;
+        scope.start_for(&state, &Desired::new()).await?;
+        scope.check_place(&mut state, false)?;
+        let states = state.resources;
+        let prior = scope.priors_for_runtimes(&states)?;
+        let live = scope.read_live(&Desired::new(), &prior).await?;
+        drop(prior);
         let watched = live
             .into_iter()
             .filter_map(|(id, live)| {
@@ -110,9 +124,10 @@ impl Engine {
             .collect();
         Ok((states, watched))
     }
+}
 
-    /// Watches objects until all are ready, or none is on its way any more.
-    pub async fn watch(
+impl Scope {
+    async fn watch(
         &self,
         live: Vec<Watched>,
         options: &WatchOptions,
@@ -135,16 +150,8 @@ impl Engine {
             };
             let Some(seen) = next else { break };
             let seen = seen?;
-            for event in news.of(&seen) {
-                self.emit(&event);
-            }
-            let Progress { id, health, related } = seen;
-            self.emit(&Event::Progress {
-                id: id.clone(),
-                health: health.clone(),
-                related: tree(&related),
-            });
-            healths.insert(id, Some(health));
+            self.tell(&mut news, &seen);
+            healths.insert(seen.id, Some(seen.health));
             if !options.forever && healths.values().all(|it| is_settled(it.as_ref())) {
                 break;
             }
@@ -153,32 +160,47 @@ impl Engine {
         Ok(if failed.is_empty() { WatchEnd::Ready } else { WatchEnd::Failed(failed) })
     }
 
-    /// Waits until one object does its work.
+    /// Tells viewers what was seen of a watched object.
+    fn tell(&self, news: &mut News, seen: &Progress) {
+        for event in news.of(seen) {
+            self.log.emit(event);
+        }
+        self.log.emit(Event::Health {
+            id: seen.id.clone(),
+            health: seen.health.clone(),
+            related: tree(&seen.related),
+        });
+    }
+
+    /// Waits until one object is ready, or the user stops it.
     pub(crate) async fn wait_for(
         &self,
-        id: &ResourceId,
-        resource_type: &ResourceType,
-        live: Live,
+        watched: Watched,
         timeout: Duration,
+        stop: &Stop,
     ) -> Result<(), String> {
         let wait = async {
-            let runtime =
-                self.runtimes.find(id, resource_type).map_err(|fault| fault.to_string())?;
             let mut progress =
-                runtime.watch(vec![(id.clone(), live)]).await.map_err(|it| it.to_string())?;
+                self.progress(vec![watched]).await.map_err(|fault| fault.to_string())?;
+            let mut news = News::default();
             while let Some(seen) = progress.next().await {
-                let health = seen.map_err(|fault| fault.to_string())?.health;
-                match health.state {
+                let seen = seen.map_err(|fault| fault.to_string())?;
+                self.tell(&mut news, &seen);
+                match seen.health.state {
                     HealthState::Ready => return Ok(()),
-                    HealthState::Failed => return Err(text(&health)),
+                    HealthState::Failed => return Err(text(&seen.health)),
                     HealthState::Progressing | HealthState::Terminating => {}
                 }
             }
             Err("it is no longer watched".to_owned())
         };
-        tokio::time::timeout(timeout, wait)
-            .await
-            .unwrap_or_else(|_| Err(format!("not ready within {} s", timeout.as_secs())))
+        tokio::select! {
+            done = wait => done,
+            () = stop.wait() => Ok(()),
+            () = tokio::time::sleep(timeout) => {
+                Err(format!("timed out: not ready within {} s", timeout.as_secs()))
+            }
+        }
     }
 
     /// Joins the streams of all runtimes that have something to watch.
@@ -190,7 +212,7 @@ impl Engine {
         let mut streams = Vec::new();
         for (resource_type, targets) in groups {
             let Some((first, _)) = targets.first() else { continue };
-            let runtime = self.runtimes.find(first, &resource_type)?;
+            let runtime = self.runtime(first, &resource_type)?;
             streams.push(runtime.watch(targets).await?);
         }
         Ok(stream::select_all(streams).boxed())
@@ -216,7 +238,7 @@ impl News {
             let id = progress.id.clone();
             let (reason, message) = (warning.reason.clone(), warning.message.clone());
             if self.told.insert((id.clone(), object.clone(), reason, message)) {
-                events.push(Event::Warned { id, object, warning: warning.clone() });
+                events.push(Event::Warning { id, object, warning: warning.clone() });
             }
         }
         events
@@ -238,9 +260,9 @@ fn not_ready(healths: &BTreeMap<ResourceId, Option<Health>>) -> Vec<Finding> {
     healths
         .iter()
         .filter(|(_, health)| !health.as_ref().is_some_and(Health::is_ready))
-        .map(|(id, health)| Finding {
-            id: id.clone(),
-            message: health.as_ref().map_or_else(|| "nothing is known of it".to_owned(), text),
+        .map(|(id, health)| {
+            let message = health.as_ref().map_or_else(|| "its health is unknown".to_owned(), text);
+            Finding::new(id, message)
         })
         .collect()
 }

@@ -42,7 +42,7 @@ pub(crate) fn read(
             if value.is_null() {
                 continue;
             }
-            if kusion_model::KubernetesId::of_object(&value).is_none() {
+            if kusion_k8s_schema::ObjectId::of_object(&value).is_none() {
                 let message = format!(
                     "document {} is no Kubernetes object with `apiVersion`, `kind` and \
                      `metadata.name`",

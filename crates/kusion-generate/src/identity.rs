@@ -3,10 +3,14 @@
 use crate::scope::{Scope, Scopes};
 use crate::shapes::{Draft, kind_of};
 use kusion_model::references::{self, IdIndex, Lookup, ReferenceError, Segment};
-use kusion_model::{KubernetesId, Resource, ResourceId, ResourceType};
+use kusion_k8s_schema::{ObjectId, RESOURCE_TYPE};
+use kusion_model::{Resource, ResourceId, ResourceType};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+
+/// The type of resources of Terraform providers.
+const TERRAFORM: &str = "Terraform";
 
 /// What a project and a stack add to all objects.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +38,7 @@ pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Sett
     for at in 0..drafts.len() {
         let draft = &mut drafts[at];
         let resource_type = resource_type(draft)?;
-        let id = if resource_type.as_str() == ResourceType::KUBERNETES {
+        let id = if resource_type.as_str() == RESOURCE_TYPE {
             drop_nulls(&mut draft.attributes, 0);
             let (id, other) = kubernetes_id(draft, &scopes, additions)?;
             add_metadata(&mut draft.attributes, additions);
@@ -74,10 +78,10 @@ fn resource_type(draft: &Draft) -> Result<ResourceType, String> {
     }
     let is_text = |key: &str| draft.attributes.get(key).is_some_and(Value::is_string);
     if is_text("apiVersion") && is_text("kind") {
-        return Ok(ResourceType::kubernetes());
+        return Ok(ResourceType::new(RESOURCE_TYPE));
     }
     if draft.extensions.contains_key("provider") {
-        return Ok(ResourceType::new(ResourceType::TERRAFORM));
+        return Ok(ResourceType::new(TERRAFORM));
     }
     Err(format!("{} has no `type`", shown(draft)))
 }
@@ -93,7 +97,7 @@ fn other_id(draft: &Draft, resource_type: &ResourceType) -> Result<ResourceId, S
     let Some(id) = &draft.id else {
         return Err(format!("{} has no `id`", shown(draft)));
     };
-    if resource_type.as_str() == ResourceType::TERRAFORM && id.split(':').count() < 4 {
+    if resource_type.as_str() == TERRAFORM && id.split(':').count() < 4 {
         return Err(format!(
             "{}: the id of a Terraform resource has four parts, \
              `providerNamespace:provider:type:name`",
@@ -111,7 +115,7 @@ fn kubernetes_id(
     additions: &Additions,
 ) -> Result<(ResourceId, Option<String>), String> {
     check_metadata(draft)?;
-    let Some(mut own) = KubernetesId::of_object(&draft.attributes) else {
+    let Some(mut own) = ObjectId::of_object(&draft.attributes) else {
         return Err(format!(
             "{} must have `apiVersion`, `kind` and `metadata.name`{}",
             shown(draft),
@@ -128,15 +132,15 @@ fn kubernetes_id(
             own.kind
         ));
     }
-    let short = KubernetesId { namespace: None, ..own.clone() }.resource_id();
+    let short = ObjectId { namespace: None, ..own.clone() }.resource_id();
     let is_bare = own.namespace.is_none();
     let given = draft.id.clone();
     if is_bare && scope != Some(Scope::Cluster) {
         let namespace = additions.namespace.as_deref().unwrap_or("default");
-        let long = KubernetesId { namespace: Some(namespace.to_owned()), ..own.clone() };
+        let long = ObjectId { namespace: Some(namespace.to_owned()), ..own.clone() };
         let is_meant = scope == Some(Scope::Namespaced)
             || additions.namespace.is_some()
-            || given.as_deref().is_some_and(|it| is_same(it, long.resource_id().as_str()));
+            || given.as_deref().is_some_and(|it| is_same(it, &long.resource_id()));
         if is_meant {
             if let Some(metadata) = draft.attributes["metadata"].as_object_mut() {
                 metadata.insert("namespace".to_owned(), Value::from(namespace));
@@ -144,8 +148,10 @@ fn kubernetes_id(
             own = long;
         }
     }
-    let id = own.resource_id();
-    let spelling = (is_bare && own.namespace.is_some()).then(|| short.as_str().to_owned());
+    let id = ResourceId::new(own.resource_id());
+    // An object of the namespace `default` is also found without it.
+    let is_default = own.namespace.as_deref() == Some("default");
+    let spelling = (is_default || is_bare && own.namespace.is_some()).then_some(short);
     if let Some(given) = &given {
         let fits = is_same(given, id.as_str())
             || spelling.as_deref().is_some_and(|spelling| is_same(given, spelling));
@@ -232,7 +238,8 @@ fn resolve_names(drafts: &mut [Draft]) -> Result<(), String> {
     let mut index = IdIndex::default();
     let mut places: FxHashMap<ResourceId, usize> = FxHashMap::default();
     for (at, draft) in drafts.iter().enumerate() {
-        let derived = KubernetesId::of_object(&draft.attributes).map(|it| it.resource_id());
+        let derived = ObjectId::of_object(&draft.attributes);
+        let derived = derived.map(|it| ResourceId::new(it.resource_id()));
         for id in draft.id.as_deref().map(ResourceId::from).into_iter().chain(derived) {
             index.insert(id.as_str(), &id);
             places.entry(id).or_insert(at);

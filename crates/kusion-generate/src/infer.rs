@@ -5,7 +5,8 @@
 mod pods;
 
 use crate::scope::split;
-use kusion_model::{Resource, ResourceType};
+use kusion_k8s_schema::RESOURCE_TYPE;
+use kusion_model::Resource;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -59,7 +60,7 @@ pub(crate) fn infer(resources: &[Resource]) -> Vec<(usize, usize)> {
 }
 
 fn kubernetes(resources: &[Resource]) -> impl Iterator<Item = (usize, &Resource)> {
-    let is_object = |it: &&Resource| it.resource_type.as_str() == ResourceType::KUBERNETES;
+    let is_object = |it: &&Resource| it.resource_type.as_str() == RESOURCE_TYPE;
     resources.iter().enumerate().filter(move |(_, resource)| is_object(resource))
 }
 

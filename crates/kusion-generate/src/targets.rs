@@ -4,13 +4,14 @@ use crate::scope::split;
 use crate::shapes::kind_of;
 use kusion_k8s_schema::{Type, TypeId, builtin};
 use kusion_model::references::{Reference, step_into};
-use kusion_model::{FieldPath, PathStep, Resource, ResourceType};
+use kusion_k8s_schema::RESOURCE_TYPE;
+use kusion_model::{FieldPath, PathStep, Resource};
 use serde_json::Value;
 
 /// Checks that a reference leads to a value that is written, or to one that may be there later.
 /// `is_part` says that it stands inside a longer text.
 pub(crate) fn check(reference: &Reference, target: &Resource, is_part: bool) -> Result<(), String> {
-    let is_kubernetes = target.resource_type.as_str() == ResourceType::KUBERNETES;
+    let is_kubernetes = target.resource_type.as_str() == RESOURCE_TYPE;
     match follow(reference, target, is_kubernetes) {
         Ok(Some(value)) if is_part && (value.is_array() || value.is_object()) => Err(format!(
             "`{}` of `{}` is {}, which cannot be part of a text",

@@ -5,9 +5,13 @@
 //! done) and [`Record`] (what was done). Knows no cluster, no store and no language.
 
 mod attributes;
+mod description;
 mod health;
 mod id;
+mod infrastructure;
+mod options;
 mod path;
+mod place;
 mod plan;
 mod project;
 mod record;
@@ -16,17 +20,22 @@ mod resource;
 mod stack_key;
 
 pub use attributes::Attributes;
+pub use description::{Description, Protection, ReplaceOrder, Requirement};
 pub use health::{Health, HealthState, Warning};
-pub use id::{KubernetesId, ResourceId};
+pub use id::ResourceId;
+pub use infrastructure::{Infrastructure, InfrastructureId};
+pub use options::{Guards, IgnoreError, IgnoreRule, PlanOptions};
 pub use path::{FieldPath, PathStep};
-pub use plan::{Action, FieldChange, PLAN_VERSION, Plan, Reason, Shown, Step};
+pub use place::{Place, PlaceError};
+pub use plan::{Action, FieldChange, Note, PLAN_VERSION, Plan, Reason, Shown, Step};
 pub use project::{
     BackendSetting, Extension, FileError, GeneratorSetting, MetadataExtension, NamespaceExtension,
     ProjectFile, StackFile,
 };
 pub use record::{
-    Ending, Identity, LoggedRecord, Operation, OperationId, Phase, Record, ReleaseHead,
-    ResourceState,
+    AttemptId, Ending, GitRevision, Identity, Leftover, LoggedRecord, Operation, OperationId,
+    Phase, Record, ReleaseHead, ReleaseHealth, ResourceState, RuntimeData, StackSource,
+    StampedRecord,
 };
 pub use resource::{Origin, Origins, Resource, ResourceType, Spec};
 pub use stack_key::StackKey;

@@ -1,11 +1,14 @@
 //! What is to be done.
 
-use crate::{FieldPath, Identity, Operation, Origin, Resource, ResourceId, ResourceType, StackKey};
+use crate::{
+    FieldPath, Identity, Infrastructure, Operation, Origin, PlanOptions, Requirement, Resource,
+    ResourceId, ResourceType, StackKey,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The version of the written form of plans.
-pub const PLAN_VERSION: u32 = 1;
+pub const PLAN_VERSION: u32 = 2;
 
 /// What is done to a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -44,12 +47,14 @@ pub enum Reason {
     Same,
     /// Wanted fields differ from live ones.
     Differs,
-    /// The state knows it, but it is gone: it is made again.
-    Vanished,
+    /// The state knows it, but it does not exist: it is made again.
+    Missing,
     /// It exists, and the state does not know it.
-    Unknown,
-    /// The stack no longer wants it.
-    Unwanted,
+    Unmanaged,
+    /// It is no longer in the stack.
+    Removed,
+    /// Objects that an interrupted replacement left behind are still there.
+    Leftovers,
     /// Everything of the stack goes.
     Destroyed,
     /// Fields changed that cannot change in place.
@@ -57,6 +62,43 @@ pub enum Reason {
         /// The fields, or empty if only the server knows.
         fields: Vec<FieldPath>,
         /// What the server said.
+        message: String,
+    },
+}
+
+/// Something that people should know about a step.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "note")]
+pub enum Note {
+    /// Its dry run is made when what it requires exists: an earlier step of the plan makes it.
+    DryRunDeferred {
+        /// What it requires.
+        requirement: Requirement,
+    },
+    /// It has no dry run: it takes values that are known when other steps have ended.
+    NoDryRun,
+    /// It takes over fields that somebody else manages.
+    TakesFields {
+        /// Who manages them.
+        manager: String,
+        /// The fields, as the infrastructure writes them.
+        fields: Vec<String>,
+    },
+    /// A field keeps its live value, because a rule says so.
+    KeepsLive {
+        /// The field.
+        path: FieldPath,
+        /// The rule, as written.
+        rule: String,
+    },
+    /// Objects that an interrupted replacement left behind are deleted.
+    DeletesLeftovers {
+        /// How many.
+        count: usize,
+    },
+    /// The infrastructure warns of something.
+    Warning {
+        /// What it said; no secrets.
         message: String,
     },
 }
@@ -125,9 +167,9 @@ pub struct Step {
     /// The steps that must end before this one begins: by their resources.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<ResourceId>,
-    /// What else people should know: fields that others own, checks that must wait.
+    /// What else people should know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Step {
@@ -158,25 +200,34 @@ impl Step {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
-    /// The version of this form.
-    pub version: u32,
     /// The stack.
     pub key: StackKey,
     /// What the plan is for.
     pub operation: Operation,
+    /// How it was made.
+    pub options: PlanOptions,
+    /// The infrastructures that it was made on.
+    pub infrastructure: Infrastructure,
     /// The number of the last record of the state that it was computed from.
     pub state_seq: u64,
-    /// A fingerprint of the wanted resources.
+    /// A fingerprint of the desired resources.
     pub spec_digest: String,
-    /// The steps, in order of ids: wanted resources, then those that go.
+    /// The steps, in order of ids: desired resources, then those that are deleted.
     pub steps: Vec<Step>,
 }
 
 impl Plan {
     /// Makes a plan that was computed from no state.
     pub fn new(key: StackKey, operation: Operation, steps: Vec<Step>) -> Self {
-        let (state_seq, spec_digest) = (0, String::new());
-        Self { version: PLAN_VERSION, key, operation, state_seq, spec_digest, steps }
+        Self {
+            key,
+            operation,
+            options: PlanOptions::default(),
+            infrastructure: Infrastructure::new(),
+            state_seq: 0,
+            spec_digest: String::new(),
+            steps,
+        }
     }
 
     /// Whether the plan changes nothing outside the state.

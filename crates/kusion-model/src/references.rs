@@ -25,21 +25,11 @@ pub struct IdIndex {
 }
 
 impl IdIndex {
-    /// Makes the index of ids. An object of the namespace `default` is also found without it.
+    /// Makes the index of ids.
     pub fn new<'a>(ids: impl IntoIterator<Item = &'a ResourceId>) -> Self {
         let mut index = Self::default();
-        let mut in_default = Vec::new();
         for id in ids {
             index.insert(id.as_str(), id);
-            let mut parts = id.as_str().splitn(4, ':');
-            if let (Some(version), Some(kind), Some("default"), Some(name)) =
-                (parts.next(), parts.next(), parts.next(), parts.next())
-            {
-                in_default.push((format!("{version}:{kind}:{name}"), id));
-            }
-        }
-        for (spelling, id) in in_default {
-            index.insert(&spelling, id);
         }
         index
     }

@@ -13,19 +13,9 @@ use std::sync::{Arc, OnceLock};
 pub struct ResourceType(Arc<str>);
 
 impl ResourceType {
-    /// The name of the Kubernetes runtime.
-    pub const KUBERNETES: &'static str = "Kubernetes";
-    /// The name of the runtime of Terraform providers.
-    pub const TERRAFORM: &'static str = "Terraform";
-
     /// Makes a type of its name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
-    }
-
-    /// Returns the type of Kubernetes objects.
-    pub fn kubernetes() -> Self {
-        Self::new(Self::KUBERNETES)
     }
 
     /// Returns the name.

@@ -1,10 +1,12 @@
 //! To whom a state belongs.
 
+use crate::Place;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The owner of a state: one stack of one project, in one cell, on one cluster. Two stacks never
-/// share a state, and neither do a sandbox and a real cluster.
+/// The owner of a state: one stack of one project, in one cell, in one place. Two stacks never
+/// share a state, and neither do a sandbox and a real cluster. Which infrastructure the place is
+/// on is not part of the key: it is recorded in the state, and checked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct StackKey {
     /// The name of the project.
@@ -14,23 +16,30 @@ pub struct StackKey {
     /// The cell; empty where a stack has one place only.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cell: String,
-    /// The identity of the cluster: the uid of its namespace `kube-system`; of another
-    /// infrastructure whatever stays the same.
-    pub cluster: String,
+    /// The place.
+    #[serde(default)]
+    pub place: Place,
 }
 
 impl StackKey {
+    /// Makes the key of a stack without cells.
+    pub fn new(project: impl Into<String>, stack: impl Into<String>, place: Place) -> Self {
+        Self { project: project.into(), stack: stack.into(), cell: String::new(), place }
+    }
+
     /// Returns the key as one path of a store: four parts, each free of `/`, in which no two
     /// keys meet.
     pub fn store_path(&self) -> String {
-        [&self.project, &self.stack, &self.cell, &self.cluster].map(|part| escaped(part)).join("/")
+        let place = self.place.to_string();
+        [&self.project, &self.stack, &self.cell, &place].map(|part| escaped(part)).join("/")
     }
 
     /// Reads a key from its path in a store; none if it is no such path.
     pub fn from_store_path(path: &str) -> Option<Self> {
         let mut parts = path.split('/').map(unescaped);
         let mut next = || parts.next().flatten();
-        let key = Self { project: next()?, stack: next()?, cell: next()?, cluster: next()? };
+        let (project, stack, cell) = (next()?, next()?, next()?);
+        let key = Self { project, stack, cell, place: next()?.parse().ok()? };
         parts.next().is_none().then_some(key)
     }
 }
@@ -40,6 +49,9 @@ impl fmt::Display for StackKey {
         write!(f, "{}/{}", self.project, self.stack)?;
         if !self.cell.is_empty() {
             write!(f, " in {}", self.cell)?;
+        }
+        if let Place::Named(name) = &self.place {
+            write!(f, " at {name}")?;
         }
         Ok(())
     }
@@ -85,32 +97,29 @@ fn unescaped(part: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn key(project: &str, stack: &str, cell: &str, place: Place) -> StackKey {
+        StackKey { project: project.into(), stack: stack.into(), cell: cell.into(), place }
+    }
+
     #[test]
     fn different_keys_have_different_paths() {
-        let key = |project: &str, stack: &str, cell: &str| StackKey {
-            project: project.into(),
-            stack: stack.into(),
-            cell: cell.into(),
-            cluster: "c".into(),
-        };
-        assert_eq!(key("a", "b", "").store_path(), "a/b/%/c");
-        assert_eq!(key("a/b", "..", "x").store_path(), "a%2fb/%2e./x/c");
-        assert_ne!(key("a", "b", "").store_path(), key("a", "b", "%").store_path());
+        assert_eq!(key("a", "b", "", Place::Main).store_path(), "a/b/%/main");
+        let sandbox = Place::Sandbox("s".into());
+        assert_eq!(key("a/b", "..", "x", sandbox).store_path(), "a%2fb/%2e./x/sandbox%2fs");
+        let main = |cell: &str| key("a", "b", cell, Place::Main).store_path();
+        assert_ne!(main(""), main("%"));
     }
 
     #[test]
     fn a_path_leads_back_to_its_key() {
         for project in ["a", "", ".", "a/b", "%", "\u{fc}ber \u{1f600}", "a.b-c_d"] {
-            let key = StackKey {
-                project: project.into(),
-                stack: "dev".into(),
-                cell: String::new(),
-                cluster: "0-1".into(),
-            };
-            assert_eq!(StackKey::from_store_path(&key.store_path()), Some(key));
+            for place in [Place::Main, Place::Named("b".into()), Place::Sandbox("c".into())] {
+                let key = key(project, "dev", "", place);
+                assert_eq!(StackKey::from_store_path(&key.store_path()), Some(key));
+            }
         }
-        assert_eq!(StackKey::from_store_path("a/b/c"), None);
-        assert_eq!(StackKey::from_store_path("a/b/c/d/e"), None);
-        assert_eq!(StackKey::from_store_path("a/b/c/%f"), None);
+        for path in ["a/b/c", "a/b/c/d/e", "a/b/c/%f", "a/b/c/D"] {
+            assert_eq!(StackKey::from_store_path(path), None, "{path}");
+        }
     }
 }

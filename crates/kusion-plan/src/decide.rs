@@ -1,9 +1,9 @@
-//! What is done to one resource, by what is wanted, known and there.
+//! What is done to one resource: from its desired, recorded and live form.
 
-use crate::diff::{Difference, differences, wanted_differences};
+use crate::diff::{Difference, desired_differences, differences};
 use kusion_model::{
-    Action, FieldChange, FieldPath, Identity, Origins, Reason, Resource, ResourceId, ResourceState,
-    ResourceType, Shown, Step,
+    Action, FieldChange, FieldPath, Identity, Note, Origins, Reason, Resource, ResourceId,
+    ResourceState, Shown, Step,
 };
 use serde_json::{Value, json};
 
@@ -18,11 +18,11 @@ pub struct Observed {
     pub digest: String,
 }
 
-/// What the infrastructure said about a wanted resource.
+/// What a dry run of a desired resource said.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outlook {
-    /// Nothing was asked: it is absent on one side.
-    Unasked,
+pub enum DryRun {
+    /// There was none: the resource is absent on one side.
+    None,
     /// Applying changes nothing.
     Same,
     /// Applying gives this, reduced like the live object.
@@ -34,7 +34,7 @@ pub enum Outlook {
         /// What the server said.
         message: String,
     },
-    /// Nobody can say yet: it needs values that are known later.
+    /// It is not possible yet: it takes values that are known later.
     Later,
 }
 
@@ -43,47 +43,43 @@ pub enum Outlook {
 pub struct Facts<'a> {
     /// The resource.
     pub id: &'a ResourceId,
-    /// What is wanted, secrets plain, references resolved where they are known.
+    /// What is desired, secrets plain, references resolved where they are known.
     pub desired: Option<&'a Resource>,
     /// The same with secrets sealed, for the plan.
     pub sealed: Option<Resource>,
     /// The same without regard to ignored fields, if that is something else.
-    pub wish: Option<Resource>,
-    /// The places of texts in what is wanted whose values are known later.
+    pub before_ignore: Option<Resource>,
+    /// The places of desired texts whose values are known later.
     pub later: Vec<FieldPath>,
     /// What the state knows.
     pub prior: Option<&'a ResourceState>,
-    /// What is there.
+    /// The live object.
     pub live: Option<Observed>,
-    /// What the infrastructure said.
-    pub outlook: Outlook,
-    /// Paths of secret values, in what is wanted and in what is there.
+    /// What its dry run said.
+    pub dry_run: DryRun,
+    /// Paths of secret values, desired and live.
     pub secrets: Vec<FieldPath>,
     /// What people should know.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// What decisions need beside the facts.
 pub struct Context<'a> {
-    /// Where wanted values come from.
+    /// Where desired values come from.
     pub origins: &'a Origins,
     /// The keyed hash of a secret value.
     pub hash: &'a (dyn Fn(&Value) -> String + Sync),
-    /// Whether everything goes.
+    /// Whether everything is deleted.
     pub is_destroy: bool,
 }
 
-/// Decides what is done to a resource. Pure. None if there is nothing to say: neither wanted nor
-/// known.
+/// Decides what is done to a resource. Pure. None if the resource is neither desired nor
+/// recorded.
 pub fn decide(context: &Context<'_>, facts: Facts<'_>) -> Option<Step> {
     let (action, reason) = choose(context, &facts)?;
     let changes = changes(context, &facts, action);
-    let resource_type = facts
-        .desired
-        .map(|it| &it.resource_type)
-        .or(facts.prior.map(|it| &it.resource.resource_type))
-        .cloned()
-        .unwrap_or_else(ResourceType::kubernetes);
+    let resource = facts.desired.or(facts.prior.map(|it| &it.resource))?;
+    let resource_type = resource.resource_type.clone();
     let live = facts.live;
     Some(Step {
         id: facts.id.clone(),
@@ -103,36 +99,43 @@ pub fn decide(context: &Context<'_>, facts: Facts<'_>) -> Option<Step> {
     })
 }
 
-/// The table of the founding documents: prior, wanted, live.
+/// Chooses by what is recorded, desired and live.
 fn choose(context: &Context<'_>, facts: &Facts<'_>) -> Option<(Action, Reason)> {
-    let unwanted = if context.is_destroy { Reason::Destroyed } else { Reason::Unwanted };
+    let removed = if context.is_destroy { Reason::Destroyed } else { Reason::Removed };
     Some(match (facts.prior, facts.desired, &facts.live) {
         (None, None, _) => return None,
-        (Some(_), None, None) => (Action::Forget, unwanted),
-        (Some(_), None, Some(_)) => (Action::Delete, unwanted),
+        (Some(prior), None, None) if prior.leftovers.is_empty() => (Action::Forget, removed),
+        (Some(_), None, None) => (Action::Delete, removed),
+        (Some(_), None, Some(_)) => (Action::Delete, removed),
         (None, Some(_), None) => (Action::Create, Reason::New),
-        (Some(_), Some(_), None) => (Action::Create, Reason::Vanished),
-        (prior, Some(_), Some(live)) => match &facts.outlook {
-            Outlook::Immutable { fields, message } => (
+        (Some(_), Some(_), None) => (Action::Create, Reason::Missing),
+        (prior, Some(_), Some(live)) => match &facts.dry_run {
+            DryRun::Immutable { fields, message } => (
                 Action::Replace,
                 Reason::Immutable { fields: fields.clone(), message: message.clone() },
             ),
-            _ if prior.is_none() => (Action::Adopt, Reason::Unknown),
-            Outlook::Same | Outlook::Unasked => (Action::Keep, Reason::Same),
-            Outlook::After(after) if *after == live.attributes && !is_new(facts) => {
-                (Action::Keep, Reason::Same)
-            }
-            Outlook::After(_) | Outlook::Later => (Action::Update, Reason::Differs),
+            _ if prior.is_none() => (Action::Adopt, Reason::Unmanaged),
+            DryRun::Same | DryRun::None => keep(prior),
+            DryRun::After(after) if *after == live.attributes && !is_new(facts) => keep(prior),
+            DryRun::After(_) | DryRun::Later => (Action::Update, Reason::Differs),
         },
     })
 }
 
-/// Whether something else is wanted than what was applied last. Then it is applied even if no
+/// Leaves a resource as it is, unless a replacement left objects behind that must be deleted.
+fn keep(prior: Option<&ResourceState>) -> (Action, Reason) {
+    match prior {
+        Some(prior) if !prior.leftovers.is_empty() => (Action::Update, Reason::Leftovers),
+        _ => (Action::Keep, Reason::Same),
+    }
+}
+
+/// Whether something else is desired than what was applied last. Then it is applied even if no
 /// value differs, so that the ownership of fields follows.
 fn is_new(facts: &Facts<'_>) -> bool {
     let Some(prior) = facts.prior else { return true };
-    let wishes = [&facts.sealed, &facts.wish];
-    !wishes.into_iter().flatten().any(|wish| is_alike(&wish.attributes, &prior.resource.attributes))
+    let forms = [&facts.sealed, &facts.before_ignore];
+    !forms.into_iter().flatten().any(|it| is_alike(&it.attributes, &prior.resource.attributes))
 }
 
 /// Whether two values with sealed secrets are equal. A value sealed by different versions of the
@@ -155,12 +158,12 @@ pub fn is_alike(a: &Value, b: &Value) -> bool {
 
 fn changes(context: &Context<'_>, facts: &Facts<'_>, action: Action) -> Vec<FieldChange> {
     let Some(live) = &facts.live else { return Vec::new() };
-    let found = match (&facts.outlook, facts.desired) {
+    let found = match (&facts.dry_run, facts.desired) {
         (_, None) => return Vec::new(),
         _ if action == Action::Keep => return Vec::new(),
-        (Outlook::After(after), _) => differences(&live.attributes, after),
-        (Outlook::Same, _) => return Vec::new(),
-        (_, Some(desired)) => wanted_differences(&live.attributes, &desired.attributes),
+        (DryRun::After(after), _) => differences(&live.attributes, after),
+        (DryRun::Same, _) => return Vec::new(),
+        (_, Some(desired)) => desired_differences(&live.attributes, &desired.attributes),
     };
     found.into_iter().map(|it| change(context, facts, it)).collect()
 }

@@ -25,7 +25,7 @@ pub fn differences<'a>(before: &'a Value, after: &'a Value) -> Vec<Difference<'a
 }
 
 /// Finds the wanted fields that differ; what `wanted` does not speak of does not count.
-pub fn wanted_differences<'a>(live: &'a Value, wanted: &'a Value) -> Vec<Difference<'a>> {
+pub fn desired_differences<'a>(live: &'a Value, wanted: &'a Value) -> Vec<Difference<'a>> {
     let mut found = differences(live, wanted);
     found.retain(|it| it.after.is_some());
     found

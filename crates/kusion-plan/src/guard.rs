@@ -1,77 +1,45 @@
 //! What a plan must not do without being told so.
 
 use crate::order::is_match;
-use kusion_model::{Action, Operation, Plan, ResourceId, ResourceState, Step};
-use serde_json::Value;
+use kusion_model::{
+    Action, Description, Guards, Operation, Plan, Protection, Resource, ResourceId, ResourceState,
+};
+use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// What a plan may do.
-#[derive(Clone, Debug)]
-pub struct Guards {
-    /// Whether a plan may delete many resources at once.
-    pub allow_mass_delete: bool,
-    /// The share of the known resources, in percent, above which a deletion is a mass deletion.
-    pub mass_delete_percent: usize,
-    /// Kinds that are not deleted or replaced without being named.
-    pub protected_kinds: Vec<String>,
-    /// Kinds, or patterns of ids, that may be deleted although they are protected.
-    pub allowed: Vec<String>,
-}
-
-impl Default for Guards {
-    fn default() -> Self {
-        let kinds = ["CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"];
-        Self {
-            allow_mass_delete: false,
-            mass_delete_percent: 50,
-            protected_kinds: kinds.map(str::to_owned).to_vec(),
-            allowed: Vec::new(),
-        }
-    }
-}
 
 /// Deletions below this number are never a mass deletion.
 const FEW: usize = 5;
 
 /// What a guard refuses.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "refusal")]
 pub enum Refusal {
     /// A resource says that it must not be deleted.
-    #[error(
-        "{id} is marked `kusion.io/prevent-destroy` and would be {verb}; remove the mark first"
-    )]
+    #[error("{id} would be {}, and is marked `prevent-destroy`", done(*.action))]
     PreventDestroy {
         /// The resource.
         id: ResourceId,
-        /// What would happen to it.
-        verb: &'static str,
+        /// What would be done to it.
+        action: Action,
     },
-    /// Resources of this kind hold data.
-    #[error(
-        "{id} would be {verb}, and a {kind} is protected; allow it with `--allow-delete {kind}`"
-    )]
-    Protected {
+    /// Resources of this kind are not deleted unless they are named.
+    #[error("{id} would be {}, and a {kind} is protected", done(*.action))]
+    ProtectedKind {
         /// The resource.
         id: ResourceId,
         /// Its kind.
         kind: String,
-        /// What would happen to it.
-        verb: &'static str,
+        /// What would be done to it.
+        action: Action,
     },
     /// Somebody else made it.
-    #[error(
-        "{id} exists, this stack does not own it, and it would be deleted and made again; \
-         allow it with `--allow-delete {id}`"
-    )]
-    Foreign {
+    #[error("{id} exists, this stack does not manage it, and it would be deleted and recreated")]
+    Unmanaged {
         /// The resource.
         id: ResourceId,
     },
-    /// A large share would go.
-    #[error(
-        "{count} of {known} resources would be deleted or replaced, more than {percent} %; \
-         allow it with `--allow-mass-delete`"
-    )]
+    /// A large share would be deleted.
+    #[error("{count} of {known} resources would be deleted or replaced, more than {percent} %")]
     MassDelete {
         /// How many.
         count: usize,
@@ -82,34 +50,40 @@ pub enum Refusal {
     },
 }
 
-/// Says what of a plan must not be done. Pure.
+fn done(action: Action) -> &'static str {
+    if action == Action::Replace { "replaced" } else { "deleted" }
+}
+
+/// Says what of a plan must not be done. `describe` says what the runtime of a resource knows of
+/// it.
 pub fn refusals(
     plan: &Plan,
     prior: &BTreeMap<ResourceId, ResourceState>,
     guards: &Guards,
+    describe: &dyn Fn(&Resource) -> Description,
 ) -> Vec<Refusal> {
     let mut found = Vec::new();
     let mut count = 0;
     for step in &plan.steps {
-        let verb = match step.action {
-            Action::Delete => "deleted",
-            Action::Replace => "replaced",
-            _ => continue,
-        };
+        let action = step.action;
+        if !matches!(action, Action::Delete | Action::Replace) {
+            continue;
+        }
         count += 1;
-        let known = prior.get(&step.id).map(|it| &it.resource);
-        if [known, step.desired.as_ref()].into_iter().flatten().any(|it| {
-            is_marked(it.extensions.get("kusion.io/prevent-destroy"))
-                || is_marked(
-                    it.attributes.pointer("/metadata/annotations/kusion.io~1prevent-destroy"),
-                )
-        }) {
-            found.push(Refusal::PreventDestroy { id: step.id.clone(), verb });
-        } else if let Some(kind) = protected_kind(step, prior, guards) {
-            found.push(Refusal::Protected { id: step.id.clone(), kind, verb });
-        } else if known.is_none() && !guards.allowed.iter().any(|it| is_match(it, step.id.as_str()))
-        {
-            found.push(Refusal::Foreign { id: step.id.clone() });
+        let id = step.id.clone();
+        let recorded = prior.get(&id).map(|it| &it.resource);
+        let all: Vec<Description> =
+            [recorded, step.desired.as_ref()].into_iter().flatten().map(describe).collect();
+        let is = |protection| all.iter().any(|it| it.protection == protection);
+        let kind = all.first().map(|it| it.kind.clone()).unwrap_or_default();
+        let is_named = guards.allowed.iter().any(|it| is_match(it, id.as_str()));
+        let is_allowed = is_named || guards.allowed.contains(&kind);
+        if is(Protection::Marked) {
+            found.push(Refusal::PreventDestroy { id, action });
+        } else if is(Protection::Kind) && !is_allowed {
+            found.push(Refusal::ProtectedKind { id, kind, action });
+        } else if recorded.is_none() && !is_named {
+            found.push(Refusal::Unmanaged { id });
         }
     }
     let percent = guards.mass_delete_percent;
@@ -118,20 +92,4 @@ pub fn refusals(
         found.push(Refusal::MassDelete { count, known: prior.len(), percent });
     }
     found
-}
-
-fn is_marked(value: Option<&Value>) -> bool {
-    value.is_some_and(|it| *it == Value::Bool(true) || it == "true")
-}
-
-fn protected_kind(
-    step: &Step,
-    prior: &BTreeMap<ResourceId, ResourceState>,
-    guards: &Guards,
-) -> Option<String> {
-    let resource = prior.get(&step.id).map(|it| &it.resource).or(step.desired.as_ref())?;
-    let kind = resource.attributes.get("kind")?.as_str()?;
-    let is_protected = guards.protected_kinds.iter().any(|it| it == kind);
-    let is_allowed = guards.allowed.iter().any(|it| it == kind || is_match(it, step.id.as_str()));
-    (is_protected && !is_allowed).then(|| kind.to_owned())
 }

@@ -22,7 +22,7 @@ pub enum FaultKind {
 /// A call that fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The call: `read`, `rehearse`, `apply`, `delete`, `recover`, or `any`.
+    /// The call: `read`, `dry-run`, `apply`, `delete`, `recover`, or `any`.
     pub call: String,
     /// Which of these calls in this process, from 1.
     pub nth: u64,
@@ -38,7 +38,7 @@ pub struct Faults {
 }
 
 /// The calls that are counted; the last counts all.
-const CALLS: [&str; 6] = ["read", "rehearse", "apply", "delete", "recover", "any"];
+const CALLS: [&str; 6] = ["read", "dry-run", "apply", "delete", "recover", "any"];
 
 impl Faults {
     /// Makes a table of faults.

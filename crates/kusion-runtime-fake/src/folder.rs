@@ -1,6 +1,6 @@
 //! Objects as files.
 
-use kusion_model::{OperationId, ResourceId};
+use kusion_model::{AttemptId, ResourceId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fs;
@@ -13,7 +13,7 @@ pub struct Tag {
     /// The stack.
     pub stack: String,
     /// The attempt.
-    pub operation: OperationId,
+    pub attempt: AttemptId,
 }
 
 /// An object as its file holds it.
@@ -25,6 +25,9 @@ pub struct Stored {
     pub resource: ResourceId,
     /// The attempt that made it.
     pub tag: Option<Tag>,
+    /// What the runtime must be told about the object whenever it changes it.
+    #[serde(default)]
+    pub token: String,
     /// What it looks like; without id and address.
     pub attributes: Map<String, Value>,
 }

@@ -4,9 +4,12 @@ use crate::faults::Faults;
 use crate::folder::{Folder, Stored, Tag};
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
-use kusion_model::{FieldPath, Health, Identity, OperationId, Resource, ResourceId};
+use kusion_model::{
+    AttemptId, Description, FieldPath, Health, Identity, InfrastructureId, Protection, ReplaceOrder,
+    Requirement, Resource, ResourceId, ResourceState, RuntimeData,
+};
 use kusion_runtime::{
-    Applied, Change, Comparison, Deletion, Live, Pending, Progress, Rehearsal, Runtime,
+    Applied, Change, Comparison, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
     RuntimeError, Target,
 };
 use serde_json::{Map, Value};
@@ -18,7 +21,9 @@ use std::time::Duration;
 /// A runtime whose objects are files and get ids that it chooses itself.
 ///
 /// The attribute `forceNew` lists attributes that cannot change in place; values of the attribute
-/// `secrets` are secret.
+/// `secrets` are secret. `provides` and `requires` list names that objects need of each other,
+/// `createFirst` says how an object is replaced. Each object has a token that the engine must keep
+/// and bring along; that of an object with secrets is secret.
 #[derive(Debug)]
 pub struct FileRuntime {
     folder: Folder,
@@ -101,7 +106,9 @@ impl FileRuntime {
         let Some(prior) = change.prior else { return Ok(None) };
         let id = &prior.identity.key;
         let found = self.folder.get(id).map_err(|error| broken(&error))?;
-        found.map(Some).ok_or_else(|| RuntimeError::Moved(format!("`{id}` is gone")))
+        let found = found.ok_or_else(|| RuntimeError::Moved(format!("`{id}` does not exist")))?;
+        check_token(&found, prior)?;
+        Ok(Some(found))
     }
 
     /// Returns the object as it is to be.
@@ -118,22 +125,59 @@ impl FileRuntime {
                 Ok((Stored { attributes, ..old }, false))
             }
             None => {
-                let tag = change.operation.map(|operation| self.tag(operation));
+                let tag = change.attempt.map(|attempt| self.tag(attempt));
                 let resource = change.desired.id.clone();
-                Ok((Stored { id: self.new_id(), resource, tag, attributes }, true))
+                let token = format!("{:016x}", fastrand::u64(..));
+                Ok((Stored { id: self.new_id(), resource, tag, token, attributes }, true))
             }
         }
     }
 
-    fn tag(&self, operation: OperationId) -> Tag {
-        Tag { stack: self.stack.clone(), operation }
+    fn tag(&self, attempt: AttemptId) -> Tag {
+        Tag { stack: self.stack.clone(), attempt }
+    }
+
+    /// Checks that everything that a resource requires exists.
+    fn check_requirements(&self, desired: &Resource) -> Result<(), RuntimeError> {
+        let required = names(&desired.attributes, "requires");
+        if required.is_empty() {
+            return Ok(());
+        }
+        let objects = self.folder.objects().map_err(|error| broken(&error))?;
+        let provided: Vec<Requirement> = objects
+            .into_iter()
+            .flat_map(|it| names(&Value::Object(it.attributes), "provides"))
+            .collect();
+        match required.into_iter().find(|it| !provided.contains(it)) {
+            Some(missing) => Err(RuntimeError::Missing(missing)),
+            None => Ok(()),
+        }
     }
 }
 
 #[async_trait]
 impl Runtime for FileRuntime {
-    async fn cluster_identity(&self) -> Result<String, RuntimeError> {
-        self.folder.identity().map_err(|error| RuntimeError::Unavailable(error.to_string()))
+    async fn identity(&self) -> Result<InfrastructureId, RuntimeError> {
+        let id = self.folder.identity();
+        let id = id.map_err(|error| RuntimeError::Unavailable(error.to_string()))?;
+        Ok(InfrastructureId { name: "a folder".to_owned(), id })
+    }
+
+    fn describe(&self, resource: &Resource) -> Description {
+        let is = |name: &str| resource.attributes.get(name) == Some(&Value::Bool(true));
+        let kind = resource.attributes.get("kind").and_then(Value::as_str);
+        Description {
+            kind: kind.unwrap_or("File").to_owned(),
+            provides: names(&resource.attributes, "provides"),
+            requires: names(&resource.attributes, "requires"),
+            protection: if is("protected") { Protection::Kind } else { Protection::None },
+            replace_order: if is("createFirst") {
+                ReplaceOrder::CreateFirst
+            } else {
+                ReplaceOrder::DeleteFirst
+            },
+            ..Description::default()
+        }
     }
 
     fn parallel_calls(&self) -> usize {
@@ -182,7 +226,7 @@ impl Runtime for FileRuntime {
         out
     }
 
-    fn secret_paths(&self, attributes: &Value) -> Vec<FieldPath> {
+    fn secret_paths(&self, _resource: &Resource, attributes: &Value) -> Vec<FieldPath> {
         let base = FieldPath::default().key("secrets");
         match attributes.get("secrets") {
             Some(Value::Object(secrets)) => secrets.keys().map(|key| base.key(key)).collect(),
@@ -191,17 +235,19 @@ impl Runtime for FileRuntime {
         }
     }
 
-    async fn rehearse(&self, change: Change<'_>) -> Result<Rehearsal, RuntimeError> {
-        let rehearse = || {
+    async fn dry_run(&self, change: Change<'_>) -> Result<DryRunResult, RuntimeError> {
+        let dry_run = || {
+            self.check_requirements(change.desired)?;
             let (next, is_new) = self.next(&change)?;
             let after = if is_new { Value::Object(next.attributes) } else { next.shown() };
-            Ok(Rehearsal { after, conflicts: Vec::new(), warnings: Vec::new() })
+            Ok(DryRunResult { after, conflicts: Vec::new(), warnings: Vec::new() })
         };
-        self.call("rehearse", rehearse).await
+        self.call("dry-run", dry_run).await
     }
 
     async fn apply(&self, change: Change<'_>) -> Result<Applied, RuntimeError> {
         let apply = || {
+            self.check_requirements(change.desired)?;
             let (next, _) = self.next(&change)?;
             self.folder.put(&next).map_err(|error| broken(&error))?;
             Ok(Applied { live: live(&next), warnings: Vec::new() })
@@ -211,13 +257,19 @@ impl Runtime for FileRuntime {
 
     async fn delete(&self, deletion: Deletion<'_>) -> Result<(), RuntimeError> {
         let id = &deletion.prior.identity.key;
-        self.call("delete", || self.folder.remove(id).map_err(|error| broken(&error))).await
+        let delete = || {
+            if let Some(found) = self.folder.get(id).map_err(|error| broken(&error))? {
+                check_token(&found, deletion.prior)?;
+            }
+            self.folder.remove(id).map_err(|error| broken(&error))
+        };
+        self.call("delete", delete).await
     }
 
     async fn recover(&self, pending: Pending<'_>) -> Result<Option<Live>, RuntimeError> {
         let recover = || {
             // What the attempt itself made comes before what it was to replace.
-            let tag = self.tag(pending.operation);
+            let tag = self.tag(pending.attempt);
             let objects = self.folder.objects().map_err(|error| broken(&error))?;
             let made = objects.iter().find(|object| object.tag.as_ref() == Some(&tag));
             let known = || {
@@ -242,7 +294,32 @@ impl Runtime for FileRuntime {
 }
 
 fn live(object: &Stored) -> Live {
-    Live { identity: Identity::new(object.id.as_str(), None), attributes: object.shown().into() }
+    let remembered = RuntimeData {
+        schema_version: 1,
+        value: object.token.as_str().into(),
+        is_secret: object.attributes.contains_key("secrets"),
+    };
+    Live {
+        identity: Identity::new(object.id.as_str(), None),
+        attributes: object.shown().into(),
+        runtime: Some(remembered),
+    }
+}
+
+/// Checks that the engine brings along what this runtime gave it to remember.
+fn check_token(object: &Stored, prior: &ResourceState) -> Result<(), RuntimeError> {
+    let told = prior.runtime.as_ref().and_then(|it| it.value.as_str());
+    if told == Some(object.token.as_str()) {
+        return Ok(());
+    }
+    let message = format!("`{}` is changed without its token: {told:?}", object.id);
+    Err(RuntimeError::Invalid(message))
+}
+
+/// Reads a list of names that objects need of each other.
+fn names(attributes: &Value, key: &str) -> Vec<Requirement> {
+    let names = attributes.get(key).and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).map(|it| Requirement::new("name", it)).collect()
 }
 
 /// Whether the runtime itself gives this attribute.

@@ -28,7 +28,7 @@ pub(crate) fn is_client_side(text: &[u8]) -> bool {
 
 /// Whether only client-side apply stands in the way.
 pub(crate) fn are_client_side(conflicts: &[Conflict]) -> bool {
-    !conflicts.is_empty() && conflicts.iter().all(|conflict| conflict.owner == CLIENT_SIDE)
+    !conflicts.is_empty() && conflicts.iter().all(|conflict| conflict.manager == CLIENT_SIDE)
 }
 
 /// Makes the record of client-side apply ours; false if there is none.

@@ -1,5 +1,6 @@
 //! Server-side apply, for real and for show.
 
+use crate::requires;
 use crate::adopt;
 use crate::calls::{Answer, Call};
 use crate::discovery::Served;
@@ -8,7 +9,7 @@ use crate::prepare::prepare;
 use crate::runtime::KubernetesRuntime;
 use crate::{FIELD_MANAGER, object};
 use http::Method;
-use kusion_runtime::{Applied, Change, Live, Rehearsal, RuntimeError};
+use kusion_runtime::{Applied, Change, DryRunResult, Live, RuntimeError};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,9 +56,9 @@ impl Patch {
         &self,
         runtime: &KubernetesRuntime,
         force: bool,
-        rehearse: bool,
+        is_dry_run: bool,
     ) -> Result<Answer, RuntimeError> {
-        let dry_run = if rehearse { "&dryRun=All" } else { "" };
+        let dry_run = if is_dry_run { "&dryRun=All" } else { "" };
         let target = format!(
             "{}?fieldManager={FIELD_MANAGER}&fieldValidation=Strict&force={force}{dry_run}",
             self.path
@@ -66,10 +67,9 @@ impl Patch {
         let call = Call::with_body(Method::PATCH, target, "application/apply-patch+yaml", body);
         let answer = runtime.calls.send(call).await?.success();
         answer.map_err(|error| match error {
-            RuntimeError::UnknownKind { .. } => RuntimeError::UnknownKind {
-                api_version: self.key.api_version.clone(),
-                kind: self.key.kind.clone(),
-            },
+            RuntimeError::Missing(missing) if requires::is_kind(&missing) => {
+                RuntimeError::Missing(requires::kind(&self.key.api_version, &self.key.kind))
+            }
             error => error,
         })
     }
@@ -113,7 +113,9 @@ pub(crate) async fn apply(
     let deadline = Instant::now() + KIND_WAIT;
     loop {
         match attempt(runtime, change).await {
-            Err(RuntimeError::UnknownKind { .. }) if Instant::now() < deadline => {
+            Err(RuntimeError::Missing(missing))
+                if requires::is_kind(&missing) && Instant::now() < deadline =>
+            {
                 tokio::time::sleep(KIND_PAUSE).await;
             }
             result => return result,
@@ -140,10 +142,10 @@ async fn attempt(runtime: &KubernetesRuntime, change: Change<'_>) -> Result<Appl
 }
 
 /// Says what a change would do.
-pub(crate) async fn rehearse(
+pub(crate) async fn dry_run(
     runtime: &KubernetesRuntime,
     change: Change<'_>,
-) -> Result<Rehearsal, RuntimeError> {
+) -> Result<DryRunResult, RuntimeError> {
     let patch = Patch::new(runtime, &change).await?;
     let (answer, conflicts) = match patch.send(runtime, false, true).await {
         Ok(answer) => (answer, Vec::new()),
@@ -159,5 +161,5 @@ pub(crate) async fn rehearse(
         Err(error) => return Err(error),
     };
     let live = patch.read(runtime, &answer)?;
-    Ok(Rehearsal { after: live.attributes.into_value(), conflicts, warnings: answer.warnings })
+    Ok(DryRunResult { after: live.attributes.into_value(), conflicts, warnings: answer.warnings })
 }

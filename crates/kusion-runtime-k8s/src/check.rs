@@ -61,7 +61,7 @@ mod tests {
     fn found(attributes: Value) -> Vec<String> {
         check(&Resource {
             id: ResourceId::new("a"),
-            resource_type: ResourceType::kubernetes(),
+            resource_type: ResourceType::new(kusion_k8s_schema::RESOURCE_TYPE),
             attributes: attributes.into(),
             depends_on: Vec::new(),
             extensions: Map::new(),

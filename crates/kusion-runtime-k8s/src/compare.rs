@@ -210,7 +210,7 @@ mod tests {
             "manager": "kusion", "operation": "Apply", "apiVersion": "v1",
             "fieldsV1": fields.to_string(),
         }]);
-        compare(desired, &Live { identity: Identity::new("", None), attributes: live.into() })
+        compare(desired, &Live::new(Identity::new("", None), live))
     }
 
     fn object(spec: &Value) -> Value {
@@ -240,11 +240,11 @@ mod tests {
     #[test]
     fn a_resource_without_fields_owns_nothing() {
         let bare = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}});
-        let live = Live { identity: Identity::new("", None), attributes: bare.clone().into() };
+        let live = Live::new(Identity::new("", None), bare.clone());
         assert_eq!(compare(&bare, &live), Comparison::Same);
         let labelled = json!({"apiVersion": "v1", "kind": "ServiceAccount",
             "metadata": {"name": "a", "labels": {"x": "y"}}});
-        let live = Live { identity: Identity::new("", None), attributes: labelled.clone().into() };
+        let live = Live::new(Identity::new("", None), labelled.clone());
         assert_eq!(compare(&labelled, &live), Comparison::Differs, "the label is not ours");
     }
 

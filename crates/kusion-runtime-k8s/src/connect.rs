@@ -86,6 +86,27 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
     Ok(Connection { client, server, default_namespace })
 }
 
+/// Returns the address of the server that a source leads to, as far as a kubeconfig says so.
+pub fn server_of(source: &ClusterSource) -> Option<String> {
+    let (kubeconfig, context) = match source {
+        ClusterSource::Text(text) => (Kubeconfig::from_yaml(text).ok()?, None),
+        ClusterSource::Found { kubeconfig: Some(path), context } => {
+            (Kubeconfig::read_from(path).ok()?, context.as_deref())
+        }
+        ClusterSource::Found { kubeconfig: None, context } => {
+            let mut merged = Kubeconfig::default();
+            for path in default_paths().iter().filter(|it| it.exists()) {
+                merged = merged.merge(Kubeconfig::read_from(path).ok()?).ok()?;
+            }
+            (merged, context.as_deref())
+        }
+    };
+    let name = context.or(kubeconfig.current_context.as_deref())?;
+    let context = kubeconfig.contexts.iter().find(|it| it.name == name)?.context.as_ref()?;
+    let cluster = kubeconfig.clusters.iter().find(|it| it.name == context.cluster)?;
+    cluster.cluster.as_ref()?.server.clone()
+}
+
 /// Whether nobody on the way to the server proves who they are.
 fn needs_no_certificates(config: &Config) -> bool {
     let is_plain = config.cluster_url.scheme_str() == Some("http");

@@ -1,5 +1,6 @@
 //! Which kinds the server knows, and where they are served.
 
+use crate::requires;
 use crate::calls::{Call, Calls, push_escaped};
 use crate::key::ObjectKey;
 use futures::stream::{self, StreamExt as _};
@@ -93,10 +94,8 @@ impl Discovery {
         api_version: &str,
         kind: &str,
     ) -> Result<Arc<Served>, RuntimeError> {
-        self.find(calls, api_version, kind).await?.ok_or_else(|| RuntimeError::UnknownKind {
-            api_version: api_version.to_owned(),
-            kind: kind.to_owned(),
-        })
+        let missing = || RuntimeError::Missing(requires::kind(api_version, kind));
+        self.find(calls, api_version, kind).await?.ok_or_else(missing)
     }
 
     fn known(&self) -> Option<Arc<Kinds>> {

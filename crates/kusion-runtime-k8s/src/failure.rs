@@ -1,5 +1,6 @@
 //! From the server's refusals to ours.
 
+use crate::requires;
 use crate::calls::Answer;
 use http::StatusCode;
 use kusion_model::{FieldPath, PathStep};
@@ -68,10 +69,10 @@ pub(crate) fn of_status(status: &Status, retry_after: Option<Duration>) -> Runti
     match StatusCode::from_u16(status.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR) {
         StatusCode::CONFLICT => conflict(status, details, message, transient),
         StatusCode::NOT_FOUND if details.kind == "namespaces" && !details.name.is_empty() => {
-            RuntimeError::UnknownNamespace(details.name.clone())
+            RuntimeError::Missing(requires::namespace(&details.name))
         }
         StatusCode::NOT_FOUND if details.name.is_empty() => {
-            RuntimeError::UnknownKind { api_version: String::new(), kind: String::new() }
+            RuntimeError::Missing(requires::kind("", ""))
         }
         StatusCode::NOT_FOUND => RuntimeError::Moved(message),
         StatusCode::UNAUTHORIZED => RuntimeError::Unavailable(message),
@@ -102,11 +103,11 @@ fn conflict(
 ) -> RuntimeError {
     let mut found: Vec<Conflict> = Vec::new();
     for cause in details.causes.iter().filter(|cause| cause.reason == "FieldManagerConflict") {
-        let owner = owner(&cause.message);
+        let manager = owner(&cause.message);
         let field = cause.field.trim_start_matches('.').to_owned();
-        match found.iter_mut().find(|conflict| conflict.owner == owner) {
+        match found.iter_mut().find(|conflict| conflict.manager == manager) {
             Some(conflict) => conflict.fields.push(field),
-            None => found.push(Conflict { owner, fields: vec![field] }),
+            None => found.push(Conflict { manager, fields: vec![field] }),
         }
     }
     if !found.is_empty() {
@@ -221,7 +222,7 @@ mod tests {
                  "message": "conflict with \"helm\""}]}}),
         );
         let conflict = |owner: &str, fields: &[&str]| Conflict {
-            owner: owner.to_owned(),
+            manager: owner.to_owned(),
             fields: fields.iter().map(|&it| it.to_owned()).collect(),
         };
         assert_eq!(

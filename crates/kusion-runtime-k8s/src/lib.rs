@@ -13,6 +13,7 @@ mod clean;
 mod compare;
 mod connect;
 mod delete;
+mod describe;
 mod discovery;
 mod failure;
 pub mod health;
@@ -21,12 +22,13 @@ mod key;
 mod object;
 mod prepare;
 mod read;
+mod requires;
 mod runtime;
 mod watch;
 
-pub use connect::{ClusterSource, Options};
+pub use connect::{ClusterSource, Options, server_of};
 pub use key::ObjectKey;
-pub use runtime::KubernetesRuntime;
+pub use runtime::{KubernetesRuntime, KubernetesSource};
 
 /// The name under which fields are owned.
 pub const FIELD_MANAGER: &str = "kusion";

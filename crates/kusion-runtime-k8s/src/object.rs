@@ -62,8 +62,13 @@ pub(crate) fn decode(text: &[u8], served: &Served) -> Result<Live, String> {
     object.insert("apiVersion".to_owned(), served.api_version.as_str().into());
     object.insert("kind".to_owned(), served.kind.as_str().into());
     let key = ObjectKey::of_object(&value).ok_or("an object without a name")?;
-    let uid = kusion_model::Identity::uid_of(&value);
-    Ok(Live { identity: key.identity(uid), attributes: value.into() })
+    let uid = uid_of(&value);
+    Ok(Live::new(key.identity(uid), value))
+}
+
+/// Reads the uid of an object.
+pub(crate) fn uid_of(object: &Value) -> Option<String> {
+    object.pointer("/metadata/uid").and_then(Value::as_str).map(str::to_owned)
 }
 
 /// The name of an object in a list.

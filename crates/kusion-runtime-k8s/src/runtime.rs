@@ -4,13 +4,13 @@ use crate::calls::{Call, Calls};
 use crate::connect::{self, ClusterSource, Options};
 use crate::discovery::{Discovery, Served};
 use crate::key::ObjectKey;
-use crate::{change, check, clean, compare, delete, object, read, watch};
+use crate::{change, check, clean, compare, delete, describe, object, read, watch};
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use kusion_model::{FieldPath, Resource, ResourceId};
+use kusion_model::{Description, FieldPath, InfrastructureId, Resource, ResourceId, StackKey};
 use kusion_runtime::{
-    Applied, Change, Comparison, Deletion, Live, Pending, Progress, Rehearsal, Runtime,
-    RuntimeError, Target,
+    Applied, Change, Comparison, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
+    RuntimeError, RuntimeSource, Target,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -76,20 +76,26 @@ impl KubernetesRuntime {
 
 #[async_trait]
 impl Runtime for KubernetesRuntime {
-    async fn cluster_identity(&self) -> Result<String, RuntimeError> {
+    async fn identity(&self) -> Result<InfrastructureId, RuntimeError> {
         let call = Call::get("/api/v1/namespaces/kube-system".to_owned());
         let answer = self.calls.send(call).await.and_then(crate::calls::Answer::success);
         let answer = answer.map_err(|error| {
             RuntimeError::Unavailable(format!("the cluster cannot be reached: {error}"))
         })?;
         let object: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-        kusion_model::Identity::uid_of(&object).ok_or_else(|| {
-            RuntimeError::Unavailable(format!("`{}` is no Kubernetes server", self.server()))
-        })
+        let name = self.server().to_owned();
+        let id = object::uid_of(&object).ok_or_else(|| {
+            RuntimeError::Unavailable(format!("`{name}` is not a Kubernetes server"))
+        })?;
+        Ok(InfrastructureId { id, name })
     }
 
     fn parallel_calls(&self) -> usize {
         self.options.parallel_calls
+    }
+
+    fn describe(&self, resource: &Resource) -> Description {
+        describe::describe(resource)
     }
 
     async fn read(
@@ -107,7 +113,7 @@ impl Runtime for KubernetesRuntime {
         clean::comparable(live)
     }
 
-    fn secret_paths(&self, attributes: &Value) -> Vec<FieldPath> {
+    fn secret_paths(&self, _resource: &Resource, attributes: &Value) -> Vec<FieldPath> {
         clean::secret_paths(attributes)
     }
 
@@ -115,8 +121,8 @@ impl Runtime for KubernetesRuntime {
         check::check(desired)
     }
 
-    async fn rehearse(&self, change: Change<'_>) -> Result<Rehearsal, RuntimeError> {
-        change::rehearse(self, change).await
+    async fn dry_run(&self, change: Change<'_>) -> Result<DryRunResult, RuntimeError> {
+        change::dry_run(self, change).await
     }
 
     async fn apply(&self, change: Change<'_>) -> Result<Applied, RuntimeError> {
@@ -145,5 +151,22 @@ impl Runtime for KubernetesRuntime {
         targets: Vec<(ResourceId, Live)>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
         watch::watch(self.clone(), targets).await
+    }
+}
+
+/// The way to a cluster, which is taken when a stack needs it.
+#[derive(Clone, Debug)]
+pub struct KubernetesSource {
+    /// The way.
+    pub source: ClusterSource,
+    /// How the cluster is used.
+    pub options: Options,
+}
+
+#[async_trait]
+impl RuntimeSource for KubernetesSource {
+    async fn start(&self, _stack: &StackKey) -> Result<Arc<dyn Runtime>, RuntimeError> {
+        let runtime = KubernetesRuntime::connect(&self.source, self.options.clone()).await?;
+        Ok(Arc::new(runtime))
     }
 }

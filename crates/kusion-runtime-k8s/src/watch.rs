@@ -11,6 +11,7 @@ pub(crate) mod events;
 mod source;
 mod warnings;
 
+use crate::requires;
 use crate::health;
 use crate::key::ObjectKey;
 use crate::runtime::KubernetesRuntime;
@@ -119,7 +120,9 @@ async fn sources(
         let found = runtime.discovery.find(&runtime.calls, &api_version, &kind).await?;
         let served = match found {
             Some(served) if served.can_list && served.can_watch => served,
-            _ if is_target => return Err(RuntimeError::UnknownKind { api_version, kind }),
+            _ if is_target => {
+                return Err(RuntimeError::Missing(requires::kind(&api_version, &kind)));
+            }
             _ => continue,
         };
         let namespaces: Vec<String> = if namespaces.len() >= ALL_NAMESPACES_FROM {

@@ -1,12 +1,12 @@
 //! Why an infrastructure did not do what it was asked.
 
-use kusion_model::FieldPath;
+use kusion_model::{FieldPath, Requirement};
 
-/// A field that somebody else owns.
+/// Fields that somebody else manages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// The owner, as the infrastructure names it.
-    pub owner: String,
+    /// Who manages them, as the infrastructure names it.
+    pub manager: String,
     /// The fields, as the infrastructure writes them.
     pub fields: Vec<String>,
 }
@@ -14,7 +14,7 @@ pub struct Conflict {
 /// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuntimeError {
-    /// Nobody knows whether the call had an effect, or it had none and may work later: the
+    /// It is unknown whether the call had an effect, or it had none and may work later: the
     /// network, a busy server. Safe to try again.
     #[error("{message}")]
     Transient {
@@ -23,7 +23,7 @@ pub enum RuntimeError {
         /// When to try again, in milliseconds, if the server said so.
         retry_after_ms: Option<u64>,
     },
-    /// Others own fields that are to change.
+    /// Others manage fields that are to change.
     #[error("{}", conflict_text(.0))]
     Conflict(Vec<Conflict>),
     /// A field cannot change in place.
@@ -34,17 +34,9 @@ pub enum RuntimeError {
         /// What the server said.
         message: String,
     },
-    /// The kind is not known (yet): its definition must be there first.
-    #[error("the server knows no `{kind}` in `{api_version}`")]
-    UnknownKind {
-        /// Group and version.
-        api_version: String,
-        /// The kind.
-        kind: String,
-    },
-    /// The namespace is not there (yet).
-    #[error("there is no namespace `{0}`")]
-    UnknownNamespace(String),
+    /// Something that the resource requires does not exist (yet).
+    #[error("there is no {0}")]
+    Missing(Requirement),
     /// The object changed since it was read.
     #[error("{0}")]
     Moved(String),
@@ -66,7 +58,7 @@ impl RuntimeError {
 fn conflict_text(conflicts: &[Conflict]) -> String {
     let parts: Vec<String> = conflicts
         .iter()
-        .map(|it| format!("`{}` owns {}", it.owner, it.fields.join(", ")))
+        .map(|it| format!("`{}` manages {}", it.manager, it.fields.join(", ")))
         .collect();
-    format!("others own fields that are to change: {}", parts.join("; "))
+    format!("conflict: {}", parts.join("; "))
 }

@@ -4,17 +4,18 @@ use crate::{Conflict, RuntimeError};
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use kusion_model::{
-    Action, Attributes, FieldPath, Health, Identity, OperationId, Resource, ResourceId,
-    ResourceState,
+    Action, AttemptId, Attributes, Description, FieldPath, Health, Identity, InfrastructureId,
+    Resource, ResourceId, ResourceState, RuntimeData, StackKey,
 };
 use serde_json::Value;
+use std::sync::Arc;
 
-/// What is to be read: a wanted resource, one of the state, or both.
+/// What is to be read: a desired resource, one of the state, or both.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// The resource.
     pub id: &'a ResourceId,
-    /// What is wanted. References that are not known yet are still in it.
+    /// What is desired. References that are not known yet are still in it.
     pub desired: Option<&'a Resource>,
     /// What the state knows.
     pub prior: Option<&'a ResourceState>,
@@ -27,14 +28,23 @@ pub struct Live {
     pub identity: Identity,
     /// All of it, as the infrastructure shows it.
     pub attributes: Attributes,
+    /// What the runtime must remember of it; handed back with the state of the resource.
+    pub runtime: Option<RuntimeData>,
 }
 
-/// What can be said about a wanted resource and a live object without asking anyone.
+impl Live {
+    /// Makes an object of which its runtime remembers nothing.
+    pub fn new(identity: Identity, attributes: impl Into<Attributes>) -> Self {
+        Self { identity, attributes: attributes.into(), runtime: None }
+    }
+}
+
+/// What can be said about a desired resource and a live object without asking anyone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Applying would change nothing, not even who owns what.
     Same,
-    /// Applying may change something: rehearse it.
+    /// Applying may change something: a dry run says what.
     Differs,
     /// These fields cannot change in place.
     Immutable(Vec<FieldPath>),
@@ -43,26 +53,26 @@ pub enum Comparison {
 /// A resource that is to be made or changed.
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
-    /// What is wanted; all references are resolved, secrets are plain.
+    /// What is desired; all references are resolved, secrets are plain.
     pub desired: &'a Resource,
-    /// The object that is to change. It must still be there, with the same uid; else the change
-    /// fails as [`RuntimeError::Moved`]. None makes an object, or adopts the one that there is:
-    /// what is gone or replaced is made with none.
+    /// The object that is to change. It must still exist, with the same uid; else the change
+    /// fails as [`RuntimeError::Moved`]. None makes an object, or adopts the one that exists:
+    /// what is missing or replaced is made with none.
     pub prior: Option<&'a ResourceState>,
-    /// The attempt, so that what it made can be found after a crash; none when rehearsing.
-    pub operation: Option<OperationId>,
-    /// Whether fields of other owners are taken over.
+    /// The attempt, so that what it made can be found after a crash; none in a dry run.
+    pub attempt: Option<AttemptId>,
+    /// Whether fields that others manage are taken over.
     pub force: bool,
 }
 
 /// What a change would do.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rehearsal {
+pub struct DryRunResult {
     /// The object as it would be afterwards.
     pub after: Value,
-    /// Fields of others that the change would take, if forced.
+    /// Fields that others manage and that the change would take over, if forced.
     pub conflicts: Vec<Conflict>,
-    /// What the infrastructure wants to say about it.
+    /// What the infrastructure warns of.
     pub warnings: Vec<String>,
 }
 
@@ -71,7 +81,7 @@ pub struct Rehearsal {
 pub struct Applied {
     /// The object now.
     pub live: Live,
-    /// What the infrastructure wants to say about it.
+    /// What the infrastructure warns of.
     pub warnings: Vec<String>,
 }
 
@@ -81,19 +91,19 @@ pub struct Deletion<'a> {
     /// The resource, as the state knows it.
     pub prior: &'a ResourceState,
     /// The attempt.
-    pub operation: OperationId,
+    pub attempt: AttemptId,
 }
 
 /// A call of an earlier process that has no ending.
 #[derive(Clone, Copy, Debug)]
 pub struct Pending<'a> {
     /// The attempt.
-    pub operation: OperationId,
+    pub attempt: AttemptId,
     /// The resource.
     pub id: &'a ResourceId,
     /// What was being done.
     pub action: Action,
-    /// What was wanted.
+    /// What was desired.
     pub desired: Option<&'a Resource>,
     /// What the state knew before.
     pub prior: Option<&'a ResourceState>,
@@ -110,10 +120,19 @@ pub struct Related {
     pub owner: Option<String>,
     /// Its own uid.
     pub uid: String,
-    /// How it fares.
+    /// Its health.
     pub health: Health,
     /// When it was made, RFC 3339.
     pub created: Option<String>,
+}
+
+/// An object inside another one, which is deleted with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// Its name for people: `Deployment web`.
+    pub name: String,
+    /// To whom it belongs, as its marks say; none if it has none.
+    pub owner: Option<String>,
 }
 
 /// What became of a watched resource.
@@ -121,7 +140,7 @@ pub struct Related {
 pub struct Progress {
     /// The resource.
     pub id: ResourceId,
-    /// How it fares; the worst of it and of what belongs to it.
+    /// Its health: the worst of its own and of what belongs to it.
     pub health: Health,
     /// What belongs to it, in order of creation.
     pub related: Vec<Related>,
@@ -130,12 +149,19 @@ pub struct Progress {
 /// One kind of infrastructure.
 #[async_trait]
 pub trait Runtime: Send + Sync {
-    /// Returns what stays the same as long as it is the same infrastructure: the uid of the
-    /// namespace `kube-system`. Part of the key of a state.
-    async fn cluster_identity(&self) -> Result<String, RuntimeError>;
+    /// Returns what tells this infrastructure from others: a state belongs to one.
+    async fn identity(&self) -> Result<InfrastructureId, RuntimeError>;
+
+    /// Gets ready to answer for resources without asking anyone: reads their schemas, say.
+    async fn prepare(&self, _resources: &[&Resource]) -> Result<(), RuntimeError> {
+        Ok(())
+    }
 
     /// How many calls it takes at a time.
     fn parallel_calls(&self) -> usize;
+
+    /// Says what is known of a resource without asking anyone. Pure.
+    fn describe(&self, resource: &Resource) -> Description;
 
     /// Reads objects with as few requests as possible. The answers stand in the order of the
     /// targets; none means that there is no such object.
@@ -151,33 +177,46 @@ pub trait Runtime: Send + Sync {
     /// infrastructure counts by itself. Pure.
     fn comparable(&self, live: &Value) -> Value;
 
-    /// Returns the paths of secret values in attributes. Pure.
-    fn secret_paths(&self, attributes: &Value) -> Vec<FieldPath>;
+    /// Returns the paths of secret values in the attributes of a resource or of its live object.
+    /// Pure.
+    fn secret_paths(&self, resource: &Resource, attributes: &Value) -> Vec<FieldPath>;
 
     /// Names what is wrong with a resource as far as that can be known without asking anyone:
-    /// for objects whose namespace or kind is itself new. Pure.
+    /// for those whose dry run must wait. Pure.
     fn check_offline(&self, _desired: &Resource) -> Vec<String> {
         Vec::new()
     }
 
+    /// Lists what is inside an object and would be deleted with it.
+    async fn contents(&self, _container: &ResourceState) -> Result<Vec<Content>, RuntimeError> {
+        Ok(Vec::new())
+    }
+
     /// Says what a change would do, without doing it.
-    async fn rehearse(&self, change: Change<'_>) -> Result<Rehearsal, RuntimeError>;
+    async fn dry_run(&self, change: Change<'_>) -> Result<DryRunResult, RuntimeError>;
 
     /// Makes or changes an object.
     async fn apply(&self, change: Change<'_>) -> Result<Applied, RuntimeError>;
 
-    /// Deletes an object and waits until it is gone. An object that is not there is no error;
-    /// neither is another object with the same key, which stays.
+    /// Deletes an object and waits until it no longer exists. An object that does not exist is no
+    /// error; neither is another object with the same key, which stays.
     async fn delete(&self, deletion: Deletion<'_>) -> Result<(), RuntimeError>;
 
-    /// Finds out what a call without an ending has done: the object that there is now for that
+    /// Finds out what a call without an ending has done: the object that exists now for that
     /// resource, made by that attempt or known before.
     async fn recover(&self, pending: Pending<'_>) -> Result<Option<Live>, RuntimeError>;
 
-    /// Watches resources until the stream is dropped: first how each fares now, then every
+    /// Watches resources until the stream is dropped: first the health of each now, then every
     /// change.
     async fn watch(
         &self,
         targets: Vec<(ResourceId, Live)>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError>;
+}
+
+/// Starts a runtime when a stack needs it.
+#[async_trait]
+pub trait RuntimeSource: Send + Sync {
+    /// Starts the runtime for a stack.
+    async fn start(&self, stack: &StackKey) -> Result<Arc<dyn Runtime>, RuntimeError>;
 }

@@ -18,7 +18,7 @@ pub const KEY_FILE: &str = "key";
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// What should be a key is none.
-    #[error("{place} holds no key: 32 bytes are wanted, in hexadecimal or base64")]
+    #[error("{place} is not a valid key: expected 32 bytes in hexadecimal or base64")]
     Malformed {
         /// The variable or the file.
         place: String,
@@ -33,21 +33,82 @@ pub enum KeyError {
     },
 }
 
+/// A key as text, for those who share a store.
+pub struct KeyText([u8; 32]);
+
+impl KeyText {
+    /// Reads the key that is in use.
+    pub fn open(variable: Option<&str>, home: &Path) -> Result<Self, KeyError> {
+        find(variable, home).map(|(key, _)| Self(key))
+    }
+
+    /// Reads a key that somebody hands over.
+    pub fn parse(text: &str, place: &str) -> Result<Self, KeyError> {
+        let malformed = || KeyError::Malformed { place: place.to_owned() };
+        parse(text).map(Self).ok_or_else(malformed)
+    }
+
+    /// Returns a name of the key, which reveals nothing of it.
+    pub fn fingerprint(&self) -> String {
+        Sealer::new(self.0, "").fingerprint().to_owned()
+    }
+
+    /// Returns the key itself, in hexadecimal.
+    pub fn reveal(&self) -> String {
+        HEXLOWER.encode(&self.0)
+    }
+
+    /// Makes it the key of a folder. The key that was there is kept beside it, under its
+    /// fingerprint; returns that file.
+    pub fn install(&self, home: &Path) -> Result<Option<PathBuf>, KeyError> {
+        let path = home.join(KEY_FILE);
+        let failed = |source| KeyError::File { path: path.clone(), source };
+        let old = match fs::read_to_string(&path) {
+            Ok(text) => Some(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(error)),
+        };
+        if old.as_deref().and_then(parse) == Some(self.0) {
+            return Ok(None);
+        }
+        let kept = old.as_deref().and_then(parse).map(|key| {
+            home.join(format!("{KEY_FILE}-{}", Sealer::new(key, "").fingerprint()))
+        });
+        if let Some(kept) = &kept {
+            match fs::hard_link(&path, kept) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(failed(error));
+                }
+                _ => {}
+            }
+        }
+        let temporary = write_temporary(home, &self.0).map_err(failed)?;
+        fs::rename(&temporary, &path).map_err(failed)?;
+        Ok(kept)
+    }
+}
+
 impl Sealer {
     /// Takes the key from a text (the value of [`KEY_VARIABLE`]), or else from the file
     /// [`KEY_FILE`] in the folder `home`, which is made with a random key on first use.
     pub fn open(variable: Option<&str>, home: &Path) -> Result<Self, KeyError> {
-        if let Some(text) = variable.filter(|it| !it.trim().is_empty()) {
-            let key = parse(text)
-                .ok_or_else(|| KeyError::Malformed { place: format!("`{KEY_VARIABLE}`") })?;
-            return Ok(Self::new(key, &format!("`{KEY_VARIABLE}`")));
-        }
-        let path = home.join(KEY_FILE);
-        let place = format!("`{}`", path.display());
-        let text = read_or_make(&path).map_err(|source| KeyError::File { path, source })?;
-        let key = parse(&text).ok_or_else(|| KeyError::Malformed { place: place.clone() })?;
+        let (key, place) = find(variable, home)?;
         Ok(Self::new(key, &place))
     }
+}
+
+/// Finds the key that is in use, and where it comes from.
+fn find(variable: Option<&str>, home: &Path) -> Result<([u8; 32], String), KeyError> {
+    if let Some(text) = variable.filter(|it| !it.trim().is_empty()) {
+        let place = format!("`{KEY_VARIABLE}`");
+        let malformed = || KeyError::Malformed { place: place.clone() };
+        return parse(text).ok_or_else(malformed).map(|key| (key, place));
+    }
+    let path = home.join(KEY_FILE);
+    let place = format!("`{}`", path.display());
+    let text = read_or_make(&path).map_err(|source| KeyError::File { path, source })?;
+    let key = parse(&text).ok_or_else(|| KeyError::Malformed { place: place.clone() })?;
+    Ok((key, place))
 }
 
 /// Reads the key file. Of several processes that make it at the same time one succeeds, and all
@@ -58,18 +119,11 @@ fn read_or_make(path: &Path) -> io::Result<String> {
         other => return other,
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let mut bytes = [0; 32];
     random(&mut bytes)?;
-    let mut name = [0; 8];
-    random(&mut name)?;
-    let temporary = folder.join(format!(".{KEY_FILE}-{}", HEXLOWER.encode(&name)));
-    let mut file =
-        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-    let text = format!("{}\n", HEXLOWER.encode(&bytes));
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let temporary = write_temporary(folder, &bytes)?;
     // A link, unlike a rename, does not replace the file of a process that was quicker.
-    let linked = written.and_then(|()| fs::hard_link(&temporary, path));
+    let linked = fs::hard_link(&temporary, path);
     let removed = fs::remove_file(&temporary);
     match linked {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -77,6 +131,22 @@ fn read_or_make(path: &Path) -> io::Result<String> {
     }
     fs::File::open(folder)?.sync_all()?;
     fs::read_to_string(path)
+}
+
+/// Writes a key to a new file of a folder that only its owner can read.
+fn write_temporary(folder: &Path, key: &[u8; 32]) -> io::Result<PathBuf> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mut name = [0; 8];
+    random(&mut name)?;
+    let path = folder.join(format!(".{KEY_FILE}-{}", HEXLOWER.encode(&name)));
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+    let text = format!("{}\n", HEXLOWER.encode(key));
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if let Err(error) = written {
+        let _ = fs::remove_file(&path);
+        return Err(error);
+    }
+    Ok(path)
 }
 
 /// Fills a buffer with random bytes.
@@ -137,6 +207,20 @@ mod tests {
         assert_eq!(files.len(), 1, "nothing but the key is left");
         let rights = fs::metadata(folder.0.join(KEY_FILE)).expect("the key").permissions().mode();
         assert_eq!(rights & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_key_moves_to_another_folder_and_the_old_one_is_kept() {
+        let (here, there) = (Folder::new("export"), Folder::new("import"));
+        let exported = KeyText::open(None, &here.0).expect("a key").reveal();
+        let old = KeyText::open(None, &there.0).expect("another key");
+        let key = KeyText::parse(&exported, "a test").expect("a key");
+        let kept = key.install(&there.0).expect("it is installed").expect("the old one is kept");
+        assert_eq!(fs::read_to_string(&kept).expect("a file").trim(), old.reveal());
+        let now = KeyText::open(None, &there.0).expect("a key");
+        assert_eq!(now.fingerprint(), key.fingerprint());
+        assert_eq!(key.install(&there.0).expect("it is there"), None);
+        assert_eq!(fs::metadata(&kept).expect("a file").permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

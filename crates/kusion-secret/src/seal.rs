@@ -1,8 +1,8 @@
-//! Values that only the key opens.
+//! Values that only the key opens, and only where they belong.
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use data_encoding::{BASE64, HEXLOWER};
-use kusion_model::{FieldPath, PathStep};
+use kusion_model::{FieldPath, PathStep, ResourceId, StackKey};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, BufWriter, Write};
@@ -11,7 +11,34 @@ use std::io::{self, BufWriter, Write};
 pub const SEALED: &str = "$sealed";
 
 /// What the cipher text is for; bound to it, so that it opens for nothing else.
-const PURPOSE: &[u8] = b"kusion sealed value, version 1";
+const PURPOSE: &[u8] = b"kusion sealed value, version 2";
+
+/// To which resource of which stack values belong: what is sealed for one opens for no other.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner<'a> {
+    /// The stack; its place does not count.
+    pub stack: &'a StackKey,
+    /// The resource.
+    pub resource: &'a ResourceId,
+}
+
+impl Owner<'_> {
+    /// Returns the bytes that are bound to the cipher text of the value at a path.
+    fn bound(self, path: &[PathStep]) -> Vec<u8> {
+        let path = FieldPath(path.to_vec()).to_string();
+        let StackKey { project, stack, cell, place: _ } = self.stack;
+        let parts = [project, stack, cell, self.resource.as_str(), &path];
+        let mut bytes = PURPOSE.to_vec();
+        for part in parts {
+            bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(part.as_bytes());
+        }
+        bytes
+    }
+}
+
+/// The number of bytes of a message authentication code.
+pub const MAC_LENGTH: usize = 32;
 
 /// Seals and opens values with one key.
 ///
@@ -21,8 +48,10 @@ pub struct Sealer {
     cipher: LessSafeKey,
     nonce_key: [u8; 32],
     hash_key: [u8; 32],
+    plan_key: [u8; 32],
+    store_key: [u8; 32],
     /// A name of the key that reveals nothing of it.
-    key_id: String,
+    fingerprint: String,
     place: String,
 }
 
@@ -44,8 +73,8 @@ pub enum UnsealError {
         /// Where that key comes from.
         place: String,
     },
-    /// It is not what was sealed.
-    #[error("the sealed secret at `{path}` is damaged")]
+    /// It is not what was sealed, or was sealed for another resource or path.
+    #[error("the sealed secret at `{path}` is damaged, or belongs elsewhere")]
     Damaged {
         /// Where the value is.
         path: FieldPath,
@@ -63,7 +92,7 @@ impl UnsealError {
 
 impl std::fmt::Debug for Sealer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sealer").field("key_id", &self.key_id).finish_non_exhaustive()
+        f.debug_struct("Sealer").field("fingerprint", &self.fingerprint).finish_non_exhaustive()
     }
 }
 
@@ -78,51 +107,72 @@ impl Sealer {
             cipher: LessSafeKey::new(unbound.expect("the key has the length of the cipher's")),
             nonce_key: blake3::derive_key("kusion 2026 sealed values: nonce", &key),
             hash_key: blake3::derive_key("kusion 2026 sealed values: hash", &key),
-            key_id: HEXLOWER.encode(&name[..4]),
+            plan_key: blake3::derive_key("kusion 2026 saved plans: authentication", &key),
+            store_key: blake3::derive_key("kusion 2026 store: authentication", &key),
+            fingerprint: HEXLOWER.encode(&name[..8]),
             place: place.to_owned(),
         }
     }
 
     /// Returns a name of the key, which reveals nothing of it.
-    pub fn key_id(&self) -> &str {
-        &self.key_id
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Returns where the key comes from, for messages.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Returns the code that proves that the bytes of a saved plan were written with this key.
+    pub fn plan_mac(&self, bytes: &[u8]) -> [u8; MAC_LENGTH] {
+        *blake3::keyed_hash(&self.plan_key, bytes).as_bytes()
+    }
+
+    /// Returns the key by which a store authenticates what it keeps.
+    pub fn store_key(&self) -> [u8; 32] {
+        self.store_key
     }
 
     /// Replaces the values at these paths. Paths that lead nowhere, and values that are sealed
     /// already, are left alone.
-    pub fn seal(&self, value: &mut Value, paths: &[FieldPath]) {
+    pub fn seal(&self, value: &mut Value, paths: &[FieldPath], owner: Owner<'_>) {
         let mut sorted: Vec<&FieldPath> = paths.iter().collect();
         sorted.sort_unstable();
         // A path comes before those below it, and what it leads to is sealed as a whole.
         sorted.dedup_by(|path, above| above.is_prefix_of(path));
         for path in sorted {
             if let Some(found) = find_mut(value, path) {
-                self.seal_whole(found);
+                self.seal_whole(found, path, owner);
             }
         }
     }
 
-    fn seal_whole(&self, value: &mut Value) {
+    /// Replaces a value that stands at a path, whatever it is.
+    pub fn seal_whole(&self, value: &mut Value, path: &FieldPath, owner: Owner<'_>) {
         if is_sealed(value) {
             return;
         }
         let plain = value.to_string().into_bytes();
         let hash = self.hash_text(&plain);
-        // The nonce follows from the value, so that the same plan has the same bytes: equal texts
-        // say no more than the equal hashes beside them.
+        let bound = owner.bound(&path.0);
+        // The nonce follows from the value and its place, so that the same plan has the same
+        // bytes: equal texts say no more than the equal hashes beside them.
+        let mut hasher = blake3::Hasher::new_keyed(&self.nonce_key);
+        hasher.update(&bound).update(&plain);
         let mut nonce = [0; NONCE_LEN];
-        nonce.copy_from_slice(&blake3::keyed_hash(&self.nonce_key, &plain).as_bytes()[..NONCE_LEN]);
+        nonce.copy_from_slice(&hasher.finalize().as_bytes()[..NONCE_LEN]);
         let mut data = plain;
         let tag = self.cipher.seal_in_place_separate_tag(
             Nonce::assume_unique_for_key(nonce),
-            Aad::from(PURPOSE),
+            Aad::from(bound),
             &mut data,
         );
         let tag = tag.expect("values are shorter than the limit of the cipher");
         let whole = [nonce.as_slice(), &data, tag.as_ref()].concat();
         let mut sealed = Map::new();
         sealed.insert("hash".to_owned(), hash.into());
-        sealed.insert("key".to_owned(), self.key_id.as_str().into());
+        sealed.insert("key".to_owned(), self.fingerprint.as_str().into());
         sealed.insert("data".to_owned(), BASE64.encode(&whole).into());
         let mut outer = Map::new();
         outer.insert(SEALED.to_owned(), sealed.into());
@@ -130,29 +180,44 @@ impl Sealer {
     }
 
     /// Returns a copy in which everything that is sealed is plain.
-    pub fn unseal(&self, value: &Value) -> Result<Value, UnsealError> {
+    pub fn unseal(&self, value: &Value, owner: Owner<'_>) -> Result<Value, UnsealError> {
+        self.unseal_whole(value, &FieldPath::default(), owner)
+    }
+
+    /// Does the same with a value that stands at a path.
+    pub fn unseal_whole(
+        &self,
+        value: &Value,
+        path: &FieldPath,
+        owner: Owner<'_>,
+    ) -> Result<Value, UnsealError> {
         let mut copy = value.clone();
-        self.unseal_at(&mut copy, &mut Vec::new())?;
+        self.unseal_at(&mut copy, &mut path.0.clone(), owner)?;
         Ok(copy)
     }
 
-    fn unseal_at(&self, value: &mut Value, path: &mut Vec<PathStep>) -> Result<(), UnsealError> {
+    fn unseal_at(
+        &self,
+        value: &mut Value,
+        path: &mut Vec<PathStep>,
+        owner: Owner<'_>,
+    ) -> Result<(), UnsealError> {
         if is_sealed(value) {
-            *value = self.open_one(value, path)?;
+            *value = self.open_one(value, path, owner)?;
             return Ok(());
         }
         match value {
             Value::Object(map) => {
                 for (key, inner) in map.iter_mut().filter(|(_, inner)| is_nested(inner)) {
                     path.push(PathStep::Key(key.clone()));
-                    self.unseal_at(inner, path)?;
+                    self.unseal_at(inner, path, owner)?;
                     path.pop();
                 }
             }
             Value::Array(items) => {
                 for (index, inner) in items.iter_mut().enumerate() {
                     path.push(PathStep::Index(index));
-                    self.unseal_at(inner, path)?;
+                    self.unseal_at(inner, path, owner)?;
                     path.pop();
                 }
             }
@@ -161,15 +226,20 @@ impl Sealer {
         Ok(())
     }
 
-    fn open_one(&self, value: &Value, path: &[PathStep]) -> Result<Value, UnsealError> {
+    fn open_one(
+        &self,
+        value: &Value,
+        path: &[PathStep],
+        owner: Owner<'_>,
+    ) -> Result<Value, UnsealError> {
         let sealed = &value[SEALED];
         let damaged = || UnsealError::Damaged { path: FieldPath(path.to_vec()) };
-        let wanted = sealed["key"].as_str().unwrap_or(&self.key_id);
-        if wanted != self.key_id {
+        let wanted = sealed["key"].as_str().unwrap_or(&self.fingerprint);
+        if wanted != self.fingerprint {
             return Err(UnsealError::OtherKey {
                 path: FieldPath(path.to_vec()),
                 wanted: wanted.to_owned(),
-                found: self.key_id.clone(),
+                found: self.fingerprint.clone(),
                 place: self.place.clone(),
             });
         }
@@ -178,7 +248,7 @@ impl Sealer {
         let (nonce, data) = whole.split_at_checked(NONCE_LEN).ok_or_else(damaged)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| damaged())?;
         let mut data = data.to_vec();
-        let opened = self.cipher.open_in_place(nonce, Aad::from(PURPOSE), &mut data);
+        let opened = self.cipher.open_in_place(nonce, Aad::from(owner.bound(path)), &mut data);
         let plain = opened.map_err(|_| damaged())?;
         if sealed["hash"].as_str() != Some(self.hash_text(plain).as_str()) {
             return Err(damaged());
@@ -258,6 +328,21 @@ mod tests {
         Sealer::new([byte; 32], "test")
     }
 
+    fn key() -> StackKey {
+        StackKey::new("shop", "dev", kusion_model::Place::Main)
+    }
+
+    /// Seals for one resource of one stack.
+    fn seal(sealer: &Sealer, value: &mut Value, paths: &[FieldPath]) {
+        let (key, id) = (key(), ResourceId::new("a"));
+        sealer.seal(value, paths, Owner { stack: &key, resource: &id });
+    }
+
+    fn unseal(sealer: &Sealer, value: &Value) -> Result<Value, UnsealError> {
+        let (key, id) = (key(), ResourceId::new("a"));
+        sealer.unseal(value, Owner { stack: &key, resource: &id })
+    }
+
     fn path(keys: &[&str]) -> FieldPath {
         keys.iter().fold(FieldPath::default(), |path, key| path.key(key))
     }
@@ -268,14 +353,14 @@ mod tests {
             json!({"data": {"password": "canary", "more": {"a": ["canary", 1]}}, "kind": "Secret"});
         let mut sealed = plain.clone();
         let paths = [path(&["data", "password"]), path(&["data", "more"]), path(&["data", "none"])];
-        sealer(1).seal(&mut sealed, &paths);
+        seal(&sealer(1), &mut sealed, &paths);
         assert!(!sealed.to_string().contains("canary"));
         assert!(is_sealed(&sealed["data"]["password"]) && is_sealed(&sealed["data"]["more"]));
         assert_eq!(sealed["kind"], "Secret");
         let again = sealed.clone();
-        sealer(1).seal(&mut sealed, &paths);
+        seal(&sealer(1), &mut sealed, &paths);
         assert_eq!(sealed, again, "sealing twice is sealing once");
-        assert_eq!(sealer(1).unseal(&sealed), Ok(plain));
+        assert_eq!(unseal(&sealer(1), &sealed), Ok(plain));
     }
 
     #[test]
@@ -287,17 +372,17 @@ mod tests {
 
     #[test]
     fn equal_values_have_equal_hashes_and_texts() {
-        let seal = |value: Value, key| {
+        let sealed = |value: Value, key| {
             let mut value = json!({"a": value});
-            sealer(key).seal(&mut value, &[path(&["a"])]);
+            seal(&sealer(key), &mut value, &[path(&["a"])]);
             value["a"][SEALED].clone()
         };
-        let (one, two) = (seal("x".into(), 1), seal("x".into(), 1));
+        let (one, two) = (sealed("x".into(), 1), sealed("x".into(), 1));
         assert_eq!(one["hash"], two["hash"]);
         assert_eq!(one["data"], two["data"], "the same plan has the same bytes");
-        assert_ne!(one["data"], seal("x".into(), 2)["data"]);
-        assert_ne!(one["hash"], seal("y".into(), 1)["hash"]);
-        assert_ne!(one["hash"], seal("x".into(), 2)["hash"]);
+        assert_ne!(one["data"], sealed("x".into(), 2)["data"]);
+        assert_ne!(one["hash"], sealed("y".into(), 1)["hash"]);
+        assert_ne!(one["hash"], sealed("x".into(), 2)["hash"]);
         assert_eq!(one["hash"], sealer(1).hash(&"x".into()));
         assert_eq!(sealer(1).hash(&json!({SEALED: two})), sealer(1).hash(&"x".into()));
     }
@@ -306,28 +391,46 @@ mod tests {
     fn another_key_is_named() {
         let mut value = json!([{"a": "x"}]);
         let place = FieldPath::default().index(0).key("a");
-        sealer(1).seal(&mut value, std::slice::from_ref(&place));
-        let error = sealer(2).unseal(&value).expect_err("another key");
+        seal(&sealer(1), &mut value, std::slice::from_ref(&place));
+        let error = unseal(&sealer(2), &value).expect_err("another key");
         assert_eq!(error.path(), &place);
         let text = error.to_string();
-        assert!(text.contains("`[0].a`") && text.contains(sealer(1).key_id()), "{text}");
+        assert!(text.contains("`[0].a`") && text.contains(sealer(1).fingerprint()), "{text}");
+    }
+
+    #[test]
+    fn a_sealed_value_opens_only_where_it_belongs() {
+        let mut value = json!({"a": "x", "b": "y"});
+        seal(&sealer(1), &mut value, &[path(&["a"]), path(&["b"])]);
+        let swapped = json!({"a": value["b"], "b": value["a"]});
+        assert!(unseal(&sealer(1), &swapped).is_err(), "another path");
+        let (home, id) = (key(), ResourceId::new("a"));
+        let open = |stack: &StackKey, resource: &ResourceId| {
+            sealer(1).unseal(&value, Owner { stack, resource }).is_ok()
+        };
+        assert!(open(&home, &id));
+        assert!(!open(&home, &ResourceId::new("b")), "another resource");
+        assert!(!open(&StackKey { stack: "prod".into(), ..key() }, &id), "another stack");
+        assert!(!open(&StackKey { project: "s".into(), ..key() }, &id), "another project");
+        assert!(!open(&StackKey { cell: "c".into(), ..key() }, &id), "another cell");
+        assert!(open(&StackKey { place: kusion_model::Place::Named("b".into()), ..key() }, &id));
     }
 
     #[test]
     fn changed_sealed_values_do_not_open() {
         let mut value = json!({"a": "secret"});
-        sealer(1).seal(&mut value, &[path(&["a"])]);
+        seal(&sealer(1), &mut value, &[path(&["a"])]);
         let text = value["a"][SEALED]["data"].as_str().expect("a text").to_owned();
         let bytes = BASE64.decode(text.as_bytes()).expect("base64");
         for bit in 0..bytes.len() * 8 {
             let mut changed = bytes.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
             value["a"][SEALED]["data"] = BASE64.encode(&changed).into();
-            assert_eq!(sealer(1).unseal(&value), Err(UnsealError::Damaged { path: path(&["a"]) }));
+            assert_eq!(unseal(&sealer(1), &value), Err(UnsealError::Damaged { path: path(&["a"]) }));
         }
         for text in ["", "AAAA", "not base64", "\u{fc}"] {
             value["a"][SEALED]["data"] = text.into();
-            assert!(sealer(1).unseal(&value).is_err());
+            assert!(unseal(&sealer(1), &value).is_err());
         }
     }
 
@@ -366,8 +469,8 @@ mod tests {
             paths(&plain, &FieldPath::default(), &mut all);
             all.retain(|_| random.u8(0..4) == 0);
             let mut sealed = plain.clone();
-            sealer.seal(&mut sealed, &all);
-            assert_eq!(sealer.unseal(&sealed), Ok(plain), "seed {seed}");
+            seal(&sealer, &mut sealed, &all);
+            assert_eq!(unseal(&sealer, &sealed), Ok(plain), "seed {seed}");
         }
     }
 }

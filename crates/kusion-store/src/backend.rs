@@ -8,7 +8,7 @@ mod sqlite;
 pub use memory::Memory;
 pub(crate) use postgres::Postgres;
 pub(crate) use s3::S3;
-pub(crate) use sqlite::Sqlite;
+pub(crate) use sqlite::{Sqlite, set_aside as set_aside_file};
 
 use crate::error::StoreError;
 use async_trait::async_trait;

@@ -10,7 +10,7 @@ pub enum StoreError {
     #[error("{0}")]
     Address(String),
     /// Another process holds the stack.
-    #[error("{stack} is held by {holder} since {since}")]
+    #[error("{stack} is locked by {holder} since {since}")]
     Held {
         /// The stack.
         stack: String,
@@ -20,7 +20,7 @@ pub enum StoreError {
         since: String,
     },
     /// Another process has taken the stack from this one; nothing was written.
-    #[error("{stack} was taken by {holder}: this process did not renew its lease in time")]
+    #[error("{stack} was locked by {holder}: this process did not renew its lock in time")]
     Fenced {
         /// The stack.
         stack: String,
@@ -28,7 +28,7 @@ pub enum StoreError {
         holder: String,
     },
     /// The lease could not be renewed for so long that another process may have the stack.
-    #[error("the lease of {stack} could not be renewed for {seconds} s: {cause}")]
+    #[error("the lock of {stack} could not be renewed for {seconds} s: {cause}")]
     Stale {
         /// The stack.
         stack: String,
@@ -45,8 +45,34 @@ pub enum StoreError {
         /// What is wrong, and what to do.
         what: String,
     },
+    /// An older version wrote it, in a format that this one does not read.
+    #[error(
+        "{place} was written by an earlier version of kusion (format {found}), which this version \
+         (format {known}) cannot read"
+    )]
+    Older {
+        /// The file or key.
+        place: String,
+        /// Its format.
+        found: u32,
+        /// The format that this version knows.
+        known: u32,
+    },
+    /// The store belongs to another key.
+    #[error("{place} was set up with the key {wanted}, and the key here is {found}")]
+    OtherKey {
+        /// The store.
+        place: String,
+        /// The name of the key of the store.
+        wanted: String,
+        /// The name of the key that was used.
+        found: String,
+    },
     /// A newer version wrote it.
-    #[error("{place} was written by a newer version (format {found}, known {known})")]
+    #[error(
+        "{place} was written by a newer version of kusion (format {found}); this version knows \
+         format {known}"
+    )]
     Newer {
         /// The file or key.
         place: String,
@@ -64,6 +90,31 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Makes the error of a format that is not known.
+    pub(crate) fn format(place: &str, found: u32, known: u32) -> Self {
+        let place = place.to_owned();
+        if found > known {
+            Self::Newer { place, found, known }
+        } else {
+            Self::Older { place, found, known }
+        }
+    }
+
+    /// Returns a short name of the kind of error, for programs. Names stay.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Address(_) => "store-address",
+            Self::Held { .. } => "locked",
+            Self::Fenced { .. } | Self::Stale { .. } => "lock-lost",
+            Self::Damaged { .. } => "store-damaged",
+            Self::Older { .. } => "older-format",
+            Self::Newer { .. } => "newer-format",
+            Self::OtherKey { .. } => "other-key",
+            Self::Backend(_) => "store-failed",
+            Self::Ended(_) => "session-ended",
+        }
+    }
+
     /// Makes the error of a damaged value.
     pub(crate) fn damaged(place: impl Into<String>, what: impl Into<String>) -> Self {
         Self::Damaged { place: place.into(), what: what.into() }

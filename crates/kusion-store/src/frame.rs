@@ -2,18 +2,23 @@
 //!
 //! ```text
 //! head   magic `kusion` 0x00 · format u8 · kind u8 · flags u8 · zero u16 · frames u32 ·
-//!        first number u64 · writer [16] · check sum u32 of the head and the key
+//!        first number u64 · epoch u64 · writer [16] · fingerprint of the key [8] ·
+//!        authentication code [32] · check sum u32 of the head and the name
 //! frame  number u64 · length u32 · payload · check sum u32 of the frame and the writer
 //! ```
-//! Numbers are little-endian. The check sum of the head covers the key under which the value is
-//! kept, so that a value in the wrong place is found; the count of frames shows missing ones.
+//! Numbers are little-endian. The check sum of the head covers the name under which the value is
+//! kept, so that a value in the wrong place is found; the count of frames shows missing ones. The
+//! authentication code covers the name, the head before it and all frames: who has not the key of
+//! the store cannot make or change a value.
 
+use crate::auth::{Authority, FINGERPRINT, MAC};
 use crate::error::StoreError;
 
-/// The newest format that this version reads, and the one that it writes.
-const FORMAT: u8 = 1;
+/// The only format that this version reads and writes; the one before it was never released.
+pub(crate) const FORMAT: u8 = 2;
 const MAGIC: &[u8; 7] = b"kusion\0";
-const HEAD: usize = 40;
+const PLAIN_HEAD: usize = 48;
+const HEAD: usize = PLAIN_HEAD + FINGERPRINT + MAC;
 const FRAME: usize = 12;
 const SUM: usize = 4;
 
@@ -28,6 +33,10 @@ pub(crate) enum Kind {
     Lease = 3,
     /// The Spec of a release.
     Spec = 4,
+    /// What happened in a release.
+    Events = 5,
+    /// What is known of the store itself.
+    Store = 6,
 }
 
 /// What tells one writer's values from another's.
@@ -43,34 +52,49 @@ pub(crate) struct Head {
     pub(crate) flags: u8,
     /// The number of the first frame.
     pub(crate) first: u64,
+    /// Grows with every holder of the stack.
+    pub(crate) epoch: u64,
     pub(crate) writer: Writer,
 }
 
 /// Writes a value.
-pub(crate) fn encode<P: AsRef<[u8]>>(key: &str, head: Head, payloads: &[P]) -> Vec<u8> {
+pub(crate) fn encode<P: AsRef<[u8]>>(
+    authority: &Authority,
+    key: &str,
+    head: Head,
+    payloads: &[P],
+) -> Vec<u8> {
     let length: usize = payloads.iter().map(|it| it.as_ref().len() + FRAME + SUM).sum();
     let mut bytes = Vec::with_capacity(HEAD + SUM + length);
     bytes.extend_from_slice(MAGIC);
     bytes.extend_from_slice(&[FORMAT, head.kind as u8, head.flags, 0, 0]);
     bytes.extend_from_slice(&(payloads.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&head.first.to_le_bytes());
+    bytes.extend_from_slice(&head.epoch.to_le_bytes());
     bytes.extend_from_slice(&head.writer);
-    let sum = sum(&[&bytes, key.as_bytes()]);
-    bytes.extend_from_slice(&sum.to_le_bytes());
+    bytes.extend_from_slice(&authority.fingerprint());
+    // What is known when the frames are there.
+    bytes.extend_from_slice(&[0; MAC + SUM]);
     for (number, payload) in (head.first..).zip(payloads) {
         let payload = payload.as_ref();
         let start = bytes.len();
         bytes.extend_from_slice(&number.to_le_bytes());
         bytes.extend_from_slice(&(payload.len() as u32).to_le_bytes());
         bytes.extend_from_slice(payload);
-        let sum = self::sum(&[&bytes[start..], &head.writer]);
+        let sum = sum(&[&bytes[start..], &head.writer]);
         bytes.extend_from_slice(&sum.to_le_bytes());
     }
+    let (head, rest) = bytes.split_at_mut(HEAD);
+    let code = authority.code(key, &head[..PLAIN_HEAD], &rest[SUM..]);
+    head[HEAD - MAC..].copy_from_slice(&code);
+    let sum = sum(&[head, key.as_bytes()]);
+    rest[..SUM].copy_from_slice(&sum.to_le_bytes());
     bytes
 }
 
 /// Reads a value and checks all of it.
 pub(crate) fn decode<'a>(
+    authority: &Authority,
     place: &str,
     key: &str,
     kind: Kind,
@@ -84,26 +108,23 @@ pub(crate) fn decode<'a>(
         return Err(damaged("it does not begin as it must"));
     }
     let format = head.u8();
-    if let Some(found) = format.filter(|it| *it > FORMAT) {
-        // Only a head that is whole says so; else a flipped bit would.
-        if rest.u32() == Some(sum(&[start, key.as_bytes()])) {
-            let place = format!("{place}: `{key}`");
-            return Err(StoreError::Newer { place, found: found.into(), known: FORMAT.into() });
-        }
-        return Err(damaged("the check sum of its head is wrong"));
-    }
     if rest.u32() != Some(sum(&[start, key.as_bytes()])) {
         return Err(damaged("the check sum of its head is wrong"));
+    }
+    // Only a head that is whole says so; else a flipped bit would.
+    if let Some(found) = format.filter(|it| *it != FORMAT) {
+        return Err(StoreError::format(&format!("{place}: `{key}`"), found.into(), FORMAT.into()));
     }
     if head.u8() != Some(kind as u8) {
         return Err(damaged("it is of another kind"));
     }
-    let parts = (head.u8(), head.take(2), head.u32(), head.u64(), head.take(16));
-    let (Some(flags), Some(_), Some(count), Some(first), Some(id)) = parts else {
+    let parts = (head.u8(), head.take(2), head.u32(), head.u64(), head.u64(), head.take(16));
+    let (Some(flags), Some(_), Some(count), Some(first), Some(epoch), Some(id)) = parts else {
         return Err(damaged("its head is cut off"));
     };
     let mut writer = Writer::default();
     writer.copy_from_slice(id);
+    let frames = rest.bytes;
     let mut payloads = Vec::with_capacity((count as usize).min(bytes.len() / (FRAME + SUM)));
     for number in (first..).take(count as usize) {
         let payload = frame(&mut rest, number, &writer)
@@ -113,7 +134,10 @@ pub(crate) fn decode<'a>(
     if !rest.bytes.is_empty() {
         return Err(damaged("there is more than was written"));
     }
-    Ok((Head { kind, flags, first, writer }, payloads))
+    let (plain, signed) = start.split_at(PLAIN_HEAD);
+    let (fingerprint, code) = signed.split_at(FINGERPRINT);
+    authority.check(key, plain, frames, fingerprint, code).map_err(|what| damaged(&what))?;
+    Ok((Head { kind, flags, first, epoch, writer }, payloads))
 }
 
 fn frame<'a>(rest: &mut Reader<'a>, number: u64, writer: &Writer) -> Option<&'a [u8]> {
@@ -124,6 +148,11 @@ fn frame<'a>(rest: &mut Reader<'a>, number: u64, writer: &Writer) -> Option<&'a 
     let wanted = rest.u32()?;
     let summed = sum(&[&whole[..FRAME + length], writer]);
     (found == number && summed == wanted).then_some(payload)
+}
+
+/// Returns the fingerprint of the key that a value was written with, unchecked.
+pub(crate) fn fingerprint(bytes: &[u8]) -> Option<[u8; FINGERPRINT]> {
+    bytes.get(PLAIN_HEAD..PLAIN_HEAD + FINGERPRINT)?.try_into().ok()
 }
 
 /// Computes the check sum of parts that follow each other.
@@ -163,20 +192,34 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
+    use crate::auth::StoreKey;
+
+    fn authority(byte: u8) -> Authority {
+        Authority::new(StoreKey::new(&format!("{byte:016x}"), [byte; 32]))
+    }
+
     fn example() -> Vec<u8> {
-        let head = Head { kind: Kind::Segment, flags: FENCE, first: 7, writer: [9; 16] };
-        encode("a/log/7", head, &["one", "", "three"])
+        let head = Head { kind: Kind::Segment, flags: FENCE, first: 7, epoch: 3, writer: [9; 16] };
+        encode(&authority(1), "a/log/7", head, &["one", "", "three"])
     }
 
     fn read(bytes: &[u8]) -> Result<(Head, Vec<&[u8]>), StoreError> {
-        decode("test", "a/log/7", Kind::Segment, bytes)
+        decode(&authority(1), "test", "a/log/7", Kind::Segment, bytes)
+    }
+
+    /// Writes a check sum that fits a changed head, as somebody without the key would.
+    fn with_sum(mut bytes: Vec<u8>) -> Vec<u8> {
+        let sum = sum(&[&bytes[..HEAD], b"a/log/7"]);
+        bytes[HEAD..HEAD + SUM].copy_from_slice(&sum.to_le_bytes());
+        bytes
     }
 
     #[test]
     fn what_was_written_is_read() {
         let bytes = example();
         let (head, payloads) = read(&bytes).expect("it is whole");
-        assert_eq!((head.flags, head.first, head.writer), (FENCE, 7, [9; 16]));
+        assert_eq!((head.flags, head.first, head.epoch), (FENCE, 7, 3));
+        assert_eq!(head.writer, [9; 16]);
         assert_eq!(payloads, [b"one".as_slice(), b"", b"three"]);
     }
 
@@ -202,16 +245,37 @@ mod tests {
     #[test]
     fn a_value_in_another_place_or_of_another_kind_is_found() {
         let bytes = example();
-        assert!(decode("test", "a/log/8", Kind::Segment, &bytes).is_err());
-        assert!(decode("test", "a/log/7", Kind::Snapshot, &bytes).is_err());
+        assert!(decode(&authority(1), "test", "a/log/8", Kind::Segment, &bytes).is_err());
+        assert!(decode(&authority(1), "test", "a/log/7", Kind::Snapshot, &bytes).is_err());
     }
 
     #[test]
-    fn a_newer_format_is_named() {
+    fn what_was_written_without_the_key_is_found() {
+        let head = Head { kind: Kind::Segment, flags: 0, first: 7, epoch: 3, writer: [9; 16] };
+        let forged = encode(&authority(2), "a/log/7", head, &["one"]);
+        let text = read(&forged).expect_err("another key").to_string();
+        assert!(text.contains("another key"), "{text}");
+        for byte in 0..HEAD {
+            let mut changed = example();
+            changed[byte] ^= 1;
+            assert!(read(&with_sum(changed)).is_err(), "byte {byte}");
+        }
+        let mut unsigned = example();
+        unsigned[PLAIN_HEAD..HEAD].fill(0);
+        assert!(read(&with_sum(unsigned)).is_err(), "no key at all");
+        let replaced = authority(1).with_replaced(vec![authority(2).fingerprint()]);
+        let known = decode(&replaced, "test", "a/log/7", Kind::Segment, &forged);
+        assert_eq!(known.expect("an earlier key of the store").1, [b"one".as_slice()]);
+    }
+
+    #[test]
+    fn another_format_is_named() {
         let mut bytes = example();
-        bytes[7] = 2;
-        let sum = sum(&[&bytes[..HEAD], b"a/log/7"]);
-        bytes[HEAD..HEAD + SUM].copy_from_slice(&sum.to_le_bytes());
-        assert!(matches!(read(&bytes), Err(StoreError::Newer { found: 2, .. })));
+        bytes[7] = 3;
+        let newer = with_sum(bytes.clone());
+        assert!(matches!(read(&newer), Err(StoreError::Newer { found: 3, .. })));
+        bytes[7] = 1;
+        let older = with_sum(bytes);
+        assert!(matches!(read(&older), Err(StoreError::Older { found: 1, .. })));
     }
 }

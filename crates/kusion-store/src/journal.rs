@@ -1,5 +1,6 @@
 //! The journal of a stack: numbered segments, each written once, and snapshots of their sum.
 
+use crate::auth::Authority;
 use crate::backend::{Backend, Expected, PutError};
 use crate::error::StoreError;
 use crate::frame::{self, Kind, Writer};
@@ -7,7 +8,7 @@ use crate::lease::Lease;
 use crate::state::StackState;
 use bytes::Bytes;
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
-use kusion_model::Record;
+use kusion_model::{LoggedRecord, StackKey, StampedRecord};
 use serde::{Deserialize, Serialize};
 
 /// How many values are read at a time.
@@ -15,13 +16,22 @@ const READERS: usize = 16;
 /// How often a read is begun anew because segments vanish under it: a holder writes a snapshot.
 const ATTEMPTS: usize = 5;
 
-/// Where the values of a stack lie.
-#[derive(Clone, Debug)]
+/// Where the values of a stack lie, and who may have written them.
+#[derive(Clone)]
 pub(crate) struct Places {
+    pub(crate) key: StackKey,
     pub(crate) root: String,
+    pub(crate) authority: Authority,
 }
 
+/// What stands before the names of all values of stacks.
+pub(crate) const STACKS: &str = "stacks/";
+
 impl Places {
+    pub(crate) fn new(key: &StackKey, authority: Authority) -> Self {
+        Self { key: key.clone(), root: format!("{STACKS}{}", key.store_path()), authority }
+    }
+
     pub(crate) fn lease(&self) -> String {
         format!("{}/lease", self.root)
     }
@@ -35,7 +45,48 @@ impl Places {
     }
 
     pub(crate) fn spec(&self, revision: u64) -> String {
-        format!("{}/release/{revision:020}", self.root)
+        format!("{}/spec/{revision:020}", self.root)
+    }
+
+    pub(crate) fn events(&self, revision: u64) -> String {
+        format!("{}/events/{revision:020}", self.root)
+    }
+
+    /// Writes a value that nobody but its holder writes; what an interrupted attempt left behind
+    /// is replaced.
+    pub(crate) async fn write<P: AsRef<[u8]>>(
+        &self,
+        backend: &dyn Backend,
+        name: &str,
+        head: frame::Head,
+        payloads: &[P],
+        check: impl Fn() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let bytes = Bytes::from(frame::encode(&self.authority, name, head, payloads));
+        loop {
+            let expected = match backend.get(name).await? {
+                None => Expected::Absent,
+                Some((found, _)) if found == bytes => return Ok(()),
+                Some((_, version)) => Expected::Is(version),
+            };
+            match backend.put(name, bytes.clone(), expected).await {
+                Ok(_) => return Ok(()),
+                Err(PutError::Conflict) => check()?,
+                Err(PutError::Failed(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Reads the payloads of a value; none if there is no such value.
+    pub(crate) async fn payloads<T: serde::de::DeserializeOwned>(
+        &self,
+        backend: &dyn Backend,
+        name: &str,
+        kind: Kind,
+    ) -> Result<Option<Vec<T>>, StoreError> {
+        let Some((bytes, _)) = backend.get(name).await? else { return Ok(None) };
+        let (_, payloads) = frame::decode(&self.authority, backend.place(), name, kind, &bytes)?;
+        payloads.iter().map(|it| parse(backend, name, it)).collect::<Result<_, _>>().map(Some)
     }
 
     async fn numbers(&self, backend: &dyn Backend, folder: &str) -> Result<Vec<u64>, StoreError> {
@@ -45,7 +96,7 @@ impl Places {
             .map(|key| {
                 let number = key.strip_prefix(&prefix).and_then(|it| it.parse().ok());
                 number.ok_or_else(|| {
-                    StoreError::damaged(backend.place(), format!("`{key}` is no name of a value"))
+                    StoreError::damaged(backend.place(), format!("`{key}` is not the name of a value"))
                 })
             })
             .collect()
@@ -138,7 +189,8 @@ async fn read_snapshot(
 ) -> Result<Option<Loaded>, StoreError> {
     let key = places.snapshot(seq);
     let Some((bytes, _)) = backend.get(&key).await? else { return Ok(None) };
-    let (_, payloads) = frame::decode(backend.place(), &key, Kind::Snapshot, &bytes)?;
+    let place = backend.place();
+    let (_, payloads) = frame::decode(&places.authority, place, &key, Kind::Snapshot, &bytes)?;
     let payload = payloads.first().copied().unwrap_or_default();
     let snapshot: SnapshotIn = parse(backend, &key, payload)?;
     if snapshot.state.seq != seq {
@@ -178,7 +230,7 @@ async fn add_segments(
         let Some((bytes, _)) = found else {
             return Err(StoreError::damaged(backend.place(), format!("`{key}` is gone")));
         };
-        let (head, records) = read_segment(backend, &key, &bytes)?;
+        let (head, records) = read_segment(backend, places, &key, &bytes)?;
         if head.flags & frame::FENCE != 0 {
             loaded.fences.push(first);
         }
@@ -194,16 +246,40 @@ async fn add_segments(
 /// Reads the records of a segment.
 pub(crate) fn read_segment(
     backend: &dyn Backend,
+    places: &Places,
     key: &str,
     bytes: &[u8],
-) -> Result<(frame::Head, Vec<Record>), StoreError> {
-    let (head, payloads) = frame::decode(backend.place(), key, Kind::Segment, bytes)?;
+) -> Result<(frame::Head, Vec<StampedRecord>), StoreError> {
+    let place = backend.place();
+    let (head, payloads) = frame::decode(&places.authority, place, key, Kind::Segment, bytes)?;
     if payloads.is_empty() || !key.ends_with(&format!("/{:020}", head.first)) {
         return Err(StoreError::damaged(backend.place(), format!("`{key}` is empty or misplaced")));
     }
-    let records: Result<Vec<Record>, StoreError> =
+    let records: Result<Vec<StampedRecord>, StoreError> =
         payloads.iter().map(|payload| parse(backend, key, payload)).collect();
     Ok((head, records?))
+}
+
+/// Reads the records that are still there one by one: all since the snapshot before the last.
+pub(crate) async fn records(
+    backend: &dyn Backend,
+    places: &Places,
+) -> Result<Vec<LoggedRecord>, StoreError> {
+    let mut all = Vec::new();
+    for first in places.numbers(backend, "log").await? {
+        let key = places.segment(first);
+        // One that is gone was summed up meanwhile.
+        let Some((bytes, _)) = backend.get(&key).await? else { continue };
+        let (_, records) = read_segment(backend, places, &key, &bytes)?;
+        all.extend((first..).zip(records).map(|(seq, it)| LoggedRecord {
+            stack: places.key.clone(),
+            seq,
+            operation_id: it.operation_id,
+            time: it.time,
+            record: it.record,
+        }));
+    }
+    Ok(all)
 }
 
 /// The bytes of a snapshot of a state.
@@ -215,11 +291,16 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// Sums a journal up.
-    pub(crate) fn of(places: &Places, state: &StackState, fences: &[u64], writer: Writer) -> Self {
+    pub(crate) fn of(
+        places: &Places,
+        state: &StackState,
+        fences: &[u64],
+        (epoch, writer): (u64, Writer),
+    ) -> Self {
         let key = places.snapshot(state.seq);
         let payload = to_json(&SnapshotOut { state, fences });
-        let head = frame::Head { kind: Kind::Snapshot, flags: 0, first: state.seq, writer };
-        let bytes = frame::encode(&key, head, &[payload]).into();
+        let head = frame::Head { kind: Kind::Snapshot, flags: 0, first: state.seq, epoch, writer };
+        let bytes = frame::encode(&places.authority, &key, head, &[payload]).into();
         Self { seq: state.seq, key, bytes }
     }
 

@@ -73,7 +73,8 @@ impl Lease {
     ) -> Result<Option<(Self, Version)>, StoreError> {
         let key = places.lease();
         let Some((bytes, version)) = backend.get(&key).await? else { return Ok(None) };
-        let (_, payloads) = frame::decode(backend.place(), &key, Kind::Lease, &bytes)?;
+        let place = backend.place();
+        let (_, payloads) = frame::decode(&places.authority, place, &key, Kind::Lease, &bytes)?;
         let payload = payloads.first().copied().unwrap_or_default();
         let lease = serde_json::from_slice(payload).map_err(|error| {
             StoreError::damaged(backend.place(), format!("`{key}` cannot be understood: {error}"))
@@ -90,8 +91,9 @@ impl Lease {
         expected: Expected,
     ) -> Result<Version, PutError> {
         let key = places.lease();
-        let head = frame::Head { kind: Kind::Lease, flags: 0, first: self.token, writer };
-        let bytes = frame::encode(&key, head, &[to_json(self)]);
+        let (first, epoch) = (self.token, self.token);
+        let head = frame::Head { kind: Kind::Lease, flags: 0, first, epoch, writer };
+        let bytes = frame::encode(&places.authority, &key, head, &[to_json(self)]);
         backend.put(&key, bytes.into(), expected).await
     }
 }

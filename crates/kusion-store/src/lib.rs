@@ -8,20 +8,25 @@
 //! Knows no runtime and no plan. Reads the machine's process table to learn whether a holder is
 //! dead, and nothing else of the system.
 
+mod auth;
 mod backend;
 mod error;
 mod frame;
 mod holder;
 mod journal;
 mod lease;
+mod meta;
+mod operation;
 mod session;
 mod state;
 mod store;
 
+pub use auth::StoreKey;
 pub use backend::{Backend, BackendError, Expected, Memory, PutError, Version};
 pub use error::StoreError;
 pub use holder::Holder;
 pub use lease::{LEASE_TIME, LockWait, RENEWAL};
+pub use operation::{new_id, now};
 pub use session::Session;
-pub use state::{PendingOperation, ReleaseEntry, StackState};
+pub use state::{PendingStep, ReleaseEntry, SeenHealth, StackState};
 pub use store::{SCHEMES, Store};

@@ -3,16 +3,18 @@
 mod commit;
 mod renewal;
 
-use crate::backend::{Backend, Expected, PutError};
+use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::frame::{self, Kind};
 use crate::holder::{self, Holder};
-use crate::journal::{self, Places, to_json};
+use crate::journal::{Places, to_json};
 use crate::lease::{self, LEASE_TIME, LockWait, MARGIN};
 use crate::state::StackState;
 use commit::{Committer, Entry};
-use kusion_model::{Record, Spec, StackKey};
+use crate::operation;
+use kusion_model::{OperationId, Record, Spec, StampedRecord};
 use renewal::{Renewals, Tenure};
+use serde::Serialize;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
@@ -32,12 +34,18 @@ struct Shared {
     backend: Arc<dyn Backend>,
     places: Places,
     stack: String,
+    operation: OperationId,
     holder: Holder,
     tenure: Tenure,
     state: Mutex<StackState>,
 }
 
 impl Shared {
+    fn stamp(&self, record: Record) -> StampedRecord {
+        let (operation_id, time) = (self.operation.clone(), operation::now());
+        StampedRecord { operation_id, time, record }
+    }
+
     fn fenced(&self, holder: String) -> StoreError {
         StoreError::Fenced { stack: self.stack.clone(), holder }
     }
@@ -62,17 +70,17 @@ impl Shared {
 impl Session {
     pub(crate) async fn open(
         backend: Arc<dyn Backend>,
-        key: &StackKey,
+        places: Places,
         holder: Holder,
         wait: LockWait,
     ) -> Result<Self, StoreError> {
-        let places = Places { root: key.store_path() };
-        let stack = format!("stack `{key}`");
+        let stack = format!("stack `{}`", places.key);
         let held = lease::take(&*backend, &places, &stack, holder.clone(), wait).await?;
         let shared = Arc::new(Shared {
             backend,
             places,
             stack,
+            operation: operation::new_id(),
             holder,
             tenure: Tenure::new(&held),
             state: Mutex::new(StackState::default()),
@@ -89,6 +97,11 @@ impl Session {
         };
         tokio::spawn(committer.run(entries, renewals));
         Ok(Self { shared, queue })
+    }
+
+    /// Returns the name of the operation for which the stack is held.
+    pub fn operation(&self) -> &OperationId {
+        &self.shared.operation
     }
 
     /// Returns what is known of the stack: all records that are durable.
@@ -110,6 +123,8 @@ impl Session {
         if records.is_empty() {
             return Ok(self.with_state(|state| state.seq));
         }
+        let records: Vec<StampedRecord> =
+            records.into_iter().map(|it| self.shared.stamp(it)).collect();
         let payloads: Vec<Vec<u8>> = records.iter().map(to_json).collect();
         if payloads.iter().any(|it| depth(it) > DEPTH) {
             let message = format!("a record is nested deeper than {DEPTH} levels");
@@ -126,26 +141,34 @@ impl Session {
     /// Keeps the Spec of a release, secrets sealed. Call it before the release is opened: then
     /// every release has its Spec.
     pub async fn put_spec(&self, revision: u64, spec: &Spec) -> Result<(), StoreError> {
+        let key = self.shared.places.spec(revision);
+        self.put(&key, Kind::Spec, revision, &[to_json(spec)]).await
+    }
+
+    /// Keeps what happened in a release, so that it can be shown again.
+    pub async fn put_events<T: Serialize>(
+        &self,
+        revision: u64,
+        events: &[T],
+    ) -> Result<(), StoreError> {
+        let key = self.shared.places.events(revision);
+        let payloads: Vec<Vec<u8>> = events.iter().map(to_json).collect();
+        self.put(&key, Kind::Events, 1, &payloads).await
+    }
+
+    async fn put(
+        &self,
+        key: &str,
+        kind: Kind,
+        first: u64,
+        payloads: &[Vec<u8>],
+    ) -> Result<(), StoreError> {
         let shared = &self.shared;
         shared.check()?;
-        let payload = to_json(spec);
-        let key = shared.places.spec(revision);
-        let writer = shared.tenure.writer();
-        let head = frame::Head { kind: Kind::Spec, flags: 0, first: revision, writer };
-        let bytes = bytes::Bytes::from(frame::encode(&key, head, &[payload]));
-        loop {
-            let expected = match shared.backend.get(&key).await? {
-                None => Expected::Absent,
-                Some((found, _)) if found == bytes => return Ok(()),
-                // Left over from a release that never opened.
-                Some((_, version)) => Expected::Is(version),
-            };
-            match shared.backend.put(&key, bytes.clone(), expected).await {
-                Ok(_) => return Ok(()),
-                Err(PutError::Conflict) => shared.check()?,
-                Err(PutError::Failed(error)) => return Err(error),
-            }
-        }
+        let (epoch, writer) = (shared.tenure.epoch(), shared.tenure.writer());
+        let head = frame::Head { kind, flags: 0, first, epoch, writer };
+        let check = || shared.check();
+        shared.places.write(&*shared.backend, key, head, payloads, check).await
     }
 
     /// Says whether the stack is surely still held. Call it right before every call that changes
@@ -182,18 +205,6 @@ fn depth(json: &[u8]) -> usize {
         }
     }
     deepest
-}
-
-/// Reads the Spec of a release.
-pub(crate) async fn read_spec(
-    backend: &dyn Backend,
-    places: &Places,
-    revision: u64,
-) -> Result<Option<Spec>, StoreError> {
-    let key = places.spec(revision);
-    let Some((bytes, _)) = backend.get(&key).await? else { return Ok(None) };
-    let (_, payloads) = frame::decode(backend.place(), &key, Kind::Spec, &bytes)?;
-    journal::parse(backend, &key, payloads.first().copied().unwrap_or_default()).map(Some)
 }
 
 #[cfg(test)]

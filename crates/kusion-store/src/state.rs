@@ -1,7 +1,9 @@
 //! What the records of a stack add up to.
 
 use kusion_model::{
-    Action, Ending, OperationId, Phase, Record, ReleaseHead, Resource, ResourceId, ResourceState,
+    Action, AttemptId, Ending, Infrastructure, OperationId, Phase, Record, ReleaseHead,
+    ReleaseHealth, ReplaceOrder, Resource, ResourceId, ResourceState, ResourceType, StackSource,
+    StampedRecord,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,24 +11,44 @@ use std::collections::BTreeMap;
 /// An attempt that began and has not ended: its call was made or not, nobody knows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PendingOperation {
+pub struct PendingStep {
     /// The attempt.
-    pub operation: OperationId,
+    pub attempt: AttemptId,
     /// The resource.
     pub id: ResourceId,
     /// What was to be done.
     pub action: Action,
-    /// What was wanted; none for deletions.
+    /// What was desired; none for deletions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<Box<Resource>>,
+    /// In which order a replacement was to be done.
+    #[serde(default)]
+    pub replace_order: ReplaceOrder,
+}
+
+/// How the resources of a release were when somebody looked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SeenHealth {
+    /// How they were.
+    pub health: ReleaseHealth,
+    /// What was not ready.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// When, RFC 3339.
+    pub time: String,
 }
 
 /// One release of a stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleaseEntry {
-    /// What it does, who started it, when.
+    /// What it does and who started it.
     pub head: ReleaseHead,
+    /// The operation that it belongs to.
+    pub operation_id: OperationId,
+    /// The time of its start, RFC 3339.
+    pub started: String,
     /// How far it is.
     pub phase: Phase,
     /// The time of its end, RFC 3339.
@@ -35,6 +57,9 @@ pub struct ReleaseEntry {
     /// What went wrong.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
+    /// How its resources were when somebody looked last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<SeenHealth>,
 }
 
 /// What is known of a stack: the sum of its records.
@@ -43,20 +68,30 @@ pub struct ReleaseEntry {
 pub struct StackState {
     /// The number of the last record; 0 if there is none.
     pub seq: u64,
-    /// The number of the last record that says more than who holds the stack.
+    /// The number of the last record that a plan rests on: that says more than who holds the
+    /// stack, where it is and how it is.
     #[serde(default)]
     pub changed: u64,
+    /// The infrastructures that the stack is on.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub infrastructure: Infrastructure,
+    /// Where its files come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<StackSource>,
+    /// The person or team that answers for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// The resources that exist.
     pub resources: BTreeMap<ResourceId, ResourceState>,
     /// The attempts that began and have not ended, oldest first.
-    pub pending: Vec<PendingOperation>,
+    pub pending: Vec<PendingStep>,
     /// The releases, oldest first.
     pub releases: Vec<ReleaseEntry>,
 }
 
 impl StackState {
     /// Adds up records that follow each other from the first one.
-    pub fn fold(records: impl IntoIterator<Item = Record>) -> Self {
+    pub fn fold(records: impl IntoIterator<Item = StampedRecord>) -> Self {
         let mut state = Self::default();
         for record in records {
             state.add(record);
@@ -65,38 +100,82 @@ impl StackState {
     }
 
     /// Adds the next record.
-    pub fn add(&mut self, record: Record) {
+    pub fn add(&mut self, stamped: StampedRecord) {
+        let StampedRecord { operation_id, time, record } = stamped;
         self.seq += 1;
-        if !matches!(record, Record::Taken { .. }) {
+        if !matches!(
+            record,
+            Record::Locked { .. }
+                | Record::Located { .. }
+                | Record::Described { .. }
+                | Record::HealthSeen { .. }
+        ) {
             self.changed = self.seq;
         }
         match record {
-            Record::Taken { .. } => {}
-            Record::Opened(head) => self.releases.push(ReleaseEntry {
+            Record::Locked { .. } => {}
+            Record::Located { infrastructure, is_new } => {
+                if is_new {
+                    infrastructure.keys().for_each(|it| self.forget(it));
+                }
+                self.infrastructure.extend(infrastructure);
+            }
+            Record::Described { source, owner } => {
+                self.source = source.or(self.source.take());
+                self.owner = owner.or(self.owner.take());
+            }
+            Record::ReleaseOpened(head) => self.releases.push(ReleaseEntry {
                 head,
+                operation_id,
+                started: time,
                 phase: Phase::Running,
                 ended: None,
                 message: String::new(),
+                health: None,
             }),
-            Record::Began { operation, id, action, desired } => {
-                self.pending.push(PendingOperation { operation, id, action, desired });
+            Record::StepBegan { attempt, id, action, desired, replace_order } => {
+                self.pending.push(PendingStep { attempt, id, action, desired, replace_order });
             }
-            Record::Ended { operation, id, ending } => {
-                if let Some(found) = self.pending.iter().position(|it| it.operation == operation) {
+            Record::StepEnded { attempt, id, ending } => {
+                if let Some(found) = self.pending.iter().position(|it| it.attempt == attempt) {
                     self.pending.remove(found);
                 }
                 self.end(id, ending);
             }
             Record::Noted { id, ending } => self.end(id, ending),
-            Record::Closed { revision, phase, ended, message } => {
-                let mut newest_first = self.releases.iter_mut().rev();
-                if let Some(entry) = newest_first.find(|it| it.head.revision == revision) {
+            Record::ReleaseClosed { revision, phase, message } => {
+                if let Some(entry) = self.release_mut(revision) {
                     entry.phase = phase;
-                    entry.ended = Some(ended);
+                    entry.ended = Some(time);
                     entry.message = message;
                 }
             }
+            Record::HealthSeen { revision, health, message } => {
+                if let Some(entry) = self.release_mut(revision) {
+                    entry.health = Some(SeenHealth { health, message, time });
+                }
+            }
         }
+    }
+
+    /// Forgets what was on an infrastructure that no longer exists, by the type of its resources.
+    /// Where nothing else is left, releases are forgotten, too.
+    pub fn forget(&mut self, resource_type: &ResourceType) {
+        self.infrastructure.remove(resource_type);
+        let is_there = |it: &PendingStep| {
+            let recorded = self.resources.get(&it.id).map(|it| &it.resource.resource_type);
+            let desired = it.desired.as_ref().map(|it| &it.resource_type);
+            desired.or(recorded).is_some_and(|it| it != resource_type)
+        };
+        self.pending.retain(is_there);
+        self.resources.retain(|_, it| it.resource.resource_type != *resource_type);
+        if self.resources.is_empty() {
+            self.releases.clear();
+        }
+    }
+
+    fn release_mut(&mut self, revision: u64) -> Option<&mut ReleaseEntry> {
+        self.releases.iter_mut().rev().find(|it| it.head.revision == revision)
     }
 
     /// Returns the revision that the next release gets.

@@ -2,11 +2,11 @@
 
 use crate::stacks::{Variant, spec};
 use anyhow::{Context as _, Result, bail, ensure};
-use kusion_model::{Phase, ResourceId};
-use kusion_runtime::Runtime as _;
+use kusion_model::{Phase, Place, ResourceId, StackKey};
 use kusion_runtime_fake::FileRuntime;
 use kusion_sandbox::{Sandbox, Scope, Selection};
-use kusion_store::{StackState, Store};
+use kusion_secret::Sealer;
+use kusion_store::{Store, StoreKey};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
@@ -31,6 +31,8 @@ pub struct Arena {
     root: PathBuf,
     place: String,
     size: usize,
+    /// A name that no other arena has: several may share a store.
+    name: String,
     backend: String,
     sandbox: Option<Sandbox>,
 }
@@ -50,6 +52,8 @@ pub enum Run {
 pub(crate) struct Known {
     /// The identities of the objects that it knows.
     pub(crate) resources: BTreeMap<ResourceId, String>,
+    /// The identities of objects that replacements have left behind.
+    pub(crate) leftovers: BTreeSet<String>,
     /// The resources with calls that have no ending.
     pub(crate) pending: BTreeSet<ResourceId>,
     /// Whether a release is open.
@@ -72,8 +76,15 @@ impl Arena {
                 (format!("kubeconfig:{}", path.display()), Some(sandbox))
             }
         };
-        let backend = String::new();
-        Ok(Self { driver: driver.into(), root: root.into(), place, size, backend, sandbox })
+        Ok(Self {
+            driver: driver.into(),
+            root: root.into(),
+            place,
+            size,
+            name: format!("a{:016x}", fastrand::u64(..)),
+            backend: String::new(),
+            sandbox,
+        })
     }
 
     /// Keeps states at another address.
@@ -85,7 +96,7 @@ impl Arena {
     fn command(&self, what: &str) -> Command {
         let mut command = Command::new(&self.driver);
         command.arg(self.root.join("home")).arg(&self.place).arg(self.size.to_string()).arg(what);
-        command.env("KUSION_BACKEND", &self.backend);
+        command.env("KUSION_BACKEND", &self.backend).env("KUSION_PLACE", &self.name);
         // As over a network: many kills hit between an effect and its record.
         command.env("KUSION_LATENCY_MS", "6");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -143,7 +154,8 @@ impl Arena {
     /// Checks that the state and the infrastructure hold exactly a stack; none means that both
     /// are empty.
     pub fn check(&self, variant: Option<Variant>) -> Result<()> {
-        let Known { resources, pending, is_open } = self.state()?;
+        let Known { resources, leftovers, pending, is_open } = self.state()?;
+        ensure!(leftovers.is_empty(), "these objects are left over: {leftovers:?}");
         ensure!(pending.is_empty(), "these calls have no ending: {pending:?}");
         ensure!(!is_open, "a release still runs");
         let mut wanted: BTreeMap<ResourceId, String> = BTreeMap::new();
@@ -173,39 +185,25 @@ impl Arena {
     }
 
     async fn read_state(&self) -> Result<Known> {
-        let store = Store::open(&self.backend, &self.root.join("home")).await?;
-        let cluster = self.identity().await?;
-        let key = store.stacks().await?.into_iter().find(|key| key.cluster == cluster);
-        let state = match key {
-            Some(key) => store.read(&key).await?,
-            None => StackState::default(),
-        };
+        let sealer = Sealer::new([7; 32], "a test");
+        let store_key = StoreKey::new(sealer.fingerprint(), sealer.store_key());
+        let store = Store::open(&self.backend, &self.root.join("home"), store_key).await?;
+        let place = Place::Named(self.name.clone());
+        let state = store.read(&StackKey::new("crash", "test", place)).await?;
         store.close().await;
         let in_cluster = self.sandbox.is_some();
+        let leftovers = state.resources.values().flat_map(|it| &it.leftovers);
+        let leftovers = leftovers.map(|it| it.identity.key.clone()).collect();
         let known = state.resources.into_iter().map(|(id, it)| {
             let identity = if in_cluster { it.identity.uid } else { Some(it.identity.key) };
             (id, identity.unwrap_or_default())
         });
         Ok(Known {
             resources: known.collect(),
+            leftovers,
             pending: state.pending.into_iter().map(|it| it.id).collect(),
             is_open: state.releases.iter().any(|it| it.phase == Phase::Running),
         })
-    }
-
-    /// Returns what tells the infrastructure from others.
-    async fn identity(&self) -> Result<String> {
-        let Some(sandbox) = &self.sandbox else {
-            let path = self.place.trim_start_matches("folder:");
-            return Ok(FileRuntime::open(Path::new(path), "crash/test")?
-                .cluster_identity()
-                .await?);
-        };
-        let namespaces = kusion_sandbox::Resource::new("", "v1", "namespaces");
-        let system = sandbox.api().get(&namespaces, "", "kube-system");
-        let system = system.map_err(|status| anyhow::anyhow!("{status:?}"))?;
-        let uid = system.pointer("/metadata/uid").and_then(Value::as_str);
-        Ok(uid.context("a namespace has a uid")?.to_owned())
     }
 
     /// Returns the objects that exist: identity and shape, by resource.

@@ -1,7 +1,7 @@
 //! Kills at random times, many times.
 
 use crate::arena::{Arena, Run};
-use crate::stacks::{Variant, is_replaced};
+use crate::stacks::{Variant, is_create_first, is_replaced};
 use anyhow::{Context as _, Result};
 use kusion_model::ResourceId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -146,12 +146,15 @@ impl History {
         figures.open += usize::from(state.is_open);
         figures.pending += usize::from(!state.pending.is_empty());
         for (id, objects) in arena.live()? {
-            if objects.len() > 1 {
-                figures.duplicates += objects.len() - 1;
+            // The new object of some is made before the old one is deleted.
+            let most = if is_create_first(&id) { 2 } else { 1 };
+            if objects.len() > most {
+                figures.duplicates += objects.len() - most;
                 figures.find(format!("{id} exists {} times", objects.len()));
             }
             for (identity, _) in objects {
-                let is_known = state.resources.get(&id) == Some(&identity);
+                let is_known = state.resources.get(&id) == Some(&identity)
+                    || state.leftovers.contains(&identity);
                 if !is_known && !state.pending.contains(&id) {
                     figures.orphans += 1;
                     figures.find(format!("{id} is an orphan: {identity}"));

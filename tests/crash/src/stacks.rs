@@ -46,8 +46,16 @@ impl Variant {
 
 /// Whether the variant [`Variant::Replaced`] replaces a resource.
 pub(crate) fn is_replaced(id: &ResourceId) -> bool {
-    let digits = id.as_str().rsplit(|c: char| !c.is_ascii_digit()).next();
-    digits.and_then(|it| it.parse::<usize>().ok()).is_some_and(|place| place % 4 == 1)
+    number(id).is_some_and(|place| place % 4 == 1)
+}
+
+/// Whether the new object of a resource is made before the old one is deleted.
+pub(crate) fn is_create_first(id: &ResourceId) -> bool {
+    id.as_str().starts_with("fake:") && number(id).is_some_and(|place| place % 8 == 1)
+}
+
+fn number(id: &ResourceId) -> Option<usize> {
+    id.as_str().rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// Makes a stack of `size` resources: objects of a cluster, or things whose ids their
@@ -82,7 +90,7 @@ fn object(place: usize, variant: Variant) -> Resource {
         }
         (ResourceId::new(format!("v1:ConfigMap:crash:{name}")), attributes, depends_on)
     };
-    resource(id, ResourceType::kubernetes(), attributes, depends_on)
+    resource(id, ResourceType::new("Kubernetes"), attributes, depends_on)
 }
 
 fn thing(place: usize, variant: Variant) -> Resource {
@@ -91,6 +99,13 @@ fn thing(place: usize, variant: Variant) -> Resource {
     let mut attributes = json!({
         "fixed": fixed.value(place), "plain": plain.value(place), "forceNew": ["fixed"],
     });
+    // Some are replaced by making the new one first, and some have something secret.
+    if place % 8 == 1 {
+        attributes["createFirst"] = json!(true);
+    }
+    if place % 3 == 1 {
+        attributes["secrets"] = json!({"password": format!("secret-{place}")});
+    }
     let mut depends_on = Vec::new();
     if place > 0 {
         let used = format!("fake:thing:t{}", place / 2);

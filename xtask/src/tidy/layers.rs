@@ -18,6 +18,7 @@ const LAYERS: &[&[&str]] = &[
     &["kusion-generate", "kusion-plan", "kusion-runtime", "kusion-sandbox"],
     &["kusion-runtime-k8s", "kusion-runtime-tf", "kusion-runtime-fake"],
     &["kusion-engine"],
+    &["kusion-app"],
     &["kusion-server", "kusion-cli", "kcl-cli"],
     // Never shipped: helpers of tests, checks and measurements.
     &[

@@ -1,16 +1,17 @@
-//! Which cluster is meant.
+//! Which cluster a stack is on.
 
 use crate::commands::sandbox;
 use crate::failure::Failure;
+use kusion_app::Cluster;
 use kusion_generate::Stack;
 use kusion_runtime_k8s::ClusterSource;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Which cluster is meant; without any of these the one that kubectl would take.
+/// The cluster of a stack; without any of these the one that kubectl would use.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ClusterArgs {
-    /// Use the embedded cluster of this name, and start it where it does not run
+    /// Use the embedded cluster of this name; it is started if it is not running
     #[arg(
         long,
         value_name = "NAME",
@@ -28,23 +29,11 @@ pub(crate) struct ClusterArgs {
     pub(crate) context: Option<String>,
 }
 
-/// A cluster that was chosen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cluster {
-    /// The way to it.
-    pub(crate) source: ClusterSource,
-    /// Its kubeconfig, where it is one file.
-    pub(crate) kubeconfig: Option<PathBuf>,
-    /// The name of the sandbox that it is.
-    pub(crate) sandbox: Option<String>,
-}
-
 impl ClusterArgs {
     /// Chooses the cluster of a stack; starts the sandbox where it is wanted and does not run.
     pub(crate) fn choose(&self, stack: &Stack) -> Result<Cluster, Failure> {
         if let Some(name) = &self.sandbox {
-            let state = sandbox::ensure(name)?;
-            let kubeconfig = state.kubeconfig()?;
+            let kubeconfig = sandbox::ensure(name)?.kubeconfig()?;
             let source =
                 ClusterSource::Found { kubeconfig: Some(kubeconfig.clone()), context: None };
             let sandbox = Some(name.clone());

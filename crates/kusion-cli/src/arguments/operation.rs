@@ -1,35 +1,38 @@
 //! How plans are made and run.
 
 use super::duration;
-use kusion_engine::{ApplyOptions, IgnoreRule, LockOptions, PreviewOptions, Stop};
-use kusion_plan::Guards;
+use kusion_engine::{LockOptions, RunOptions, Stop};
+use kusion_model::{Guards, IgnoreRule, PlanOptions};
 use kusion_store::{Holder, LockWait};
 use std::time::Duration;
 
 /// How a plan is made.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct PlanArgs {
-    /// Only this resource and what it needs; `*` stands for any text
+    /// Only resources with this id and what they depend on; `*` stands for any text
     #[arg(long = "target", value_name = "ID")]
     targets: Vec<String>,
     /// Field that keeps its live value, `[Kind:]spec.a[*].b`
     #[arg(long, value_name = "RULE")]
     ignore_fields: Vec<IgnoreRule>,
-    /// Take over fields that others own
+    /// Take over fields that others manage
     #[arg(long)]
     force_conflicts: bool,
-    /// Let a plan delete most of a stack
+    /// Allow a plan that deletes most of a stack
     #[arg(long)]
     allow_mass_delete: bool,
-    /// Let a plan delete resources of a protected kind, or with this id
+    /// Allow deleting resources of this protected kind, or with this id
     #[arg(long, value_name = "KIND|ID")]
     allow_delete: Vec<String>,
+    /// Allow that the stack moved to another cluster: resources that are missing there are created
+    #[arg(long)]
+    move_to_cluster: bool,
 }
 
-/// How long to wait for a stack that another process changes.
+/// How long to wait for a stack that another process has locked.
 #[derive(Debug, Clone, clap::Args)]
 struct LockArgs {
-    /// How long to wait for a stack that another process changes; without it not at all
+    /// How long to wait for a stack that another process has locked; without it, not at all
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     lock_wait: Option<Duration>,
 }
@@ -50,7 +53,7 @@ struct StepArgs {
     /// How long one step may take, and how long to wait until everything is ready
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
     timeout: Duration,
-    /// Begin no other step after one has failed
+    /// Start no other step after one has failed
     #[arg(long)]
     fail_fast: bool,
 }
@@ -64,18 +67,19 @@ pub(crate) struct ChangeArgs {
     lock: LockArgs,
     #[command(flatten)]
     steps: StepArgs,
-    /// Agree to the plan without being asked
+    /// Apply the plan without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
 impl PlanArgs {
     /// Returns how the engine makes a plan.
-    pub(crate) fn options(&self) -> PreviewOptions {
-        PreviewOptions {
+    pub(crate) fn options(&self) -> PlanOptions {
+        PlanOptions {
             targets: self.targets.clone(),
             ignore: self.ignore_fields.clone(),
             force: self.force_conflicts,
+            relocate: self.move_to_cluster,
             guards: Guards {
                 allow_mass_delete: self.allow_mass_delete,
                 allowed: self.allow_delete.clone(),
@@ -98,17 +102,22 @@ impl ChangeArgs {
         self.steps.parallel.count()
     }
 
+    /// Returns how the engine makes the plan.
+    pub(crate) fn plan(&self) -> PlanOptions {
+        self.plan.options()
+    }
+
     /// Returns how the engine does the operation of a command.
-    pub(crate) fn options(&self, command: &str, stop: &Stop) -> ApplyOptions {
+    pub(crate) fn options(&self, command: &str, stop: &Stop) -> RunOptions {
         let holder = Holder::current(format!("kusion {command}"));
         let wait = self.lock.lock_wait.map_or(LockWait::No, LockWait::For);
-        ApplyOptions {
-            preview: self.plan.options(),
-            lock: LockOptions { holder: holder.clone(), wait },
+        let relocate = self.plan.move_to_cluster;
+        RunOptions {
+            lock: LockOptions { holder: holder.clone(), wait, relocate },
             keep_going: !self.steps.fail_fast,
             timeout: self.steps.timeout,
             stop: stop.clone(),
-            ..ApplyOptions::new(holder)
+            ..RunOptions::new(holder)
         }
     }
 }

@@ -1,12 +1,16 @@
-//! Where stacks live.
+//! Where stacks are deployed, and where their states are kept.
 
 use super::{BackendArgs, ClusterArgs};
-use crate::desk::Desk;
 use crate::failure::Failure;
+use crate::home;
 use crate::view::View;
+use kusion_app::{App, OpenStack, Site};
+use kusion_engine::EventSink;
+use kusion_generate::Stack;
+use kusion_secret::KEY_VARIABLE;
 use std::sync::Arc;
 
-/// Where stacks live: their cluster and the store of their states.
+/// Where stacks are: their cluster and the store of their states.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct SiteArgs {
     #[command(flatten)]
@@ -18,9 +22,49 @@ pub(crate) struct SiteArgs {
 /// How many calls of commands that only read run at a time.
 const READS: usize = 16;
 
+/// Opens the stacks of a command.
+pub(crate) struct Opener<'a> {
+    app: App,
+    site: &'a SiteArgs,
+}
+
 impl SiteArgs {
-    /// Makes a desk on which stacks are opened for reading.
-    pub(crate) fn desk(&self, view: &Arc<View>) -> Result<Desk<'_>, Failure> {
-        Desk::new(view, self, READS)
+    /// Makes what opens stacks for reading.
+    pub(crate) fn opener(&self, view: &Arc<View>) -> Result<Opener<'_>, Failure> {
+        self.opener_with(view, READS)
+    }
+
+    /// Makes what opens stacks; so many calls to a cluster run at a time.
+    pub(crate) fn opener_with(
+        &self,
+        view: &Arc<View>,
+        parallel_calls: usize,
+    ) -> Result<Opener<'_>, Failure> {
+        let events: Arc<dyn EventSink> = Arc::clone(view) as Arc<dyn EventSink>;
+        Ok(Opener { app: app(events, parallel_calls)?, site: self })
+    }
+}
+
+/// Makes an app over the local data and the key of this user.
+pub(crate) fn app(events: Arc<dyn EventSink>, parallel_calls: usize) -> Result<App, Failure> {
+    let key = std::env::var(KEY_VARIABLE).ok();
+    Ok(App::new(events, &home::folder()?, key.as_deref(), parallel_calls)?)
+}
+
+impl Opener<'_> {
+    /// Opens a stack.
+    pub(crate) async fn open(&mut self, stack: &Stack) -> Result<OpenStack, Failure> {
+        let site = Site {
+            cluster: self.site.cluster.choose(stack)?,
+            backend: self.site.backend.backend.clone(),
+            cell: self.site.backend.cell.clone(),
+            place: self.site.backend.place.clone(),
+        };
+        Ok(self.app.open(stack, &site).await?)
+    }
+
+    /// Returns the app.
+    pub(crate) fn app(&self) -> &App {
+        &self.app
     }
 }

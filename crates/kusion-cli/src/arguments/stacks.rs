@@ -1,11 +1,11 @@
 //! Which stacks are meant, and how they compile.
 
 use super::{SiteArgs, ViewArgs};
-use crate::desk::Place;
 use crate::failure::{Exit, Failure};
 use crate::view::View;
-use crate::work;
+use crate::interrupt;
 use base_system::{OsSystem, System as _};
+use kusion_app::OpenStack;
 use kusion_generate::{CompileOptions, Compiled, Stack, compile, find, trace};
 use kusion_model::Origins;
 use std::fmt::Write as _;
@@ -127,13 +127,13 @@ impl StackArgs {
     /// Opens the one stack that is meant, and shows something of it.
     pub(crate) fn read(
         &self,
-        show: impl AsyncFnOnce(&Arc<View>, &Place) -> Result<(), Failure>,
+        show: impl AsyncFnOnce(&Arc<View>, &OpenStack) -> Result<(), Failure>,
     ) -> Result<Exit, Failure> {
         self.view.show(|view| {
-            work::read(async {
+            interrupt::read(async {
                 let stack = self.folders.find_one()?;
-                let place = self.site.desk(view)?.open(&stack).await?;
-                show(view, &place).await.map(|()| Exit::Success)
+                let open = self.site.opener(view)?.open(&stack).await?;
+                show(view, &open).await.map(|()| Exit::Success)
             })
         })
     }

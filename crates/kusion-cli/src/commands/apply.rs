@@ -1,12 +1,11 @@
 //! `kusion apply`.
 
-use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs};
-use crate::desk::Place;
+use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs, app};
 use crate::failure::{Exit, Failure};
 use crate::operate::{APPLY, Operating, change};
 use crate::view::{View, report};
-use kusion_engine::{EngineError, Report, read_plan};
-use kusion_generate::Compiled;
+use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, read_plans};
+use kusion_generate::{Compiled, Stack};
 use kusion_model::Plan;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,14 +27,17 @@ pub(crate) struct Args {
     #[arg(
         long = "plan",
         value_name = "FILE",
-        conflicts_with_all = ["targets", "ignore_fields", "arguments", "settings", "overrides"]
+        conflicts_with_all = [
+            "targets", "ignore_fields", "force_conflicts", "allow_mass_delete", "allow_delete",
+            "move_to_cluster", "arguments", "settings", "overrides",
+        ]
     )]
     saved: Option<PathBuf>,
     #[command(flatten)]
     view: ViewArgs,
 }
 
-/// Brings stacks to what they compile to, one after the other.
+/// Applies stacks, one after the other.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.view.show(|view| match &args.saved {
         Some(file) => apply_saved(args, view, file),
@@ -45,37 +47,31 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let compiled = args.source.compile()?;
-    change(view, &args.site, &args.change, async |desk, stop| {
+    change(view, &args.site, &args.change, async |opener, stop| {
         let mut last = None;
         for (number, stack) in compiled.iter().enumerate() {
             view.compiled(stack);
-            let place = desk.open(&stack.stack).await?;
-            let operating = Operating::new(view, &place, &args.change, APPLY, stop);
-            let (spec, origins, options) = (&stack.spec, &stack.origins, operating.options());
-            let done =
-                place.engine.apply(&place.key, spec, origins, options, &operating.ask()).await;
-            let exit = finish(args, &operating, done).await?;
+            let open = opener.open(&stack.stack).await?;
+            let operating = Operating::new(view, &open, &args.change, APPLY, stop);
+            let goal = Goal::Apply { spec: &stack.spec, origins: &stack.origins };
+            let report = operating.run(goal).await?;
+            let exit = finish(args, &operating, report).await?;
             if exit != Exit::Success {
                 tell_of_others(view, &compiled[number + 1..]);
                 return Ok(exit);
             }
-            last = Some(place);
+            last = Some(open);
         }
-        if let Some(place) = last.filter(|it| args.watch && it.cluster.sandbox.is_some()) {
+        if let Some(open) = last.filter(|it| args.watch && it.cluster.sandbox.is_some()) {
             let arguments = format!("{}{}", args.source.folders.words(), args.site.cluster.words());
-            view.text(&report::what_next(&place, &arguments, view.style()));
+            view.text(&report::what_next(&open, &arguments, view.style()));
         }
         Ok(Exit::Success)
     })
 }
 
-/// Shows how an operation ended, and waits until everything is ready where that is wanted.
-async fn finish(
-    args: &Args,
-    operating: &Operating<'_>,
-    done: Result<Report, EngineError>,
-) -> Result<Exit, Failure> {
-    let report = operating.conclude(done)?;
+/// Waits until everything is ready where that is asked for.
+async fn finish(args: &Args, operating: &Operating<'_>, report: Report) -> Result<Exit, Failure> {
     match operating.exit(&report) {
         Exit::Success if args.watch => operating.watch(report.live).await,
         exit => Ok(exit),
@@ -88,41 +84,41 @@ fn tell_of_others(view: &View, others: &[Compiled]) {
             .iter()
             .map(|it| format!("{}/{}", it.stack.project.name, it.stack.name))
             .collect();
-        view.notice(&format!("not begun: {}", names.join(", ")));
+        view.notice(&format!("skipped: {}", names.join(", ")));
     }
 }
 
 fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failure> {
-    let text = fs::read_to_string(file).map_err(Failure::file("read", file))?;
-    let plan = read_plan(&text).map_err(|fault| Failure::SavedPlan(fault.to_string()))?;
+    let bytes = fs::read(file).map_err(Failure::file("read", file))?;
+    let keyed = app(Arc::new(Silent), 1)?;
+    let saved = read_plans(&bytes, keyed.sealer()).map_err(EngineError::from)?;
     // What the project says about its store and cluster holds for saved plans too.
     let stacks = args.source.folders.find()?;
-    let stack = stacks
-        .iter()
-        .find(|it| it.project.name == plan.key.project && it.name == plan.key.stack)
-        .ok_or_else(|| {
-            let key = &plan.key;
-            Failure::SavedPlan(format!("the plan is for {key}; name the folder of that stack"))
-        })?;
-    change(view, &args.site, &args.change, async |desk, stop| {
-        let place = desk.open(stack).await?;
-        check_place(&plan, &place)?;
-        let operating = Operating::new(view, &place, &args.change, APPLY, stop);
-        view.plan(&place.title, &plan, &[]);
-        view.begin(&place.title);
-        let done = place.engine.apply_plan(plan, operating.options()).await;
-        finish(args, &operating, done).await
+    let planned = saved
+        .plans
+        .into_iter()
+        .map(|plan| Ok((stack_of(&stacks, &plan)?, plan)))
+        .collect::<Result<Vec<(&Stack, Plan)>, Failure>>()?;
+    change(view, &args.site, &args.change, async |opener, stop| {
+        for (stack, plan) in planned {
+            let open = opener.open(stack).await?;
+            let operating = Operating::new(view, &open, &args.change, APPLY, stop);
+            let report = operating.run_saved(plan, &saved.digest).await?;
+            let exit = finish(args, &operating, report).await?;
+            if exit != Exit::Success {
+                return Ok(exit);
+            }
+        }
+        Ok(Exit::Success)
     })
 }
 
-/// Checks that a plan was made for the stack at its place.
-fn check_place(plan: &Plan, place: &Place) -> Result<(), Failure> {
-    if plan.key == place.key {
-        return Ok(());
-    }
-    Err(Failure::SavedPlan(if plan.key.cluster == place.key.cluster {
-        format!("the plan is for {}, not for {}", plan.key, place.key)
-    } else {
-        "the plan was made for another cluster".to_owned()
-    }))
+/// Finds the stack that a plan is for.
+fn stack_of<'a>(stacks: &'a [Stack], plan: &Plan) -> Result<&'a Stack, Failure> {
+    let key = &plan.key;
+    let found = stacks.iter().find(|it| it.project.name == key.project && it.name == key.stack);
+    found.ok_or_else(|| {
+        let stack = Box::new(key.clone());
+        Failure::Engine(EngineError::SavedPlan(SavedPlanError::OtherStack { stack }))
+    })
 }

@@ -3,6 +3,7 @@
 use crate::arguments::{ChangeArgs, FolderArgs, SiteArgs, ViewArgs};
 use crate::failure::{Exit, Failure};
 use crate::operate::{DESTROY, Operating, change};
+use kusion_engine::Goal;
 
 /// What is destroyed.
 #[derive(Debug, clap::Args)]
@@ -17,16 +18,16 @@ pub(crate) struct Args {
     view: ViewArgs,
 }
 
-/// Deletes everything of stacks, the last one first.
+/// Deletes all resources of stacks, the last stack first.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.view.show(|view| {
         let stacks = args.folders.find()?;
-        change(view, &args.site, &args.change, async |desk, stop| {
+        change(view, &args.site, &args.change, async |opener, stop| {
             for stack in stacks.iter().rev() {
-                let place = desk.open(stack).await?;
-                let operating = Operating::new(view, &place, &args.change, DESTROY, stop);
-                let (options, ask) = (operating.options(), operating.ask());
-                let exit = operating.end(place.engine.destroy(&place.key, options, &ask).await)?;
+                let open = opener.open(stack).await?;
+                let operating = Operating::new(view, &open, &args.change, DESTROY, stop);
+                let report = operating.run(Goal::Destroy).await?;
+                let exit = operating.exit(&report);
                 if exit != Exit::Success {
                     return Ok(exit);
                 }

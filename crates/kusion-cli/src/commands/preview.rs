@@ -1,12 +1,14 @@
 //! `kusion preview`.
 
-use crate::arguments::{ParallelArgs, PlanArgs, SiteArgs, SourceArgs, ViewArgs};
-use crate::desk::{Desk, Place};
+use crate::arguments::{Opener, ParallelArgs, PlanArgs, SiteArgs, SourceArgs, ViewArgs};
+use crate::daemon::write_private;
 use crate::failure::{Exit, Failure};
-use crate::state::write_private;
+use crate::interrupt;
 use crate::view::View;
-use crate::work;
-use kusion_engine::{Previewed, write_plan};
+use kusion_app::OpenStack;
+use kusion_engine::{Goal, Previewed, write_plans};
+use kusion_generate::Stack;
+use kusion_model::Plan;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,12 +22,19 @@ pub(crate) struct Args {
     #[command(flatten)]
     plan: PlanArgs,
     /// Show what `kusion destroy` would delete
-    #[arg(long, conflicts_with_all = ["arguments", "settings", "overrides"])]
+    #[arg(long, conflicts_with_all = ["arguments", "settings", "overrides", "rollback"])]
     destroy: bool,
-    /// Write the plan of the one stack to a file, for `kusion apply --plan`
+    /// Show what `kusion release rollback REV` would do
+    #[arg(
+        long,
+        value_name = "REV",
+        conflicts_with_all = ["arguments", "settings", "overrides"]
+    )]
+    rollback: Option<u64>,
+    /// Write the plans to a file, for `kusion apply --plan`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Tell by the exit code: 0 if nothing would change, 3 if something would
+    /// Exit with 0 if nothing would change, with 3 if something would
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]
@@ -34,19 +43,23 @@ pub(crate) struct Args {
     view: ViewArgs,
 }
 
-/// Shows what applying or destroying stacks would do.
+/// Shows what applying, destroying or rolling back stacks would do.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.view.show(|view| if args.destroy { destroy(args, view) } else { apply(args, view) })
+    args.view.show(|view| match (args.destroy, args.rollback) {
+        (true, _) => destroy(args, view),
+        (false, Some(to)) => rollback(args, view, to),
+        (false, None) => apply(args, view),
+    })
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let compiled = args.source.compile()?;
-    each(args, view, &compiled, &async |desk, compiled| {
+    each(args, view, &compiled, &async |opener, compiled| {
         view.compiled(compiled);
-        let place = desk.open(&compiled.stack).await?;
-        let (spec, origins, options) = (&compiled.spec, &compiled.origins, args.plan.options());
-        let previewed = place.engine.preview(&place.key, spec, origins, &options).await?;
-        Ok((place, previewed))
+        let open = opener.open(&compiled.stack).await?;
+        let goal = Goal::Apply { spec: &compiled.spec, origins: &compiled.origins };
+        let previewed = open.stack.preview(goal, &args.plan.options()).await?;
+        Ok((open, previewed))
     })
 }
 
@@ -54,44 +67,67 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
 fn destroy(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let mut stacks = args.source.folders.find()?;
     stacks.reverse();
-    each(args, view, &stacks, &async |desk, stack| {
-        let place = desk.open(stack).await?;
-        let previewed = place.engine.preview_destroy(&place.key, &args.plan.options()).await?;
-        Ok((place, previewed))
+    each(args, view, &stacks, &async |opener, stack| {
+        planned(args, opener, stack, Goal::Destroy).await
     })
 }
 
-/// Makes the plan of each stack and shows it.
+fn rollback(args: &Args, view: &Arc<View>, to: u64) -> Result<Exit, Failure> {
+    let stack = args.source.folders.find_one()?;
+    each(args, view, &[stack], &async |opener, stack| {
+        planned(args, opener, stack, Goal::Rollback { to }).await
+    })
+}
+
+async fn planned(
+    args: &Args,
+    opener: &mut Opener<'_>,
+    stack: &Stack,
+    goal: Goal<'_>,
+) -> Result<(OpenStack, Previewed), Failure> {
+    let open = opener.open(stack).await?;
+    let previewed = open.stack.preview(goal, &args.plan.options()).await?;
+    Ok((open, previewed))
+}
+
+/// Makes the plan of each stack, shows it, and saves them all where that is asked for.
 fn each<T>(
     args: &Args,
     view: &Arc<View>,
     stacks: &[T],
-    plan: &impl AsyncFn(&mut Desk<'_>, &T) -> Result<(Place, Previewed), Failure>,
+    plan: &impl AsyncFn(&mut Opener<'_>, &T) -> Result<(OpenStack, Previewed), Failure>,
 ) -> Result<Exit, Failure> {
-    if args.save.is_some() && stacks.len() != 1 {
-        return Err(Failure::OneStack(stacks.len()));
-    }
-    let mut desk = Desk::new(view, &args.site, args.parallel.count())?;
-    work::read(async {
+    let mut opener = args.site.opener_with(view, args.parallel.count())?;
+    let (exit, plans) = interrupt::read(async {
         let mut exit = Exit::Success;
+        let mut plans = Vec::new();
         for stack in stacks {
-            let (place, previewed) = plan(&mut desk, stack).await?;
-            exit = exit.worse(show(args, view, &place, &previewed)?);
+            let (open, previewed) = plan(&mut opener, stack).await?;
+            exit = exit.worse(show(args, view, &open, &previewed));
+            plans.push(previewed.plan);
         }
-        Ok(exit)
-    })
+        Ok((exit, plans))
+    })?;
+    if let Some(file) = &args.save
+        && exit != Exit::Failed
+    {
+        save(view, &opener, file, &plans)?;
+    }
+    Ok(exit)
 }
 
-fn show(args: &Args, view: &View, place: &Place, previewed: &Previewed) -> Result<Exit, Failure> {
-    view.plan(&place.title, &previewed.plan, &previewed.refusals);
-    if !previewed.refusals.is_empty() {
-        return Ok(Exit::Failed);
+fn show(args: &Args, view: &View, open: &OpenStack, previewed: &Previewed) -> Exit {
+    view.plan(&open.title(), &previewed.plan, &previewed.refusals);
+    match previewed.plan.is_empty() {
+        _ if !previewed.refusals.is_empty() => Exit::Failed,
+        false if args.exit_code => Exit::Changes,
+        _ => Exit::Success,
     }
-    if let Some(file) = &args.save {
-        write_private(file, &write_plan(&previewed.plan))?;
-        let next = format!("plan saved; run it with `kusion apply --plan {}`\n", file.display());
-        view.text(&next);
-    }
-    let is_told = args.exit_code && !previewed.plan.is_empty();
-    Ok(if is_told { Exit::Changes } else { Exit::Success })
+}
+
+fn save(view: &View, opener: &Opener<'_>, file: &PathBuf, plans: &[Plan]) -> Result<(), Failure> {
+    write_private(file, &write_plans(plans, opener.app().sealer()))?;
+    let file = crate::arguments::quoted(&file.display().to_string());
+    view.text(&format!("plan saved; run it with `kusion apply --plan {file}`\n"));
+    Ok(())
 }

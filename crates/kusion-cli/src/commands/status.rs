@@ -1,15 +1,14 @@
 //! `kusion status`.
 
 use crate::arguments::StackArgs;
-use crate::desk::Place;
 use crate::failure::{Exit, Failure};
 use crate::view::board::related_line;
 use crate::view::style::{Role, one_line, pad};
 use crate::view::{View, words};
-use crate::work;
+use crate::interrupt;
+use kusion_app::{OpenStack, wire};
 use kusion_engine::ResourceStatus;
 use kusion_model::{HealthState, ResourceId};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
@@ -23,50 +22,35 @@ pub(crate) struct Args {
 
 type Resources = BTreeMap<ResourceId, ResourceStatus>;
 
-/// Shows what stacks own and how it fares.
+/// Shows the resources of stacks and their health.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.stacks.view.show(|view| status(args, view))
 }
 
 fn status(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let stacks = args.stacks.folders.find()?;
-    let mut desk = args.stacks.site.desk(view)?;
-    work::read(async {
+    let mut opener = args.stacks.site.opener(view)?;
+    interrupt::read(async {
         for stack in &stacks {
-            let place = desk.open(stack).await?;
-            let resources = place.engine.status(&place.key).await?;
-            view.json(&json(&place, &resources));
-            view.text(&text(view, &place, &resources));
+            let open = opener.open(stack).await?;
+            let resources = open.stack.status().await?;
+            view.json(&wire::StatusLine::new(open.key(), &resources));
+            view.text(&text(view, &open, &resources));
         }
         Ok(Exit::Success)
     })
 }
 
-fn json(place: &Place, resources: &Resources) -> Value {
-    let resources: Vec<Value> = resources
-        .iter()
-        .map(|(id, status)| {
-            json!({
-                "id": id,
-                "revision": status.state.revision,
-                "health": status.health,
-                "related": status.related,
-            })
-        })
-        .collect();
-    json!({"event": "status", "stack": place.key, "resources": resources})
-}
-
-fn text(view: &View, place: &Place, resources: &Resources) -> String {
+fn text(view: &View, open: &OpenStack, resources: &Resources) -> String {
     let style = view.style();
-    let mut lines = vec![style.paint(Role::Heading, &place.title)];
+    let mut lines = vec![style.paint(Role::Heading, &open.title())];
     if resources.is_empty() {
         lines.push("  nothing is applied here".to_owned());
     }
     let width = resources.keys().map(|id| id.as_str().width()).max().unwrap_or(0);
     for (id, status) in resources {
         let (mark, role, words) = match &status.health {
-            None => ("?", Role::Bad, "gone: the next apply makes it again".to_owned()),
+            None => ("?", Role::Bad, "missing; the next apply will recreate it".to_owned()),
             Some(health) => {
                 let (mark, _, role) = words::of_state(health.state);
                 (mark, role, words::of_health(health))

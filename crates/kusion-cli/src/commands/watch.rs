@@ -4,7 +4,7 @@ use crate::arguments::{FolderArgs, SiteArgs, ViewArgs};
 use crate::failure::{Exit, Failure};
 use crate::operate::watched;
 use crate::view::View;
-use crate::work;
+use crate::interrupt;
 use futures::future::join_all;
 use kusion_engine::{Stop, WatchOptions};
 use std::sync::Arc;
@@ -23,26 +23,26 @@ pub(crate) struct Args {
     view: ViewArgs,
 }
 
-/// Shows how stacks fare, until it is interrupted.
+/// Shows the health of stacks until it is interrupted.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.view.show(|view| watch(args, view))
 }
 
 fn watch(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let stacks = args.folders.find()?;
-    let mut desk = args.site.desk(view)?;
-    let ends = work::read(async {
-        let mut places = Vec::new();
+    let mut opener = args.site.opener(view)?;
+    let ends = interrupt::read(async {
+        let mut opened = Vec::new();
         for stack in &stacks {
-            places.push(desk.open(stack).await?);
+            opened.push(opener.open(stack).await?);
         }
-        let titles: Vec<String> = places.iter().map(|it| it.key.to_string()).collect();
-        view.begin(&format!("watching {}", titles.join(", ")));
+        let keys: Vec<_> = opened.iter().map(|it| it.key().clone()).collect();
+        let titles: Vec<String> = keys.iter().map(ToString::to_string).collect();
+        view.begin_several(&keys, &format!("watching {}", titles.join(", ")));
         let options =
             WatchOptions { timeout: None, forever: !args.until_ready, stop: Stop::default() };
-        let watches = places.iter().map(|it| it.engine.watch_stack(&it.key, &options));
-        let ends = join_all(watches).await;
-        Ok(places.into_iter().zip(ends).collect::<Vec<_>>())
+        let ends = join_all(opened.iter().map(|it| it.stack.watch(&options))).await;
+        Ok(opened.into_iter().zip(ends).collect::<Vec<_>>())
     });
     view.end();
     let ends = match ends {
@@ -51,8 +51,8 @@ fn watch(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         other => other?,
     };
     let mut exit = Exit::Success;
-    for (place, end) in ends {
-        exit = exit.worse(watched(view, &place, &end?));
+    for (open, end) in ends {
+        exit = exit.worse(watched(view, &open, &end?));
     }
     Ok(exit)
 }

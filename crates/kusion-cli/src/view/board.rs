@@ -3,8 +3,8 @@
 use super::style::{Role, Style, fit, one_line, pad};
 use super::words::{self, count, of_action, of_duration, of_state};
 use jiff::Timestamp;
-use kusion_engine::{Event, Outcome, RelatedObject};
-use kusion_model::{Action, Health, HealthState, ResourceId};
+use kusion_engine::{Event, Outcome, RelatedObject, StampedEvent};
+use kusion_model::{Action, Health, HealthState, ResourceId, StackKey};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthStr as _;
@@ -13,14 +13,16 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 /// The time that one picture of the spinner lasts.
 const BEAT: Duration = Duration::from_millis(100);
 
-/// What happens to the resources of a stack.
+/// What happens to the resources of stacks.
 #[derive(Debug)]
 pub(crate) struct Board {
     title: String,
+    /// Whether rows say which stack they belong to.
+    has_several: bool,
     since: Instant,
     n_steps: usize,
     n_ended: usize,
-    rows: BTreeMap<ResourceId, Row>,
+    rows: BTreeMap<(StackKey, ResourceId), Row>,
 }
 
 #[derive(Debug)]
@@ -45,10 +47,11 @@ pub(crate) struct Frame {
 }
 
 impl Board {
-    /// Makes an empty board.
-    pub(crate) fn new(title: &str, now: Instant) -> Self {
+    /// Makes an empty board for one stack, or for several.
+    pub(crate) fn new(title: &str, has_several: bool, now: Instant) -> Self {
         let rows = BTreeMap::new();
-        Self { title: title.to_owned(), since: now, n_steps: 0, n_ended: 0, rows }
+        let title = title.to_owned();
+        Self { title, has_several, since: now, n_steps: 0, n_ended: 0, rows }
     }
 
     /// Returns since when it shows something.
@@ -57,30 +60,31 @@ impl Board {
     }
 
     /// Notes what happened.
-    pub(crate) fn take(&mut self, event: &Event, now: Instant) {
-        match event {
-            Event::Opened { steps, .. } => self.n_steps = *steps,
-            Event::Started { id, action } => {
+    pub(crate) fn take(&mut self, stamped: &StampedEvent, now: Instant) {
+        let name = |id: &ResourceId| (stamped.stack.clone(), id.clone());
+        match &stamped.event {
+            Event::ReleaseOpened { steps, .. } => self.n_steps = *steps,
+            Event::StepStarted { id, action } => {
                 let row = Row::Step { action: *action, since: now, note: String::new() };
-                self.rows.insert(id.clone(), row);
+                self.rows.insert(name(id), row);
             }
-            Event::Retried { id, message, .. } => {
-                if let Some(Row::Step { note, .. }) = self.rows.get_mut(id) {
-                    *note = format!("again, after: {}", one_line(message));
+            Event::StepRetried { id, message, .. } => {
+                if let Some(Row::Step { note, .. }) = self.rows.get_mut(&name(id)) {
+                    *note = format!("retrying after: {}", one_line(message));
                 }
             }
-            Event::Ended { id, outcome, .. } => {
+            Event::StepEnded { id, outcome, .. } => {
                 self.n_ended += usize::from(*outcome != Outcome::Skipped);
-                self.rows.remove(id);
+                self.rows.remove(&name(id));
             }
-            Event::Progress { id, health, related } => {
+            Event::Health { id, health, related } => {
                 let row = Row::Watched { health: health.clone(), related: related.clone() };
-                self.rows.insert(id.clone(), row);
+                self.rows.insert(name(id), row);
             }
-            Event::Taken { .. }
+            Event::Locked
             | Event::Recovered { .. }
-            | Event::Warned { .. }
-            | Event::Closed { .. } => {}
+            | Event::Warning { .. }
+            | Event::ReleaseClosed { .. } => {}
         }
     }
 
@@ -88,17 +92,18 @@ impl Board {
     /// first, no more than fits.
     pub(crate) fn lines(&self, frame: Frame, style: Style) -> Vec<String> {
         let room = frame.lines.saturating_sub(2).max(1);
-        let mut rows: Vec<(&ResourceId, &Row)> = self.rows.iter().collect();
+        let mut rows: Vec<(String, &Row)> =
+            self.rows.iter().map(|(name, row)| (self.label(name), row)).collect();
         rows.sort_by_key(|(_, row)| row.rank());
         let n_hidden = rows.len().saturating_sub(room);
         let n_hidden = if n_hidden > 0 { n_hidden + 1 } else { 0 };
         rows.truncate(rows.len() - n_hidden.min(rows.len()));
         let mut left = room - rows.len().min(room) - usize::from(n_hidden > 0).min(room);
-        let width = rows.iter().map(|(id, _)| id.as_str().width()).max().unwrap_or(0);
+        let width = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
         let width = width.min(frame.columns / 2);
         let mut lines = vec![self.head(frame, style)];
-        for (id, row) in rows {
-            lines.push(row.line(id, width, frame, style));
+        for (label, row) in rows {
+            lines.push(row.line(&label, width, frame, style));
             let Row::Watched { related, .. } = row else { continue };
             let n_shown = related.len().min(left);
             left -= n_shown;
@@ -108,6 +113,11 @@ impl Board {
             lines.push(style.paint(Role::Muted, &format!("  … and {n_hidden} more")));
         }
         lines
+    }
+
+    /// Names a resource; with its stack where there are several.
+    fn label(&self, (stack, id): &(StackKey, ResourceId)) -> String {
+        if self.has_several { format!("{stack}  {id}") } else { id.to_string() }
     }
 
     fn head(&self, frame: Frame, style: Style) -> String {
@@ -139,8 +149,8 @@ impl Row {
         }
     }
 
-    fn line(&self, id: &ResourceId, width: usize, frame: Frame, style: Style) -> String {
-        let id = pad(&fit(&one_line(id.as_str()), width), width);
+    fn line(&self, label: &str, width: usize, frame: Frame, style: Style) -> String {
+        let id = pad(&fit(&one_line(label), width), width);
         let (mark, role, text) = match self {
             Self::Step { action, since, note } => {
                 let words = of_action(*action);
@@ -184,6 +194,18 @@ mod tests {
         Frame { columns: 60, lines, now, clock }
     }
 
+    /// Tells a board of an event of a stack.
+    fn take(board: &mut Board, event: Event, now: Instant) {
+        take_of(board, "dev", event, now);
+    }
+
+    fn take_of(board: &mut Board, stack: &str, event: Event, now: Instant) {
+        let stack = StackKey::new("shop", stack, kusion_model::Place::Main);
+        let operation_id = kusion_model::OperationId::new("1");
+        let (seq, time) = (1, String::new());
+        board.take(&StampedEvent { stack, operation_id, seq, time, event }, now);
+    }
+
     fn pod(name: &str, health: Health) -> RelatedObject {
         let created = Some("2026-01-01T00:00:30Z".to_owned());
         RelatedObject { kind: "Pod".into(), name: name.into(), depth: 1, health, created }
@@ -192,34 +214,28 @@ mod tests {
     #[test]
     fn the_board_shows_running_steps_and_what_objects_own() {
         let start = Instant::now();
-        let mut board = Board::new("shop/dev", start);
+        let mut board = Board::new("shop/dev", false, start);
         let (a, b, c) = (ResourceId::new("a"), ResourceId::new("bb"), ResourceId::new("c"));
-        board.take(
-            &Event::Opened { revision: 1, operation: kusion_model::Operation::Apply, steps: 3 },
-            start,
-        );
-        board.take(&Event::Started { id: a.clone(), action: Action::Create }, start);
-        board.take(&Event::Started { id: b.clone(), action: Action::Update }, start);
-        let ended = Event::Ended {
+        take(&mut board, Event::ReleaseOpened { revision: 1, operation: kusion_model::Operation::Apply, steps: 3 }, start);
+        take(&mut board, Event::StepStarted { id: a.clone(), action: Action::Create }, start);
+        take(&mut board, Event::StepStarted { id: b.clone(), action: Action::Update }, start);
+        let ended = Event::StepEnded {
             id: a.clone(),
             action: Action::Create,
             outcome: Outcome::Done,
             message: String::new(),
             warnings: Vec::new(),
         };
-        board.take(&ended, start);
+        take(&mut board, ended, start);
         let later = start + Duration::from_secs(2);
         let lines = board.lines(frame(later, 10), Style::default());
         assert_eq!(lines, ["⠋ shop/dev  1 of 3 steps  2s", "  ⠋ bb  changing 2s"]);
-        let ready = Event::Progress { id: a, health: Health::ready(""), related: Vec::new() };
-        board.take(&ready, start);
-        board.take(
-            &Event::Progress { id: b, health: Health::ready("ok"), related: Vec::new() },
-            start,
-        );
+        let ready = Event::Health { id: a, health: Health::ready(""), related: Vec::new() };
+        take(&mut board, ready, start);
+        take(&mut board, Event::Health { id: b, health: Health::ready("ok"), related: Vec::new() }, start);
         let health = Health::failed("ImagePullBackOff", "no image");
         let related = vec![pod("c-1", health.clone())];
-        board.take(&Event::Progress { id: c, health, related }, start);
+        take(&mut board, Event::Health { id: c, health, related }, start);
         let lines = board.lines(frame(later, 10), Style::default());
         assert_eq!(
             lines,
@@ -234,15 +250,33 @@ mod tests {
     }
 
     #[test]
+    fn equal_ids_of_two_stacks_stay_apart() {
+        let start = Instant::now();
+        let mut board = Board::new("watching", true, start);
+        for (stack, health) in [("dev", Health::ready("")), ("prod", Health::progressing("0 of 1"))]
+        {
+            let event = Event::Health { id: ResourceId::new("a"), health, related: Vec::new() };
+            take_of(&mut board, stack, event, start);
+        }
+        let lines = board.lines(frame(start, 10), Style::default());
+        let expected = [
+            "⠋ watching  1 of 2 ready  0s",
+            "  ◌ shop/prod  a  progressing: 0 of 1",
+            "  ● shop/dev  a   ready",
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
     fn the_board_is_never_higher_or_wider_than_the_terminal() {
         let start = Instant::now();
-        let mut board = Board::new("shop/dev", start);
+        let mut board = Board::new("shop/dev", false, start);
         for number in 0..50 {
             let id = ResourceId::new(format!("apps/v1:Deployment:日本語:name-{number:0>60}"));
             let related =
                 vec![pod("x", Health::progressing("waiting for a very long time to come"))];
             let health = Health::progressing("1 of 3 new pods are available, and so on and on");
-            board.take(&Event::Progress { id, health, related }, start);
+            take(&mut board, Event::Health { id, health, related }, start);
         }
         for height in [1, 2, 3, 5, 24, 51, 60, 200] {
             let lines = board.lines(frame(start, height), Style::default());

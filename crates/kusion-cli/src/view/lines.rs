@@ -7,27 +7,32 @@ use std::fmt::Write as _;
 
 /// Whether a board shows an event, so that it needs no line beside it.
 pub(crate) fn is_on_board(event: &Event) -> bool {
-    matches!(event, Event::Started { .. } | Event::Retried { .. } | Event::Progress { .. })
+    matches!(
+        event,
+        Event::StepStarted { .. } | Event::StepRetried { .. } | Event::Health { .. }
+    )
 }
 
 /// Writes an event as a line; none if it says nothing to people.
 pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
     Some(match event {
         // The report tells of the end of a release, and the progress of what is warned of.
-        Event::Taken { .. } | Event::Closed { .. } | Event::Warned { .. } => return None,
+        Event::Locked | Event::ReleaseClosed { .. } | Event::Warning { .. } => return None,
         Event::Recovered { id, action, exists } => {
             let found = if *exists { "it exists" } else { "it does not exist" };
-            format!("looked into an interrupted `{}` of {id}: {found}", of_action(*action).verb)
+            format!("checked an interrupted {} of {id}: {found}", of_action(*action).verb)
         }
-        Event::Opened { revision, operation, steps } => {
+        Event::ReleaseOpened { revision, operation, steps } => {
             let operation = words::of_operation(*operation);
-            format!("release {revision}: {operation}, {}", count(*steps, "step"))
+            // How many steps an interrupted release would have had is not known.
+            let steps = if *steps == 0 { String::new() } else { format!(", {}", count(*steps, "step")) };
+            format!("release {revision}: {operation}{steps}")
         }
-        Event::Started { id, action } => format!("{} {id}", of_action(*action).doing),
-        Event::Retried { id, message, pause_ms } => {
-            format!("trying {id} again in {pause_ms} ms: {}", one_line(message))
+        Event::StepStarted { id, action } => format!("{} {id}", of_action(*action).doing),
+        Event::StepRetried { id, message, pause_ms } => {
+            format!("retrying {id} in {pause_ms} ms: {}", one_line(message))
         }
-        Event::Ended { id, action, outcome, message, warnings } => {
+        Event::StepEnded { id, action, outcome, message, warnings } => {
             let words = of_action(*action);
             let message = one_line(message);
             let mut line = match outcome {
@@ -41,7 +46,7 @@ pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
                 }
                 Outcome::Unknown => {
                     let unknown = style.paint(Role::Bad, "unknown");
-                    format!("{unknown} whether to {} {id} had an effect: {message}", words.verb)
+                    format!("{unknown}: {} {id} may or may not have been done: {message}", words.verb)
                 }
             };
             for warning in warnings {
@@ -49,7 +54,7 @@ pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
             }
             line
         }
-        Event::Progress { id, health, .. } => format!("{id}: {}", words::of_health(health)),
+        Event::Health { id, health, .. } => format!("{id}: {}", words::of_health(health)),
     })
 }
 
@@ -65,9 +70,9 @@ mod tests {
     #[test]
     fn events_are_lines() {
         let id = ResourceId::new("v1:Pod:a:b");
-        let started = Event::Started { id: id.clone(), action: Action::Delete };
+        let started = Event::StepStarted { id: id.clone(), action: Action::Delete };
         check(&started, "deleting v1:Pod:a:b");
-        let ended = Event::Ended {
+        let ended = Event::StepEnded {
             id: id.clone(),
             action: Action::Update,
             outcome: Outcome::Failed,
@@ -76,7 +81,7 @@ mod tests {
         };
         check(&ended, "failed to change v1:Pod:a:b: no way\n  warning: old\\u{7}");
         let health = Health::progressing("0 of 1");
-        let progress = Event::Progress { id, health, related: Vec::new() };
+        let progress = Event::Health { id, health, related: Vec::new() };
         check(&progress, "v1:Pod:a:b: progressing: 0 of 1");
     }
 }

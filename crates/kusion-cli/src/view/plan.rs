@@ -1,11 +1,10 @@
-//! Plans as text and as JSON.
+//! Plans as text.
 
 use super::style::{Role, Style, one_line, pad};
 use super::words::{self, of_action};
-use kusion_model::{Action, FieldChange, Operation, Plan, Shown, StackKey, Step};
-use kusion_plan::Refusal;
-use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use kusion_app::secrets::hide;
+use kusion_model::{Action, FieldChange, Note, Plan, Shown, Step};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -34,13 +33,14 @@ pub(crate) fn text(plan: &Plan, style: Style) -> String {
         for change in &step.changes {
             let _ = writeln!(text, "      {}", field(change, style));
         }
-        for note in step.notes.iter().filter(|it| notes[it.as_str()] < OFTEN) {
-            let note = format!("note: {}", one_line(note));
+        for note in step.notes.iter().filter(|it| notes[*it] < OFTEN) {
+            let note = format!("note: {}", one_line(&words::of_note(note)));
             let _ = writeln!(text, "      {}", style.paint(Role::Muted, &note));
         }
     }
     for (note, count) in notes.into_iter().filter(|(_, count)| *count >= OFTEN) {
-        let note = format!("note on {}: {}", words::count(count, "resource"), one_line(note));
+        let note = one_line(&words::of_note(note));
+        let note = format!("note on {}: {note}", words::count(count, "resource"));
         let _ = writeln!(text, "  {}", style.paint(Role::Muted, &note));
     }
     text.push_str(&summary(plan));
@@ -49,10 +49,10 @@ pub(crate) fn text(plan: &Plan, style: Style) -> String {
 }
 
 /// Counts how often each note is made.
-fn note_counts<'a>(steps: &[&'a Step]) -> BTreeMap<&'a str, usize> {
+fn note_counts<'a>(steps: &[&'a Step]) -> BTreeMap<&'a Note, usize> {
     let mut counts = BTreeMap::new();
     for note in steps.iter().flat_map(|it| &it.notes) {
-        *counts.entry(note.as_str()).or_default() += 1;
+        *counts.entry(note).or_default() += 1;
     }
     counts
 }
@@ -123,92 +123,17 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// A plan for programs: the same for the same inputs, without secrets. Written step by step, so
-/// that a large plan is not held twice.
-#[derive(Serialize)]
-#[serde(tag = "event", rename = "plan")]
-pub(crate) struct PlanEvent<'a> {
-    counts: Map<String, Value>,
-    plan: ShownPlan<'a>,
-    refusals: Vec<String>,
-}
-
-impl<'a> PlanEvent<'a> {
-    /// Makes the event of a plan and of what guards forbid of it.
-    pub(crate) fn new(plan: &'a Plan, refusals: &[Refusal]) -> Self {
-        let counts = [
-            ("create", Action::Create),
-            ("adopt", Action::Adopt),
-            ("update", Action::Update),
-            ("replace", Action::Replace),
-            ("delete", Action::Delete),
-            ("forget", Action::Forget),
-            ("keep", Action::Keep),
-        ];
-        let counts = counts.map(|(name, action)| (name.to_owned(), plan.count(action).into()));
-        Self {
-            counts: counts.into_iter().collect(),
-            plan: ShownPlan {
-                version: plan.version,
-                key: &plan.key,
-                operation: plan.operation,
-                state_seq: plan.state_seq,
-                spec_digest: &plan.spec_digest,
-                steps: ShownSteps(&plan.steps),
-            },
-            refusals: refusals.iter().map(ToString::to_string).collect(),
-        }
-    }
-}
-
-/// A [`Plan`] without secrets.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ShownPlan<'a> {
-    version: u32,
-    key: &'a StackKey,
-    operation: Operation,
-    state_seq: u64,
-    spec_digest: &'a str,
-    steps: ShownSteps<'a>,
-}
-
-struct ShownSteps<'a>(&'a [Step]);
-
-impl Serialize for ShownSteps<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|step| {
-            let mut value = json!(step);
-            hide(&mut value, &|hash| json!({"$secret": hash}));
-            value
-        }))
-    }
-}
-
-/// Puts something else in the place of sealed values and hashes of secrets.
-pub(crate) fn hide(value: &mut Value, instead: &dyn Fn(&Value) -> Value) {
-    match value {
-        Value::Object(map) => {
-            let sealed = map.get("$sealed").map(|it| it.get("hash").unwrap_or(&Value::Null));
-            if let Some(hash) = sealed.or(map.get("$secret")).filter(|_| map.len() == 1) {
-                *value = instead(hash);
-                return;
-            }
-            map.values_mut().for_each(|inner| hide(inner, instead));
-        }
-        Value::Array(items) => items.iter_mut().for_each(|inner| hide(inner, instead)),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kusion_model::{FieldPath, Operation, Origin, Reason, ResourceId, ResourceType, StackKey};
+    use kusion_model::{
+        FieldPath, Operation, Origin, Place, Reason, ResourceId, ResourceType, StackKey,
+    };
+    use serde_json::json;
 
     fn step(id: &str, action: Action, reason: Reason, changes: Vec<FieldChange>) -> Step {
-        let kubernetes = ResourceType::kubernetes();
-        Step { changes, ..Step::new(ResourceId::new(id), kubernetes, action, reason) }
+        let resource_type = ResourceType::new("Test");
+        Step { changes, ..Step::new(ResourceId::new(id), resource_type, action, reason) }
     }
 
     fn change(path: &str, before: Option<Shown>, after: Option<Shown>) -> FieldChange {
@@ -217,13 +142,7 @@ mod tests {
     }
 
     fn plan(steps: Vec<Step>) -> Plan {
-        let key = StackKey {
-            project: "p".into(),
-            stack: "s".into(),
-            cell: String::new(),
-            cluster: "c".into(),
-        };
-        Plan::new(key, Operation::Apply, steps)
+        Plan::new(StackKey::new("p", "s", Place::Main), Operation::Apply, steps)
     }
 
     fn secret(hash: &str) -> Shown {
@@ -240,23 +159,23 @@ mod tests {
             change("new", None, plain(json!({"k": {"$secret": "h"}}))),
             change("later", None, Some(Shown::Later("$kusion_path.a".into()))),
         ];
-        let mut gone = step("c", Action::Delete, Reason::Unwanted, Vec::new());
-        gone.notes.push("its\nnote".into());
+        let mut gone = step("c", Action::Delete, Reason::Removed, Vec::new());
+        gone.notes.push(Note::Warning { message: "its\nnote".into() });
         let plan = plan(vec![
-            step("a", Action::Create, Reason::Vanished, Vec::new()),
+            step("a", Action::Create, Reason::Missing, Vec::new()),
             step("b", Action::Update, Reason::Differs, changes),
             gone,
             step("d", Action::Keep, Reason::Same, Vec::new()),
         ]);
-        let expected = r#"  + create  a  (it was there and is gone)
+        let expected = r#"  + create  a  (deleted outside this stack)
   ~ change  b
       replicas: 1 → 2  main.k:4
       token: (secret, changed)  main.k:4
       old: "x" → (none)  main.k:4
       new: {"k":"(secret)"}  main.k:4
       later: (known later: $kusion_path.a)  main.k:4
-  - delete  c  (the stack no longer wants it)
-      note: its note
+  - delete  c  (no longer in the stack)
+      note: warning: its note
 1 to create, 1 to change, 1 to delete; 1 unchanged
 "#;
         assert_eq!(text(&plan, Style::default()), expected);
@@ -266,11 +185,11 @@ mod tests {
     fn a_note_on_many_resources_is_shown_once() {
         let steps = ["a", "b", "c"].map(|id| {
             let mut step = step(id, Action::Create, Reason::New, Vec::new());
-            step.notes.push("checked later".into());
+            step.notes.push(Note::Warning { message: "checked later".into() });
             step
         });
         let text = text(&plan(steps.to_vec()), Style::default());
-        assert!(text.ends_with("c\n  note on 3 resources: checked later\n3 to create\n"), "{text}");
+        assert!(text.ends_with("c\n  note on 3 resources: warning: checked later\n3 to create\n"), "{text}");
         assert_eq!(text.matches("checked").count(), 1);
     }
 
@@ -279,12 +198,5 @@ mod tests {
         let keep = step("d", Action::Keep, Reason::Same, Vec::new());
         assert_eq!(text(&plan(vec![keep]), Style::default()), "no changes; 1 unchanged\n");
         assert_eq!(summary(&plan(Vec::new())), "nothing to do");
-    }
-
-    #[test]
-    fn sealed_values_are_not_in_the_json() {
-        let mut value = json!({"a": [{"$sealed": {"hash": "h", "data": "bytes"}}]});
-        hide(&mut value, &|hash| json!({"$secret": hash}));
-        assert_eq!(value, json!({"a": [{"$secret": "h"}]}));
     }
 }

@@ -5,10 +5,9 @@ use super::board::related_line;
 use super::style::{Role, Style, one_line};
 use super::words::{self, count, of_action};
 use crate::arguments::quoted;
-use crate::desk::Place;
+use kusion_app::OpenStack;
 use kusion_engine::{Finding, Outcome, RelatedObject, Report, WatchEnd};
 use kusion_model::HealthState;
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// The most failures that are repeated at the end.
@@ -54,30 +53,30 @@ pub(crate) fn of_operation(report: &Report, style: Style) -> String {
 }
 
 /// Says how watching ended: what failed, why, and what to run next.
-pub(crate) fn of_watch(view: &View, place: &Place, end: &WatchEnd) -> String {
+pub(crate) fn of_watch(view: &View, open: &OpenStack, end: &WatchEnd) -> String {
     let style = view.style();
     match end {
         WatchEnd::Ready => format!("{}\n", style.paint(Role::Good, "everything is ready")),
-        WatchEnd::Stopped => "watching was stopped; what was applied stays\n".to_owned(),
+        WatchEnd::Stopped => "stopped watching; what was applied stays\n".to_owned(),
         WatchEnd::Failed(findings) => {
             let head = format!("{} cannot get ready", count(findings.len(), "resource"));
-            of_findings(view, place, &head, findings)
+            of_findings(view, open, &head, findings)
         }
         WatchEnd::TimedOut(findings) => {
-            let head = format!("the time is over: {} not ready", count(findings.len(), "resource"));
-            of_findings(view, place, &head, findings)
+            let head = format!("timed out: {} not ready", count(findings.len(), "resource"));
+            of_findings(view, open, &head, findings)
         }
     }
 }
 
-fn of_findings(view: &View, place: &Place, head: &str, findings: &[Finding]) -> String {
+fn of_findings(view: &View, open: &OpenStack, head: &str, findings: &[Finding]) -> String {
     let style = view.style();
     let mut text = format!("{}\n", style.paint(Role::Bad, head));
     let mut pod = None;
     for finding in findings.iter().take(MOST) {
         let mark = style.paint(Role::Bad, "✗");
         let _ = writeln!(text, "  {mark} {}: {}", finding.id, one_line(&finding.message));
-        let related = view.last_seen(&finding.id).map(|(_, it)| it).unwrap_or_default();
+        let related = view.last_seen(open.key(), &finding.id).map(|(_, it)| it).unwrap_or_default();
         let is_worth_a_look = |it: &&RelatedObject| {
             it.health.state != HealthState::Ready || !it.health.warnings.is_empty()
         };
@@ -93,14 +92,14 @@ fn of_findings(view: &View, place: &Place, head: &str, findings: &[Finding]) -> 
     }
     text.push_str("to find out more:\n");
     if let Some((namespace, pod)) = pod {
-        text.push_str(&of_pod(place, namespace, &pod));
+        text.push_str(&of_pod(open, namespace, &pod));
     }
-    text.push_str("  kusion release list       (go back with `kusion release rollback REV`)\n");
+    text.push_str("  kusion release list       (roll back with `kusion release rollback REV`)\n");
     text
 }
 
-fn of_pod(place: &Place, namespace: Option<&str>, pod: &RelatedObject) -> String {
-    let kubectl = kubectl(place);
+fn of_pod(open: &OpenStack, namespace: Option<&str>, pod: &RelatedObject) -> String {
+    let kubectl = kubectl(open);
     let namespace = namespace.map(|it| format!(" -n {}", quoted(it))).unwrap_or_default();
     let name = quoted(&pod.name);
     format!("  {kubectl}{namespace} describe pod {name}\n  {kubectl}{namespace} logs {name}\n")
@@ -114,36 +113,23 @@ fn namespace_of(id: &str) -> Option<&str> {
 }
 
 /// Writes the call of kubectl that reaches the cluster of a stack.
-fn kubectl(place: &Place) -> String {
-    match &place.cluster.kubeconfig {
+fn kubectl(open: &OpenStack) -> String {
+    match &open.cluster.kubeconfig {
         Some(file) => format!("kubectl --kubeconfig {}", quoted(&file.display().to_string())),
         None => "kubectl".to_owned(),
     }
 }
 
 /// Says what can be tried once a stack is ready.
-pub(crate) fn what_next(place: &Place, arguments: &str, style: Style) -> String {
+pub(crate) fn what_next(open: &OpenStack, arguments: &str, style: Style) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "kusion".to_owned());
     let program = quoted(&program);
-    let kubectl = kubectl(place);
+    let kubectl = kubectl(open);
     let head = style.paint(Role::Heading, "what to try next:");
     format!(
         "{head}\n  {program} status{arguments}\n  {kubectl} get all --all-namespaces\n  \
          {program} destroy{arguments} --yes\n"
     )
-}
-
-/// Says how watching ended, for programs.
-pub(crate) fn json_of_watch(place: &Place, end: &WatchEnd) -> Value {
-    let (word, findings) = match end {
-        WatchEnd::Ready => ("ready", [].as_slice()),
-        WatchEnd::Failed(findings) => ("failed", findings.as_slice()),
-        WatchEnd::TimedOut(findings) => ("timedOut", findings.as_slice()),
-        WatchEnd::Stopped => ("stopped", [].as_slice()),
-    };
-    let findings: Vec<Value> =
-        findings.iter().map(|it| json!({"id": it.id, "message": it.message})).collect();
-    json!({"event": "watched", "stack": place.key, "end": word, "findings": findings})
 }
 
 #[cfg(test)]

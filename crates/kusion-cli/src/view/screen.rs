@@ -3,16 +3,17 @@
 use super::Output;
 use super::board::{Board, Frame};
 use super::lines::{is_on_board, line};
-use super::plan::{self, PlanEvent};
+use super::plan;
+use super::words;
 use super::style::{Color, Role, Style};
 use crate::failure::Failure;
 use jiff::Timestamp;
-use kusion_engine::{EVENT_VERSION, Event, EventSink, RelatedObject, Stop};
+use kusion_app::wire::{ErrorLine, Line, PlanLine};
+use kusion_engine::{Event, EventSink, RelatedObject, StampedEvent, Stop};
 use kusion_generate::Compiled;
-use kusion_model::{Health, Plan, ResourceId};
+use kusion_model::{Health, Plan, ResourceId, StackKey};
 use kusion_plan::Refusal;
 use serde::Serialize;
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{BufRead as _, IsTerminal as _, Write};
@@ -54,8 +55,10 @@ struct Inner {
     n_drawn: usize,
     /// Text that goes to standard output with the next picture.
     waiting: String,
-    /// How watched resources fared last.
-    progress: BTreeMap<ResourceId, (Health, Vec<RelatedObject>)>,
+    /// The stacks that are shown now.
+    stacks: Vec<StackKey>,
+    /// The last health of watched resources.
+    progress: BTreeMap<(StackKey, ResourceId), (Health, Vec<RelatedObject>)>,
     /// Whether nobody reads the output any more.
     is_gone: bool,
 }
@@ -100,9 +103,8 @@ impl View {
     /// Prints an object for programs; nothing in the form for people.
     pub(crate) fn json(&self, event: &impl Serialize) {
         if self.output == Output::Json {
-            let line = serde_json::to_string(&Line { version: EVENT_VERSION, event });
             let mut inner = self.lock();
-            let _ = writeln!(inner.waiting, "{}", line.unwrap_or_default());
+            let _ = writeln!(inner.waiting, "{}", Line::new(event).text());
             inner.flush();
         }
     }
@@ -120,8 +122,13 @@ impl View {
     pub(crate) fn tell<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         self.end();
         if let Err(failure) = &done {
-            let (message, hint) = (failure.to_string(), failure.hint());
-            self.json(&json!({"event": "error", "message": message, "hint": hint}));
+            self.json(&ErrorLine {
+                code: failure.code(),
+                message: failure.to_string(),
+                subjects: failure.subjects(),
+                hint: failure.hint(),
+                diagnostics: failure.diagnostics(),
+            });
         }
         done
     }
@@ -136,20 +143,27 @@ impl View {
 
     /// Shows a plan below the name of its stack.
     pub(crate) fn plan(&self, title: &str, plan: &Plan, refusals: &[Refusal]) {
-        self.json(&PlanEvent::new(plan, refusals));
+        self.json(&PlanLine::new(plan, refusals));
         let title = self.style.paint(Role::Heading, title);
         self.text(&format!("{title}\n{}", plan::text(plan, self.style)));
         for refusal in refusals {
-            self.text(&format!("{} {refusal}\n", self.style.paint(Role::Bad, "refused:")));
+            let text = words::of_refusal(refusal);
+            self.text(&format!("{} {text}\n", self.style.paint(Role::Bad, "refused:")));
         }
     }
 
     /// Begins to show what happens to a stack.
-    pub(crate) fn begin(&self, title: &str) {
+    pub(crate) fn begin(&self, stack: &StackKey, title: &str) {
+        self.begin_several(std::slice::from_ref(stack), title);
+    }
+
+    /// Begins to show what happens to several stacks at a time.
+    pub(crate) fn begin_several(&self, stacks: &[StackKey], title: &str) {
         let mut inner = self.lock();
         inner.progress.clear();
+        inner.stacks = stacks.to_vec();
         if self.is_live {
-            inner.board = Some(Board::new(title, Instant::now()));
+            inner.board = Some(Board::new(title, stacks.len() > 1, Instant::now()));
         }
     }
 
@@ -174,9 +188,13 @@ impl View {
         self.end();
     }
 
-    /// Returns how a watched resource fared last, with what belongs to it.
-    pub(crate) fn last_seen(&self, id: &ResourceId) -> Option<(Health, Vec<RelatedObject>)> {
-        self.lock().progress.get(id).cloned()
+    /// Returns the last health of a watched resource, with what belongs to it.
+    pub(crate) fn last_seen(
+        &self,
+        stack: &StackKey,
+        id: &ResourceId,
+    ) -> Option<(Health, Vec<RelatedObject>)> {
+        self.lock().progress.get(&(stack.clone(), id.clone())).cloned()
     }
 
     /// Whether an answer is awaited.
@@ -251,42 +269,39 @@ impl View {
     }
 }
 
-/// An event as a line.
-#[derive(Serialize)]
-struct Line<'a, T> {
-    version: u32,
-    #[serde(flatten)]
-    event: &'a T,
-}
-
 impl EventSink for View {
-    fn emit(&self, event: &Event) {
+    fn emit(&self, stamped: &StampedEvent) {
         if self.output == Output::Json {
-            self.json(event);
+            self.json(stamped);
         }
+        let event = &stamped.event;
         let mut inner = self.lock();
         if let Some(board) = &mut inner.board {
-            board.take(event, Instant::now());
+            board.take(stamped, Instant::now());
         }
-        let is_news = match event {
-            Event::Progress { id, health, .. } => {
-                inner.progress.get(id).is_none_or(|(last, _)| last != health)
+        let seen = match event {
+            Event::Health { id, health, related } => {
+                let name = (stamped.stack.clone(), id.clone());
+                Some((name, (health.clone(), related.clone())))
             }
-            _ => true,
+            _ => None,
         };
+        let is_news = seen.as_ref().is_none_or(|(name, (health, _))| {
+            inner.progress.get(name).is_none_or(|(last, _)| last != health)
+        });
         if self.output == Output::Text
             && is_news
             && !(self.is_live && is_on_board(event))
             && let Some(line) = line(event, self.style)
         {
-            let _ = writeln!(inner.waiting, "{line}");
+            let has_several = inner.stacks.len() > 1;
+            let label = if has_several { format!("{}  ", stamped.stack) } else { String::new() };
+            let _ = writeln!(inner.waiting, "{label}{line}");
             if inner.board.is_none() {
                 inner.flush();
             }
         }
-        if let Event::Progress { id, health, related } = event {
-            inner.progress.insert(id.clone(), (health.clone(), related.clone()));
-        }
+        inner.progress.extend(seen);
     }
 }
 

@@ -1,8 +1,9 @@
-//! The words for what is done and how things fare.
+//! The words for actions, reasons and health.
 
 use super::style::{Role, one_line};
 use jiff::Timestamp;
-use kusion_model::{Action, Health, HealthState, Operation, Phase, Reason};
+use kusion_model::{Action, Health, HealthState, Note, Operation, Phase, Reason};
+use kusion_plan::Refusal;
 use std::time::Duration;
 
 /// How an action is shown.
@@ -37,9 +38,10 @@ pub(crate) fn of_action(action: Action) -> ActionWords {
 pub(crate) fn of_reason(reason: &Reason) -> String {
     match reason {
         Reason::New | Reason::Same | Reason::Differs | Reason::Destroyed => String::new(),
-        Reason::Vanished => "it was there and is gone".to_owned(),
-        Reason::Unknown => "it exists, and this stack does not own it yet".to_owned(),
-        Reason::Unwanted => "the stack no longer wants it".to_owned(),
+        Reason::Missing => "deleted outside this stack".to_owned(),
+        Reason::Unmanaged => "it exists, and this stack does not manage it yet".to_owned(),
+        Reason::Removed => "no longer in the stack".to_owned(),
+        Reason::Leftovers => "an interrupted replacement left objects behind".to_owned(),
         Reason::Immutable { fields, message } if fields.is_empty() => {
             format!("it cannot change in place: {}", one_line(message))
         }
@@ -48,6 +50,36 @@ pub(crate) fn of_reason(reason: &Reason) -> String {
             format!("{} cannot change in place", paths.join(", "))
         }
     }
+}
+
+/// Says what people should know about a step.
+pub(crate) fn of_note(note: &Note) -> String {
+    match note {
+        Note::DryRunDeferred { requirement } => {
+            format!("dry run deferred until {requirement} exists")
+        }
+        Note::NoDryRun => "no dry run: it takes values that are known later".to_owned(),
+        Note::TakesFields { manager, fields } => {
+            format!("takes over {} from `{manager}`", fields.join(", "))
+        }
+        Note::KeepsLive { path, rule } => format!("{path} keeps its live value (rule `{rule}`)"),
+        Note::DeletesLeftovers { count } => {
+            let objects = self::count(*count, "object");
+            format!("deletes {objects} that an interrupted replacement left behind")
+        }
+        Note::Warning { message } => format!("warning: {message}"),
+    }
+}
+
+/// Says what to do about a refusal.
+pub(crate) fn of_refusal(refusal: &Refusal) -> String {
+    let way = match refusal {
+        Refusal::PreventDestroy { .. } => "remove the mark first".to_owned(),
+        Refusal::ProtectedKind { kind, .. } => format!("allow it with `--allow-delete {kind}`"),
+        Refusal::Unmanaged { id } => format!("allow it with `--allow-delete {id}`"),
+        Refusal::MassDelete { .. } => "allow it with `--allow-mass-delete`".to_owned(),
+    };
+    format!("{refusal}; {way}")
 }
 
 /// Names an operation.
@@ -80,7 +112,7 @@ pub(crate) fn of_state(state: HealthState) -> (&'static str, &'static str, Role)
     }
 }
 
-/// Says how an object fares, with the cause, in one line.
+/// Says the health of an object, with the cause, in one line.
 pub(crate) fn of_health(health: &Health) -> String {
     let (_, word, _) = of_state(health.state);
     let mut text = word.to_owned();
@@ -102,6 +134,15 @@ pub(crate) fn of_duration(duration: Duration) -> String {
         120..=10_799 => format!("{}m", seconds / 60),
         10_800..=172_799 => format!("{}h", seconds / 3600),
         _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// Writes the duration of a step: `0.25s`, `12s`.
+pub(crate) fn of_short_duration(duration: Duration) -> String {
+    if duration < Duration::from_secs(10) {
+        format!("{:.2}s", duration.as_secs_f64())
+    } else {
+        of_duration(duration)
     }
 }
 

@@ -1,17 +1,17 @@
 //! What operations cost: calls to the infrastructure, bytes in the store.
 
-use crate::world::{World, config, namespace, options, spec};
+use crate::world::{World, apply, config, namespace, sealer, spec};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
-use kusion_engine::{Confirm, Engine, Previewed, Runtimes, Silent};
-use kusion_model::{FieldPath, Origins, Phase, Resource, ResourceId, ResourceType};
+use kusion_engine::{Engine, Runtimes, Silent};
+use kusion_k8s_schema::RESOURCE_TYPE;
+use kusion_model::{Description, FieldPath, InfrastructureId, Phase, Resource, ResourceId};
 use kusion_runtime::{
-    Applied, Change, Comparison, Deletion, Live, Pending, Progress, Rehearsal, Runtime,
+    Applied, Change, Comparison, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
     RuntimeError, Target,
 };
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
-use kusion_secret::Sealer;
 use kusion_store::{Backend, Expected, Memory, PutError, StoreError, Version};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -32,8 +32,13 @@ impl Counted {
 
 #[async_trait]
 impl Runtime for Counted {
-    async fn cluster_identity(&self) -> Result<String, RuntimeError> {
-        self.inner.cluster_identity().await
+    async fn identity(&self) -> Result<InfrastructureId, RuntimeError> {
+        self.count("identity");
+        self.inner.identity().await
+    }
+
+    fn describe(&self, resource: &Resource) -> Description {
+        self.inner.describe(resource)
     }
 
     fn parallel_calls(&self) -> usize {
@@ -56,13 +61,13 @@ impl Runtime for Counted {
         self.inner.comparable(live)
     }
 
-    fn secret_paths(&self, attributes: &Value) -> Vec<FieldPath> {
-        self.inner.secret_paths(attributes)
+    fn secret_paths(&self, resource: &Resource, attributes: &Value) -> Vec<FieldPath> {
+        self.inner.secret_paths(resource, attributes)
     }
 
-    async fn rehearse(&self, change: Change<'_>) -> Result<Rehearsal, RuntimeError> {
-        self.count("rehearse");
-        self.inner.rehearse(change).await
+    async fn dry_run(&self, change: Change<'_>) -> Result<DryRunResult, RuntimeError> {
+        self.count("dry run");
+        self.inner.dry_run(change).await
     }
 
     async fn apply(&self, change: Change<'_>) -> Result<Applied, RuntimeError> {
@@ -89,7 +94,7 @@ impl Runtime for Counted {
 }
 
 #[tokio::test]
-async fn a_change_takes_one_list_one_rehearsal_and_one_call() {
+async fn a_change_takes_one_list_one_dry_run_and_one_call() {
     let world = World::start().await;
     let objects = |value: &str| {
         let mut objects = vec![namespace("shop"), config("changes", value)];
@@ -101,16 +106,13 @@ async fn a_change_takes_one_list_one_rehearsal_and_one_call() {
     let inner = KubernetesRuntime::connect(&source, Options::default()).await.expect("it answers");
     let calls = Arc::default();
     let counted = Counted { inner, calls: Arc::clone(&calls) };
-    let runtimes = Runtimes::default().with(ResourceType::KUBERNETES, Arc::new(counted));
+    let runtimes = Runtimes::default().with(RESOURCE_TYPE, Arc::new(counted));
     let store = world.engine.store().clone();
-    let sealer = Sealer::new([7; 32], "a test");
-    let engine = Engine::new(store, runtimes, sealer, Arc::new(Silent));
-    let agree = |_: &Previewed| Confirm::Agreed;
-    let spec = spec(&objects("2"));
-    let report = engine.apply(&world.key, &spec, &Origins::default(), &options(), &agree).await;
+    let engine = Engine::new(store, runtimes, sealer(), Arc::new(Silent));
+    let report = apply(&engine.stack(world.stack.key().clone()), &spec(&objects("2"))).await;
     assert_eq!(report.expect("it is applied").phase, Phase::Succeeded);
     let calls = calls.lock().expect("no test panics while it counts").clone();
-    assert_eq!(calls, BTreeMap::from([("read", 1), ("rehearse", 1), ("apply", 1)]));
+    assert_eq!(calls, BTreeMap::from([("identity", 1), ("read", 1), ("dry run", 1), ("apply", 1)]));
 }
 
 /// A store whose writes are counted.

@@ -1,8 +1,8 @@
 //! A stack from its first release to its end.
 
-use crate::world::{World, config, namespace, options, spec};
-use kusion_engine::{Confirm, Outcome, PreviewOptions, Previewed, Stop, WatchEnd, WatchOptions};
-use kusion_model::{Operation, Origins, Phase};
+use crate::world::{World, config, key, namespace, options, preview, run, spec};
+use kusion_engine::{Goal, Outcome, Stop, WatchEnd, WatchOptions};
+use kusion_model::{Operation, Phase, PlanOptions};
 use serde_json::json;
 use std::time::Duration;
 
@@ -30,16 +30,16 @@ async fn a_stack_is_made_kept_changed_and_destroyed() {
     assert_eq!(world.object("configmaps", "shop", "a").expect("it is there")["data"]["value"], "2");
     assert!(world.object("configmaps", "shop", "b").is_none());
 
-    let agree = |_: &Previewed| Confirm::Agreed;
-    let report =
-        world.engine.rollback(&world.key, 1, &options(), &agree).await.expect("it goes back");
+    let back = Goal::Rollback { to: 1 };
+    let report = run(&world.stack, back, &PlanOptions::default(), &options()).await;
+    let report = report.expect("it goes back");
     assert_eq!((report.revision, report.phase), (Some(3), Phase::Succeeded));
     assert_eq!(world.object("configmaps", "shop", "a").expect("it is there")["data"]["value"], "1");
     assert!(world.object("configmaps", "shop", "b").is_some());
 
-    let report = world.engine.destroy(&world.key, &options(), &agree).await.expect("all goes");
+    let report = world.destroy().await.expect("all goes");
     assert_eq!(report.count(Outcome::Done), 3);
-    let state = world.engine.store().read(&world.key).await.expect("the state is there");
+    let state = world.engine.store().read(world.stack.key()).await.expect("the state is there");
     assert!(state.resources.is_empty());
     let operations: Vec<Operation> = state.releases.iter().map(|it| it.head.operation).collect();
     assert_eq!(
@@ -57,21 +57,13 @@ async fn what_vanished_is_made_again_and_what_exists_is_adopted() {
     let previewed = world.preview(&objects).await.expect("the plan can be made");
     let step = previewed.plan.steps.iter().find(|it| it.id.as_str().ends_with(":a"));
     let step = step.expect("there is a step");
-    assert_eq!(format!("{:?} {:?}", step.action, step.reason), "Create Vanished");
+    assert_eq!(format!("{:?} {:?}", step.action, step.reason), "Create Missing");
     world.apply(&objects).await.expect("it is made again");
 
-    let other = world.engine.stack_key("shop", "other", "").await.expect("there is a cluster");
-    let preview = world
-        .engine
-        .preview(
-            &other,
-            &spec(&[config("a", "1")]),
-            &Origins::default(),
-            &PreviewOptions::default(),
-        )
-        .await
-        .expect("the plan can be made");
-    assert_eq!(crate::world::lines(&preview), ["Adopt v1:ConfigMap:shop:a"]);
+    let other = world.engine.stack(key("other"));
+    let previewed = preview(&other, &spec(&[config("a", "1")]), &PlanOptions::default()).await;
+    let previewed = previewed.expect("the plan can be made");
+    assert_eq!(crate::world::lines(&previewed), ["Adopt v1:ConfigMap:shop:a"]);
 }
 
 #[tokio::test]
@@ -93,7 +85,7 @@ async fn dependents_of_a_failed_step_are_skipped_and_others_go_on() {
     };
     assert_eq!(outcome(":wrong"), Some(Outcome::Failed));
     assert_eq!(outcome(":user"), Some(Outcome::Skipped));
-    let state = world.engine.store().read(&world.key).await.expect("the state is there");
+    let state = world.engine.store().read(world.stack.key()).await.expect("the state is there");
     assert_eq!(state.releases.last().map(|it| it.phase), Some(Phase::Failed));
     assert!(state.pending.is_empty());
 }
@@ -104,8 +96,8 @@ async fn a_wish_to_stop_leaves_a_tidy_state() {
     let mut options = options();
     options.stop = Stop::default();
     options.stop.ask();
-    let report =
-        world.apply_with(&[namespace("shop")], &options).await.expect("the operation ends");
+    let done = world.apply_with(&[namespace("shop")], &PlanOptions::default(), &options).await;
+    let report = done.expect("the operation ends");
     assert_eq!((report.phase, report.count(Outcome::Skipped)), (Phase::Stopped, 1));
     assert!(world.object("configmaps", "shop", "a").is_none());
 }
@@ -131,9 +123,9 @@ async fn watching_ends_when_everything_is_ready() {
         forever: false,
         stop: Stop::default(),
     };
-    let end = world.engine.watch(report.live, &options).await.expect("it is watched");
+    let end = world.stack.watch_objects(report.live, &options).await.expect("it is watched");
     assert_eq!(end, WatchEnd::Ready);
-    let status = world.engine.status(&world.key).await.expect("the stack has a status");
+    let status = world.stack.status().await.expect("the stack has a status");
     assert!(
         status.values().all(|it| it.health.as_ref().is_some_and(kusion_model::Health::is_ready))
     );

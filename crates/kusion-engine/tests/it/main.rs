@@ -1,13 +1,18 @@
-//! Whole operations on an embedded cluster.
+//! Whole operations on an embedded cluster and on a folder.
 
+mod behaviour;
 mod costs;
+mod events;
 mod life;
 mod network;
+mod places;
 mod plans;
 #[path = "../../../kusion-runtime-k8s/tests/it/proxy.rs"]
 #[expect(dead_code, reason = "the tests of the runtime use the rest")]
 mod proxy;
 mod releases;
 mod safety;
+mod saved;
+mod things;
 mod walking;
 mod world;

@@ -1,11 +1,11 @@
 //! Whole operations over a network on which every request goes wrong once.
 
 use crate::proxy::{Fault, Proxy, Seen};
-use crate::world::{World, config, namespace, options, spec};
-use kusion_engine::{Confirm, Engine, Event, Outcome, Previewed, Runtimes};
-use kusion_model::{Origins, Phase, ResourceType};
+use crate::world::{World, apply, config, namespace, options, run, sealer, spec};
+use kusion_engine::{Engine, Event, Goal, Outcome, Runtimes};
+use kusion_k8s_schema::RESOURCE_TYPE;
+use kusion_model::{Phase, PlanOptions};
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
-use kusion_secret::Sealer;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -36,17 +36,15 @@ async fn a_bad_network_loses_and_doubles_nothing() {
     let proxy = Proxy::start(world.sandbox.address(), once);
     let source = ClusterSource::Text(proxy.kubeconfig(&world.sandbox.kubeconfig()));
     let runtime = KubernetesRuntime::connect(&source, Options::default()).await.expect("a runtime");
-    let runtimes = Runtimes::default().with(ResourceType::KUBERNETES, Arc::new(runtime));
-    let sealer = Sealer::new([7; 32], "a test");
+    let runtimes = Runtimes::default().with(RESOURCE_TYPE, Arc::new(runtime));
     let store = world.engine.store().clone();
-    let engine = Engine::new(store, runtimes, sealer, Arc::clone(&world.events) as _);
-    let agree = |_: &Previewed| Confirm::Agreed;
+    let engine = Engine::new(store, runtimes, sealer(), Arc::clone(&world.events) as _);
+    let stack = engine.stack(world.stack.key().clone());
     for value in ["1", "2"] {
         let spec = spec(&objects(value));
-        let report = engine.apply(&world.key, &spec, &Origins::default(), &options(), &agree).await;
-        let report = report.expect("the operation ends");
+        let report = apply(&stack, &spec).await.expect("the operation ends");
         assert_eq!(report.phase, Phase::Succeeded, "{:?}", report.steps);
-        let state = engine.store().read(&world.key).await.expect("the state is there");
+        let state = engine.store().read(stack.key()).await.expect("the state is there");
         assert_eq!((state.resources.len(), state.pending.len()), (25, 0));
         for place in 0..24 {
             let name = format!("c{place}");
@@ -57,17 +55,18 @@ async fn a_bad_network_loses_and_doubles_nothing() {
             assert_eq!(known, live["metadata"]["uid"].as_str(), "{name}");
         }
     }
-    let retried = |event: &Event| matches!(event, Event::Retried { .. });
+    let retried = |event: &Event| matches!(event, Event::StepRetried { .. });
     assert!(world.events.all().iter().filter(|it| retried(it)).count() > 20);
     // What was done before its answer was cut off is not done again.
     for seen in proxy.seen().iter().filter(|it| it.method == "PATCH" && it.before > 0) {
-        let is_rehearsal = seen.target.contains("dryRun");
+        let is_dry_run = seen.target.contains("dryRun");
         let first = Seen { before: 0, ..seen.clone() };
         let was_done = matches!(once(&first), Some(Fault::Cut(_)));
         // The second release sends each of them once more.
-        assert!(is_rehearsal || !was_done || seen.before == 1, "{seen:?}");
+        assert!(is_dry_run || !was_done || seen.before == 1, "{seen:?}");
     }
-    let report = engine.destroy(&world.key, &options(), &agree).await.expect("all goes");
+    let gone = run(&stack, Goal::Destroy, &PlanOptions::default(), &options()).await;
+    let report = gone.expect("all goes");
     assert_eq!(report.count(Outcome::Done), 25, "{:?}", report.steps);
     assert!(world.object("configmaps", "shop", "c0").is_none());
 }

@@ -1,40 +1,8 @@
-//! Saved plans, guards, ignored fields.
+//! Guards, ignored fields, faults that a preview finds.
 
-use crate::world::{World, config, namespace, options, secret, spec};
-use kusion_engine::{
-    Confirm, EngineError, IgnoreRule, Previewed, SavedPlanError, read_plan, write_plan,
-};
-use kusion_model::{Origins, Phase};
+use crate::world::{World, config, namespace, options};
+use kusion_model::{IgnoreRule, Phase, PlanOptions};
 use serde_json::json;
-
-#[tokio::test]
-async fn a_saved_plan_is_applied_as_shown_or_refused() {
-    let world = World::start().await;
-    world.apply(&[namespace("shop"), config("a", "1")]).await.expect("it is applied");
-    let change = [namespace("shop"), config("a", "2"), secret("s", "canary")];
-    let saved = write_plan(&world.preview(&change).await.expect("a plan is made").plan);
-    assert!(!saved.contains("canary"), "{saved}");
-
-    world.patch_config("a", &json!({"data": {"value": "by hand"}}));
-    let plan = read_plan(&saved).expect("the plan can be read");
-    let refused = world.engine.apply_plan(plan.clone(), &options()).await;
-    let Err(EngineError::SavedPlan(SavedPlanError::LiveMoved(ids))) = refused else {
-        unreachable!("live has moved: {refused:?}")
-    };
-    assert_eq!(ids[0].as_str(), "v1:ConfigMap:shop:a");
-
-    world.patch_config("a", &json!({"data": {"value": "1"}}));
-    let mut force = options();
-    force.preview.force = true;
-    let report = world.engine.apply_plan(plan.clone(), &force).await.expect("it is applied");
-    assert_eq!(report.phase, Phase::Succeeded, "{report:?}");
-    assert_eq!(world.object("configmaps", "shop", "a").expect("it is there")["data"]["value"], "2");
-    let again = world.engine.apply_plan(plan, &options()).await;
-    assert!(
-        matches!(again, Err(EngineError::SavedPlan(SavedPlanError::StateMoved { .. }))),
-        "{again:?}"
-    );
-}
 
 #[tokio::test]
 async fn a_change_of_an_immutable_field_replaces_and_says_so() {
@@ -69,7 +37,7 @@ async fn fields_of_others_are_no_noise_and_conflicts_name_their_owner() {
     ours["data"]["theirs"] = json!("y");
     let refused = world.preview(&[namespace("shop"), ours]).await;
     let message = refused.expect_err("there is a conflict").to_string();
-    assert!(message.contains("owns") && message.contains("theirs"), "{message}");
+    assert!(message.contains("manages") && message.contains("theirs"), "{message}");
 }
 
 #[tokio::test]
@@ -78,15 +46,9 @@ async fn an_ignored_field_is_left_to_others() {
     let objects = [namespace("shop"), config("a", "1")];
     world.apply(&objects).await.expect("it is applied");
     world.patch_config("a", &json!({"data": {"value": "tuned"}}));
-    let mut options = options();
     let rule: IgnoreRule = "ConfigMap:data.value".parse().expect("the rule is right");
-    options.preview.ignore.push(rule);
-    let agree = |_: &Previewed| Confirm::Agreed;
-    let report = world
-        .engine
-        .apply(&world.key, &spec(&objects), &Origins::default(), &options, &agree)
-        .await
-        .expect("it is applied");
+    let plan = PlanOptions { ignore: vec![rule], ..PlanOptions::default() };
+    let report = world.apply_with(&objects, &plan, &options()).await.expect("it is applied");
     assert!(report.steps.is_empty(), "{:?}", report.steps);
     let found = world.object("configmaps", "shop", "a").expect("it is there");
     assert_eq!(found["data"]["value"], "tuned");

@@ -15,7 +15,7 @@ async fn a_secret_is_in_no_record_plan_or_event() {
     let second = world.preview(&changed).await.expect("a plan is made").plan;
     world.apply(&changed).await.expect("it is applied");
     let backend = world.engine.store().backend();
-    let mut all = format!("{plan:?}{second:?}{:?}", world.events.all());
+    let mut all = format!("{plan:?}{second:?}{:?}", world.events.stamped());
     for key in backend.list("").await.expect("the store can be listed") {
         let (bytes, _) = backend.get(&key).await.expect("it can be read").expect("it is there");
         all.push_str(&String::from_utf8_lossy(&bytes));
@@ -46,7 +46,7 @@ async fn a_second_run_is_told_who_holds_the_stack() {
     let held = world
         .engine
         .store()
-        .take(&world.key, options.lock.holder.clone(), options.lock.wait)
+        .take(world.stack.key(), options.lock.holder.clone(), options.lock.wait)
         .await
         .expect("it is free");
     let refused = world.apply(&[namespace("shop")]).await;

@@ -1,16 +1,10 @@
 //! How steps wait, fail, and are tried again.
 
-use crate::world::{Memo, World, config, namespace, options, spec};
-use kusion_engine::{
-    ApplyOptions, Confirm, Engine, EngineError, Event, Outcome, Previewed, Report, Runtimes,
-};
-use kusion_model::{Origins, Phase, Resource, ResourceId, ResourceType, Spec, StackKey};
-use kusion_runtime_fake::{Faults, FileRuntime};
-use kusion_secret::Sealer;
-use kusion_store::{Memory, Store};
-use serde_json::{Map, Value, json};
-use std::path::PathBuf;
-use std::sync::Arc;
+use crate::things::Things;
+use crate::world::{World, config, namespace, options, run, spec};
+use kusion_engine::{Event, Goal, Outcome, Report, RunOptions};
+use kusion_model::{Origins, Phase, PlanOptions, Spec};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A deployment whose pods behave as an annotation says, and a config map that waits for it.
@@ -34,9 +28,9 @@ fn waiting(behaviour: &Value) -> Spec {
 }
 
 async fn applied(world: &World, spec: &Spec, timeout: Duration) -> Report {
-    let agree = |_: &Previewed| Confirm::Agreed;
-    let options = ApplyOptions { timeout, ..options() };
-    let done = world.engine.apply(&world.key, spec, &Origins::default(), &options, &agree).await;
+    let options = RunOptions { timeout, ..options() };
+    let goal = Goal::Apply { spec, origins: &Origins::default() };
+    let done = run(&world.stack, goal, &PlanOptions::default(), &options).await;
     done.expect("the operation ends")
 }
 
@@ -89,76 +83,23 @@ async fn a_resource_goes_together_with_the_need_of_it() {
     assert!(world.planned(&after).await.is_empty());
 }
 
-/// An engine over a folder, whose calls fail as told.
-struct Things {
-    folder: PathBuf,
-    store: Store,
-    events: Arc<Memo>,
-}
-
-impl Things {
-    fn new(name: &str) -> Self {
-        let folder =
-            std::env::temp_dir().join(format!("kusion-engine-{name}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        let store = Store::with_backend(Arc::new(Memory::default()));
-        Self { folder, store, events: Arc::default() }
-    }
-
-    async fn apply(&self, count: usize, faults: &str) -> Result<Report, EngineError> {
-        let faults: Faults = faults.parse().expect("faults");
-        let runtime = FileRuntime::open(&self.folder, "shop/dev")
-            .expect("a folder")
-            .with_faults(faults)
-            .with_parallel_calls(1);
-        let runtimes = Runtimes::default().with("Fake", Arc::new(runtime));
-        let sealer = Sealer::new([7; 32], "a test");
-        let engine =
-            Engine::new(self.store.clone(), runtimes, sealer, Arc::clone(&self.events) as _);
-        let key: StackKey = engine.stack_key("shop", "dev", "").await?;
-        let resources = (0..count)
-            .map(|place| Resource {
-                id: ResourceId::new(format!("fake:thing:t{place}")),
-                resource_type: ResourceType::new("Fake"),
-                attributes: json!({"plain": "1"}).into(),
-                depends_on: Vec::new(),
-                extensions: Map::new(),
-            })
-            .collect();
-        let spec = Spec { resources, ..Spec::default() };
-        let agree = |_: &Previewed| Confirm::Agreed;
-        engine.apply(&key, &spec, &Origins::default(), &options(), &agree).await
-    }
-
-    fn made(&self) -> usize {
-        let runtime = FileRuntime::open(&self.folder, "shop/dev").expect("a folder");
-        runtime.folder().objects().expect("objects").len()
-    }
-}
-
-impl Drop for Things {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
 #[tokio::test]
 async fn a_call_that_fails_for_a_while_is_made_again() {
     let things = Things::new("retries");
-    let report = things.apply(3, "apply:1:transient,apply:3:lost").await.expect("it ends");
+    let report = things.with_faults("apply:1:transient,apply:3:lost").apply_plain(3).await.expect("it ends");
     assert_eq!((report.phase, report.count(Outcome::Done)), (Phase::Succeeded, 3));
     let events = things.events.all();
-    let retried = events.iter().filter(|it| matches!(it, Event::Retried { .. })).count();
+    let retried = events.iter().filter(|it| matches!(it, Event::StepRetried { .. })).count();
     assert_eq!(retried, 2, "{events:?}");
-    assert_eq!(things.made(), 3, "what was made before its answer was lost is not made twice");
+    assert_eq!(things.objects().len(), 3, "what was made before its answer was lost is not made twice");
 }
 
 #[tokio::test]
 async fn a_failed_operation_keeps_what_was_done_and_the_next_one_goes_on() {
     let things = Things::new("resume");
-    let report = things.apply(3, "apply:2:permanent").await.expect("it ends");
+    let report = things.with_faults("apply:2:permanent").apply_plain(3).await.expect("it ends");
     assert_eq!((report.phase, report.count(Outcome::Done)), (Phase::Failed, 2));
-    let report = things.apply(3, "").await.expect("it ends");
+    let report = things.with_faults("").apply_plain(3).await.expect("it ends");
     assert_eq!((report.phase, report.steps.len()), (Phase::Succeeded, 1));
-    assert_eq!(things.made(), 3);
+    assert_eq!(things.objects().len(), 3);
 }

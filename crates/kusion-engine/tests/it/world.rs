@@ -1,32 +1,37 @@
 //! An embedded cluster, a store in memory, and an engine on both.
 
 use kusion_engine::{
-    ApplyOptions, Confirm, Engine, EngineError, Event, EventSink, PreviewOptions, Previewed,
-    Report, Runtimes,
+    Engine, EngineError, Event, EventSink, Goal, Previewed, Report, RunOptions, Runtimes, Stack,
+    StampedEvent,
 };
+use kusion_k8s_schema::{ObjectId, RESOURCE_TYPE};
 use kusion_model::{
-    Action, KubernetesId, Origins, Resource, ResourceId, ResourceType, Spec, StackKey,
+    Action, Origins, Place, PlanOptions, Resource, ResourceId, ResourceType, Spec, StackKey,
 };
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
 use kusion_sandbox::{Deletion, PatchKind, Sandbox, Write};
 use kusion_secret::Sealer;
-use kusion_store::{Backend, Holder, Memory, Store};
+use kusion_store::{Backend, Holder, Memory, Store, StoreKey};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 
 /// Remembers events.
 #[derive(Default)]
-pub(crate) struct Memo(Mutex<Vec<Event>>);
+pub(crate) struct Memo(Mutex<Vec<StampedEvent>>);
 
 impl EventSink for Memo {
-    fn emit(&self, event: &Event) {
+    fn emit(&self, event: &StampedEvent) {
         self.0.lock().expect("no test panics while it emits").push(event.clone());
     }
 }
 
 impl Memo {
-    pub(crate) fn all(&self) -> Vec<Event> {
+    pub(crate) fn stamped(&self) -> Vec<StampedEvent> {
         self.0.lock().expect("no test panics while it emits").clone()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Event> {
+        self.stamped().into_iter().map(|it| it.event).collect()
     }
 }
 
@@ -34,7 +39,7 @@ impl Memo {
 pub(crate) struct World {
     pub(crate) sandbox: Sandbox,
     pub(crate) engine: Engine,
-    pub(crate) key: StackKey,
+    pub(crate) stack: Stack,
     pub(crate) events: Arc<Memo>,
 }
 
@@ -50,32 +55,36 @@ impl World {
         let runtime = KubernetesRuntime::connect(&source, Options::default())
             .await
             .expect("the sandbox answers");
-        let runtimes = Runtimes::default().with(ResourceType::KUBERNETES, Arc::new(runtime));
-        let store = Store::with_backend(backend);
+        let runtimes = Runtimes::default().with(RESOURCE_TYPE, Arc::new(runtime));
         let events = Arc::new(Memo::default());
-        let sealer = Sealer::new([7; 32], "a test");
-        let engine = Engine::new(store, runtimes, sealer, Arc::clone(&events) as _);
-        let key = engine.stack_key("shop", "dev", "").await.expect("the cluster has an identity");
-        Self { sandbox, engine, key, events }
+        let engine =
+            Engine::new(store_on(backend), runtimes, sealer(), Arc::clone(&events) as _);
+        let stack = engine.stack(key("dev"));
+        Self { sandbox, engine, stack, events }
     }
 
     pub(crate) async fn preview(&self, objects: &[Value]) -> Result<Previewed, EngineError> {
-        let options = PreviewOptions::default();
-        self.engine.preview(&self.key, &spec(objects), &Origins::default(), &options).await
+        preview(&self.stack, &spec(objects), &PlanOptions::default()).await
     }
 
     /// Applies objects and returns what was done.
     pub(crate) async fn apply(&self, objects: &[Value]) -> Result<Report, EngineError> {
-        self.apply_with(objects, &options()).await
+        self.apply_with(objects, &PlanOptions::default(), &options()).await
     }
 
     pub(crate) async fn apply_with(
         &self,
         objects: &[Value],
-        options: &ApplyOptions,
+        plan: &PlanOptions,
+        options: &RunOptions,
     ) -> Result<Report, EngineError> {
-        let agree = |_: &Previewed| Confirm::Agreed;
-        self.engine.apply(&self.key, &spec(objects), &Origins::default(), options, &agree).await
+        let (spec, origins) = (spec(objects), Origins::default());
+        run(&self.stack, Goal::Apply { spec: &spec, origins: &origins }, plan, options).await
+    }
+
+    /// Deletes everything of the stack.
+    pub(crate) async fn destroy(&self) -> Result<Report, EngineError> {
+        run(&self.stack, Goal::Destroy, &PlanOptions::default(), &options()).await
     }
 
     /// Returns what would be done, as `action id` lines; what stays is left out.
@@ -121,6 +130,55 @@ impl World {
     }
 }
 
+/// The key of a stack of the tests.
+pub(crate) fn key(stack: &str) -> StackKey {
+    StackKey::new("shop", stack, Place::Main)
+}
+
+pub(crate) fn sealer() -> Arc<Sealer> {
+    Arc::new(Sealer::new([7; 32], "a test"))
+}
+
+/// Makes a store of a backend.
+pub(crate) fn store_on(backend: Arc<dyn Backend>) -> Store {
+    let sealer = sealer();
+    Store::with_backend(backend, StoreKey::new(sealer.fingerprint(), sealer.store_key()))
+}
+
+/// Says what applying a Spec would do.
+pub(crate) async fn preview(
+    stack: &Stack,
+    spec: &Spec,
+    options: &PlanOptions,
+) -> Result<Previewed, EngineError> {
+    let origins = Origins::default();
+    stack.preview(Goal::Apply { spec, origins: &origins }, options).await
+}
+
+/// Reaches a goal without a question.
+pub(crate) async fn run(
+    stack: &Stack,
+    goal: Goal<'_>,
+    plan: &PlanOptions,
+    options: &RunOptions,
+) -> Result<Report, EngineError> {
+    let mut locked = stack.lock(options).await?;
+    match locked.plan(goal, plan).await {
+        Ok(previewed) => locked.run(previewed).await,
+        Err(error) => {
+            locked.release().await?;
+            Err(error)
+        }
+    }
+}
+
+/// Applies a Spec in the usual way.
+pub(crate) async fn apply(stack: &Stack, spec: &Spec) -> Result<Report, EngineError> {
+    let origins = Origins::default();
+    let goal = Goal::Apply { spec, origins: &origins };
+    run(stack, goal, &PlanOptions::default(), &options()).await
+}
+
 fn configs() -> kusion_sandbox::Resource {
     kusion_sandbox::Resource::new("", "v1", "configmaps")
 }
@@ -151,8 +209,8 @@ pub(crate) fn lines(previewed: &Previewed) -> Vec<String> {
         .collect()
 }
 
-pub(crate) fn options() -> ApplyOptions {
-    ApplyOptions::new(Holder::current("test"))
+pub(crate) fn options() -> RunOptions {
+    RunOptions::new(Holder::current("test"))
 }
 
 /// Makes a Spec of plain objects; all but namespaces depend on theirs.
@@ -160,12 +218,13 @@ pub(crate) fn spec(objects: &[Value]) -> Spec {
     let resources = objects
         .iter()
         .map(|object| {
-            let id = KubernetesId::of_object(object).expect("the object has an identity");
+            let id = ObjectId::of_object(object).expect("the object has an identity");
             let namespace =
                 id.namespace.as_ref().map(|it| ResourceId::new(format!("v1:Namespace:{it}")));
             let is_wanted = |wanted: &ResourceId| {
                 objects.iter().any(|it| {
-                    KubernetesId::of_object(it).is_some_and(|it| it.resource_id() == *wanted)
+                    let id = ObjectId::of_object(it);
+                    id.is_some_and(|it| it.resource_id() == wanted.as_str())
                 })
             };
             let mut depends_on: Vec<ResourceId> = namespace.into_iter().filter(is_wanted).collect();
@@ -173,8 +232,8 @@ pub(crate) fn spec(objects: &[Value]) -> Spec {
                 depends_on.extend(more.as_str().map(ResourceId::from));
             }
             Resource {
-                id: id.resource_id(),
-                resource_type: ResourceType::kubernetes(),
+                id: ResourceId::new(id.resource_id()),
+                resource_type: ResourceType::new(RESOURCE_TYPE),
                 attributes: object.clone().into(),
                 depends_on,
                 extensions: Map::new(),

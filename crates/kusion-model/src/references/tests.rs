@@ -56,14 +56,6 @@ fn the_spelling_of_the_slide_is_read() {
 }
 
 #[test]
-fn the_namespace_default_can_be_left_out() {
-    let id = ResourceId::new("v1:ConfigMap:default:x");
-    let found = find("$kusion_path.v1:ConfigMap:x.data.y", &IdIndex::new([&id]));
-    let path = FieldPath::default().key("data").key("y");
-    assert_eq!(found, Ok(vec![Segment::Reference(Reference { id, path })]));
-}
-
-#[test]
 fn the_longest_id_with_a_path_wins() {
     assert_eq!(shown("$kusion_path.v1:ConfigMap:demo:a.data.x"), "<v1:ConfigMap:demo:a.data x>");
     assert_eq!(shown("$kusion_path.v1:ConfigMap:demo:a.data"), "<v1:ConfigMap:demo:a data>");

@@ -2,7 +2,7 @@
 
 use super::{resource, state};
 use kusion_model::{Action, FieldPath, Identity, Origin, Origins, Reason, ResourceId, Shown, Step};
-use kusion_plan::{Context, Facts, Observed, Outlook, decide};
+use kusion_plan::{Context, Facts, Observed, DryRun, decide};
 use serde_json::{Value, json};
 
 /// Decides with what is wanted, what was applied and what is there.
@@ -10,7 +10,7 @@ fn decided(
     prior: Option<Value>,
     wanted: Option<Value>,
     live: Option<Value>,
-    outlook: Outlook,
+    dry_run: DryRun,
 ) -> Option<Step> {
     let id = ResourceId::new("v1:Secret:a:b");
     let desired = wanted.map(|it| resource(id.as_str(), it, &[]));
@@ -24,42 +24,42 @@ fn decided(
         id: &id,
         sealed: desired.clone(),
         desired: desired.as_ref(),
-        wish: None,
+        before_ignore: None,
         prior: prior.as_ref(),
         live: live.map(|attributes| Observed {
             identity: Identity::new("b", Some("u1".into())),
             attributes,
             digest: "d".into(),
         }),
-        later: if outlook == Outlook::Later {
+        later: if dry_run == DryRun::Later {
             vec![FieldPath::default().key("n")]
         } else {
             Vec::new()
         },
-        outlook,
+        dry_run,
         secrets: vec![FieldPath::default().key("data").key("password")],
         notes: Vec::new(),
     };
     decide(&context, facts)
 }
 
-fn action(prior: bool, wanted: bool, live: bool, outlook: Outlook) -> Option<(Action, Reason)> {
+fn action(prior: bool, wanted: bool, live: bool, dry_run: DryRun) -> Option<(Action, Reason)> {
     let value = |there: bool| there.then(|| json!({"n": 1}));
-    decided(value(prior), value(wanted), value(live), outlook).map(|it| (it.action, it.reason))
+    decided(value(prior), value(wanted), value(live), dry_run).map(|it| (it.action, it.reason))
 }
 
 #[test]
 fn every_row_of_the_table_has_its_action() {
-    let after = || Outlook::After(json!({"n": 2}));
-    let same = || Outlook::After(json!({"n": 1}));
+    let after = || DryRun::After(json!({"n": 2}));
+    let same = || DryRun::After(json!({"n": 1}));
     assert_eq!(action(true, true, true, after()), Some((Action::Update, Reason::Differs)));
     assert_eq!(action(true, true, true, same()), Some((Action::Keep, Reason::Same)));
-    assert_eq!(action(true, true, true, Outlook::Same), Some((Action::Keep, Reason::Same)));
-    let unasked = || Outlook::Unasked;
-    assert_eq!(action(true, true, false, unasked()), Some((Action::Create, Reason::Vanished)));
-    assert_eq!(action(true, false, true, unasked()), Some((Action::Delete, Reason::Unwanted)));
-    assert_eq!(action(true, false, false, unasked()), Some((Action::Forget, Reason::Unwanted)));
-    assert_eq!(action(false, true, true, after()), Some((Action::Adopt, Reason::Unknown)));
+    assert_eq!(action(true, true, true, DryRun::Same), Some((Action::Keep, Reason::Same)));
+    let unasked = || DryRun::None;
+    assert_eq!(action(true, true, false, unasked()), Some((Action::Create, Reason::Missing)));
+    assert_eq!(action(true, false, true, unasked()), Some((Action::Delete, Reason::Removed)));
+    assert_eq!(action(true, false, false, unasked()), Some((Action::Forget, Reason::Removed)));
+    assert_eq!(action(false, true, true, after()), Some((Action::Adopt, Reason::Unmanaged)));
     assert_eq!(action(false, true, false, unasked()), Some((Action::Create, Reason::New)));
     assert_eq!(action(false, false, true, unasked()), None);
     assert_eq!(action(false, false, false, unasked()), None);
@@ -69,9 +69,9 @@ fn every_row_of_the_table_has_its_action() {
 fn a_field_that_cannot_change_means_a_replacement() {
     let fields = vec![FieldPath::default().key("n")];
     let message = "field is immutable".to_owned();
-    let outlook = Outlook::Immutable { fields: fields.clone(), message: message.clone() };
+    let dry_run = DryRun::Immutable { fields: fields.clone(), message: message.clone() };
     let expected = Some((Action::Replace, Reason::Immutable { fields, message }));
-    assert_eq!(action(true, true, true, outlook), expected);
+    assert_eq!(action(true, true, true, dry_run), expected);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn other_wishes_are_applied_even_if_no_value_differs() {
         Some(json!({"cpu": "1"})),
         Some(json!({"cpu": "1000m"})),
         Some(json!({"cpu": "1"})),
-        Outlook::After(json!({"cpu": "1"})),
+        DryRun::After(json!({"cpu": "1"})),
     )
     .expect("it is wanted");
     assert_eq!((step.action, step.changes.len()), (Action::Update, 0));
@@ -91,7 +91,7 @@ fn a_sealed_value_is_known_by_its_hash() {
     let sealed = |data: &str| json!({"n": {"$sealed": {"hash": "h", "data": data}}});
     let live = json!({"n": "secret"});
     let step =
-        decided(Some(sealed("x")), Some(sealed("y")), Some(live.clone()), Outlook::After(live))
+        decided(Some(sealed("x")), Some(sealed("y")), Some(live.clone()), DryRun::After(live))
             .expect("it is wanted");
     assert_eq!(step.action, Action::Keep);
 }
@@ -102,7 +102,7 @@ fn changes_name_the_line_that_set_them_and_hide_secrets() {
         Some(json!({"n": 1})),
         Some(json!({"n": 2, "data": {"password": "new"}})),
         Some(json!({"n": 1, "data": {"password": "old", "user": "u"}})),
-        Outlook::After(json!({"n": 2, "data": {"password": "renewed", "user": "u"}})),
+        DryRun::After(json!({"n": 2, "data": {"password": "renewed", "user": "u"}})),
     )
     .expect("it is wanted");
     let [secret, number] = step.changes.as_slice() else { unreachable!("two fields change") };
@@ -119,7 +119,7 @@ fn a_secret_inside_an_added_part_is_hidden_too() {
         Some(json!({})),
         Some(json!({"data": {"password": "canary"}})),
         Some(json!({})),
-        Outlook::After(json!({"data": {"password": "canary", "user": "u"}})),
+        DryRun::After(json!({"data": {"password": "canary", "user": "u"}})),
     )
     .expect("it is wanted");
     let shown = serde_json::to_string(&step.changes).expect("changes can be written");
@@ -133,7 +133,7 @@ fn a_value_that_is_known_later_shows_its_reference() {
         Some(json!({"n": "1.2.3.4"})),
         Some(json!({"n": text})),
         Some(json!({"n": "1.2.3.4", "other": true})),
-        Outlook::Later,
+        DryRun::Later,
     )
     .expect("it is wanted");
     assert_eq!(step.action, Action::Update);

@@ -1,8 +1,10 @@
 //! What is refused.
 
 use super::{plan, resource, state, step};
-use kusion_model::{Action, Operation, ResourceId, ResourceState};
-use kusion_plan::{Guards, refusals};
+use kusion_model::{
+    Action, Description, Guards, Operation, Protection, Resource, ResourceId, ResourceState,
+};
+use kusion_plan::refusals;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -14,24 +16,35 @@ fn refused(prior: Vec<(ResourceId, ResourceState)>, gone: &[&str], guards: &Guar
     let prior: BTreeMap<_, _> = prior.into_iter().collect();
     let steps = gone.iter().map(|id| step(id, Action::Delete, None)).collect();
     let plan = plan(Operation::Apply, steps);
-    refusals(&plan, &prior, guards).iter().map(ToString::to_string).collect()
+    refusals(&plan, &prior, guards, &describe).iter().map(ToString::to_string).collect()
+}
+
+/// What a runtime would say of a resource.
+fn describe(resource: &Resource) -> Description {
+    let text = |key: &str| resource.attributes.get(key).and_then(Value::as_str);
+    Description {
+        kind: text("kind").unwrap_or_default().to_owned(),
+        protection: match text("protection") {
+            Some("kind") => Protection::Kind,
+            Some("marked") => Protection::Marked,
+            _ => Protection::None,
+        },
+        ..Description::default()
+    }
 }
 
 #[test]
 fn a_marked_resource_is_not_deleted() {
-    let marked = json!({"metadata": {"annotations": {"kusion.io/prevent-destroy": "true"}}});
+    let marked = json!({"protection": "marked"});
     let found = refused(vec![known("a", marked)], &["a"], &Guards::default());
-    assert_eq!(
-        found,
-        ["a is marked `kusion.io/prevent-destroy` and would be deleted; remove the mark first"]
-    );
+    assert_eq!(found, ["a would be deleted, and is marked `prevent-destroy`"]);
 }
 
 #[test]
 fn a_protected_kind_must_be_named() {
-    let claim = || vec![known("c", json!({"kind": "PersistentVolumeClaim"}))];
+    let claim = || vec![known("c", json!({"kind": "Disk", "protection": "kind"}))];
     assert_eq!(refused(claim(), &["c"], &Guards::default()).len(), 1);
-    let guards = Guards { allowed: vec!["PersistentVolumeClaim".into()], ..Guards::default() };
+    let guards = Guards { allowed: vec!["Disk".into()], ..Guards::default() };
     assert!(refused(claim(), &["c"], &guards).is_empty());
 }
 
@@ -49,7 +62,7 @@ fn a_large_share_is_not_deleted_unasked() {
 #[test]
 fn what_others_made_is_not_replaced_unasked() {
     let plan = plan(Operation::Apply, vec![step("v1:Pod:a:b", Action::Replace, None)]);
-    let refused = |guards: &Guards| refusals(&plan, &BTreeMap::new(), guards).len();
+    let refused = |guards: &Guards| refusals(&plan, &BTreeMap::new(), guards, &describe).len();
     assert_eq!(refused(&Guards::default()), 1);
     let guards = Guards { allowed: vec!["v1:Pod:a:*".into()], ..Guards::default() };
     assert_eq!(refused(&guards), 0);

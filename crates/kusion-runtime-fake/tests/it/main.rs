@@ -1,6 +1,6 @@
 //! The runtime over a folder through its public end.
 
-use kusion_model::{Action, OperationId, Resource, ResourceId, ResourceState, ResourceType};
+use kusion_model::{Action, AttemptId, Resource, ResourceId, ResourceState, ResourceType};
 use kusion_runtime::{Change, Comparison, Deletion, Pending, Runtime as _, RuntimeError};
 use kusion_runtime_fake::{FileRuntime, RESOURCE_TYPE};
 use serde_json::{Map, Value, json};
@@ -38,8 +38,8 @@ fn resource(attributes: Value) -> Resource {
 }
 
 fn create(desired: &Resource) -> Change<'_> {
-    let operation = Some(OperationId { revision: 1, step: 1 });
-    Change { desired, prior: None, operation, force: false }
+    let attempt = Some(AttemptId { revision: 1, step: 1 });
+    Change { desired, prior: None, attempt, force: false }
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn an_object_whose_answer_was_lost_is_found_by_its_tag() {
     assert!(error.is_transient());
     let runtime = place.open("");
     let mut pending = Pending {
-        operation: OperationId { revision: 1, step: 1 },
+        attempt: AttemptId { revision: 1, step: 1 },
         id: &wanted.id,
         action: Action::Create,
         desired: Some(&wanted),
@@ -72,7 +72,7 @@ async fn an_object_whose_answer_was_lost_is_found_by_its_tag() {
     };
     let found = runtime.recover(pending).await.expect("an answer").expect("an object");
     assert_eq!(runtime.compare(&wanted, &found), Comparison::Same);
-    pending.operation.step = 2;
+    pending.attempt.step = 2;
     assert_eq!(runtime.recover(pending).await, Ok(None));
 }
 
@@ -82,9 +82,12 @@ async fn objects_change_and_go_and_fixed_fields_do_not_change() {
     let runtime = place.open("");
     let first = resource(json!({"size": 1, "zone": "a", "forceNew": ["zone"]}));
     let live = runtime.apply(create(&first)).await.expect("made").live;
-    let prior = ResourceState { resource: first.clone(), identity: live.identity, revision: 1 };
+    let prior = ResourceState {
+        runtime: live.runtime,
+        ..ResourceState::new(first.clone(), live.identity, 1)
+    };
     let bigger = resource(json!({"size": 2, "zone": "a", "forceNew": ["zone"]}));
-    let change = Change { desired: &bigger, prior: Some(&prior), operation: None, force: false };
+    let change = Change { desired: &bigger, prior: Some(&prior), attempt: None, force: false };
     let changed = runtime.apply(change).await.expect("changed").live;
     assert_eq!(changed.attributes["size"], 2);
     assert_eq!(changed.identity, prior.identity);
@@ -93,8 +96,8 @@ async fn objects_change_and_go_and_fixed_fields_do_not_change() {
     let change = Change { desired: &moved, ..change };
     let error = runtime.apply(change).await.expect_err("fixed");
     assert!(matches!(error, RuntimeError::Immutable { .. }));
-    let operation = OperationId { revision: 2, step: 1 };
-    let deletion = Deletion { prior: &prior, operation };
+    let attempt = AttemptId { revision: 2, step: 1 };
+    let deletion = Deletion { prior: &prior, attempt };
     runtime.delete(deletion).await.expect("deleted");
     runtime.delete(deletion).await.expect("nothing left to delete");
     let error = runtime.apply(change).await.expect_err("gone");
@@ -104,6 +107,6 @@ async fn objects_change_and_go_and_fixed_fields_do_not_change() {
 #[tokio::test]
 async fn a_folder_keeps_its_identity() {
     let place = Place::new("identity");
-    let first = place.open("").cluster_identity().await.expect("an identity");
-    assert_eq!(place.open("").cluster_identity().await, Ok(first));
+    let first = place.open("").identity().await.expect("an identity");
+    assert_eq!(place.open("").identity().await, Ok(first));
 }

@@ -265,7 +265,7 @@ mod tests {
         let web = object("Deployment", "web", None);
         let key = ObjectKey::of_object(&web).expect("a key");
         let identity = Identity::new(key.to_string(), Some("web".to_owned()));
-        board.add(ResourceId::new("r"), &key, Live { identity, attributes: Value::Null.into() });
+        board.add(ResourceId::new("r"), &key, Live::new(identity, Value::Null));
         // In any order.
         board.put(object("Pod", "web-1-a", Some("web-1")));
         board.put(object("Pod", "stranger", Some("other")));

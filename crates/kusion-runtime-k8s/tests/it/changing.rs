@@ -1,14 +1,15 @@
 //! Applying, comparing, rehearsing.
 
-use crate::cluster::{Cluster, deployment, operation, resource, state};
+use crate::cluster::{Cluster, deployment, attempt, resource, state};
 use kusion_model::Action;
+use kusion_model::Requirement;
 use kusion_runtime::{Change, Comparison, Pending, Runtime as _, RuntimeError};
 use serde_json::{Value, json};
 
 const MERGE: &str = "application/merge-patch+json";
 
 fn rehearsal(desired: &kusion_model::Resource) -> Change<'_> {
-    Change { desired, prior: None, operation: None, force: false }
+    Change { desired, prior: None, attempt: None, force: false }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,7 +60,7 @@ async fn values_that_only_look_different_are_rehearsed() {
     cluster.apply(&wanted).await;
     let live = cluster.read_one(&wanted).await.expect("an object");
     assert_eq!(cluster.runtime.compare(&wanted, &live), Comparison::Differs);
-    let rehearsed = cluster.runtime.rehearse(rehearsal(&wanted)).await.expect("a rehearsal");
+    let rehearsed = cluster.runtime.dry_run(rehearsal(&wanted)).await.expect("a rehearsal");
     let runtime = &cluster.runtime;
     assert_eq!(runtime.comparable(&rehearsed.after), runtime.comparable(&live.attributes));
 }
@@ -96,21 +97,21 @@ async fn fields_of_others_are_taken_only_by_force() {
     let mut change = Change {
         desired: &wanted,
         prior: Some(&prior),
-        operation: Some(operation()),
+        attempt: Some(attempt()),
         force: false,
     };
     for result in [
-        cluster.runtime.rehearse(change).await.map(drop),
+        cluster.runtime.dry_run(change).await.map(drop),
         cluster.runtime.apply(change).await.map(drop),
     ] {
         let Err(RuntimeError::Conflict(conflicts)) = result else { panic!("{result:?}") };
         assert_eq!(conflicts.len(), 1);
-        assert_eq!(conflicts[0].owner, "somebody");
+        assert_eq!(conflicts[0].manager, "somebody");
         assert_eq!(conflicts[0].fields, ["data.a"]);
     }
     change.force = true;
-    let rehearsed = cluster.runtime.rehearse(change).await.expect("a rehearsal");
-    assert_eq!(rehearsed.conflicts[0].owner, "somebody");
+    let rehearsed = cluster.runtime.dry_run(change).await.expect("a rehearsal");
+    assert_eq!(rehearsed.conflicts[0].manager, "somebody");
     assert_eq!(rehearsed.after["data"]["a"], "3");
     assert_eq!(cluster.read_one(&wanted).await.expect("there").attributes["data"]["a"], "2");
     let applied = cluster.runtime.apply(change).await.expect("an apply");
@@ -129,9 +130,9 @@ async fn a_foreign_object_is_not_taken_silently() {
     assert_eq!(cluster.compare(&wanted).await, Comparison::Differs);
     let error = cluster.try_apply(&wanted).await.expect_err("a conflict");
     let RuntimeError::Conflict(conflicts) = error else { panic!("{error}") };
-    assert_eq!(conflicts[0].owner, "them");
+    assert_eq!(conflicts[0].manager, "them");
     let pending = Pending {
-        operation: operation(),
+        attempt: attempt(),
         id: &wanted.id,
         action: Action::Create,
         desired: Some(&wanted),
@@ -151,7 +152,7 @@ async fn immutable_fields_are_known_or_learnt() {
     let compared = cluster.runtime.compare(&other, &live);
     let Comparison::Immutable(fields) = compared else { panic!("{compared:?}") };
     assert_eq!(fields[0].to_string(), "spec.selector");
-    let error = cluster.runtime.rehearse(rehearsal(&other)).await.expect_err("immutable");
+    let error = cluster.runtime.dry_run(rehearsal(&other)).await.expect_err("immutable");
     let RuntimeError::Immutable { fields, .. } = &error else { panic!("{error}") };
     assert_eq!(fields[0].to_string(), "spec.selector");
     let set = json!({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"},
@@ -161,7 +162,7 @@ async fn immutable_fields_are_known_or_learnt() {
     let mut set = cluster.resource(set);
     cluster.apply(&set).await;
     set.attributes["spec"]["serviceName"] = "other".into();
-    let error = cluster.runtime.rehearse(rehearsal(&set)).await.expect_err("immutable");
+    let error = cluster.runtime.dry_run(rehearsal(&set)).await.expect_err("immutable");
     assert!(matches!(error, RuntimeError::Immutable { .. }), "{error}");
 }
 
@@ -169,7 +170,7 @@ async fn immutable_fields_are_known_or_learnt() {
 async fn a_rehearsal_leaves_nothing_behind() {
     let cluster = Cluster::start().await;
     let wanted = cluster.config_map("c", json!({"a": "1"}));
-    let rehearsed = cluster.runtime.rehearse(rehearsal(&wanted)).await.expect("a rehearsal");
+    let rehearsed = cluster.runtime.dry_run(rehearsal(&wanted)).await.expect("a rehearsal");
     assert_eq!(rehearsed.after["data"]["a"], "1");
     assert_eq!(cluster.read_one(&wanted).await, None);
 }
@@ -179,16 +180,16 @@ async fn wrong_resources_are_refused_when_rehearsed() {
     let cluster = Cluster::start().await;
     let mut wrong = cluster.resource(deployment("web", "nginx:1", 0));
     wrong.attributes["spec"]["replica"] = 1.into();
-    let error = cluster.runtime.rehearse(rehearsal(&wrong)).await.expect_err("refused");
+    let error = cluster.runtime.dry_run(rehearsal(&wrong)).await.expect_err("refused");
     assert!(matches!(&error, RuntimeError::Invalid(text) if text.contains("replica")), "{error}");
     let nowhere = resource(json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "a", "namespace": "nonsuch"}}));
-    let error = cluster.runtime.rehearse(rehearsal(&nowhere)).await.expect_err("refused");
-    assert_eq!(error, RuntimeError::UnknownNamespace("nonsuch".to_owned()));
+    let error = cluster.runtime.dry_run(rehearsal(&nowhere)).await.expect_err("refused");
+    assert_eq!(error, RuntimeError::Missing(Requirement::new("namespace", "nonsuch")));
     let unknown = cluster.resource(json!({"apiVersion": "example.com/v1", "kind": "Nonsuch",
         "metadata": {"name": "a"}}));
-    let error = cluster.runtime.rehearse(rehearsal(&unknown)).await.expect_err("refused");
-    assert!(matches!(error, RuntimeError::UnknownKind { .. }), "{error}");
+    let error = cluster.runtime.dry_run(rehearsal(&unknown)).await.expect_err("refused");
+    assert!(matches!(error, RuntimeError::Missing(_)), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,7 +203,7 @@ async fn a_change_does_not_revive_or_touch_another_object() {
     let change = Change {
         desired: &wanted,
         prior: Some(&prior),
-        operation: Some(operation()),
+        attempt: Some(attempt()),
         force: false,
     };
     let error = cluster.runtime.apply(change).await.expect_err("it is gone");
@@ -219,7 +220,7 @@ async fn what_a_call_without_an_ending_made_is_found() {
     let cluster = Cluster::start().await;
     let wanted = cluster.config_map("c", json!({"a": "1"}));
     let pending = Pending {
-        operation: operation(),
+        attempt: attempt(),
         id: &wanted.id,
         action: Action::Create,
         desired: Some(&wanted),
@@ -244,7 +245,7 @@ async fn a_definition_and_its_objects_go_in_one_run() {
     let thing = cluster.resource(json!({"apiVersion": format!("{group}/v1"), "kind": "Thing",
         "metadata": {"name": "a"}, "spec": {"size": 1, "items": [{"name": "x", "n": 1}]}}));
     let error = cluster.try_apply(&thing).await.expect_err("the kind is unknown");
-    assert!(matches!(error, RuntimeError::UnknownKind { .. }), "{error}");
+    assert!(matches!(error, RuntimeError::Missing(_)), "{error}");
     let items = json!({"type": "array", "x-kubernetes-list-type": "map",
         "x-kubernetes-list-map-keys": ["name"], "items": {"type": "object", "required": ["name"],
             "properties": {"name": {"type": "string"}, "n": {"type": "integer"}}}});
@@ -260,6 +261,6 @@ async fn a_definition_and_its_objects_go_in_one_run() {
     cluster.apply(&thing).await;
     assert_eq!(cluster.compare(&thing).await, Comparison::Same);
     let prior = state(&definition, &made);
-    let deletion = kusion_runtime::Deletion { prior: &prior, operation: operation() };
+    let deletion = kusion_runtime::Deletion { prior: &prior, attempt: attempt() };
     cluster.runtime.delete(deletion).await.expect("a deletion");
 }

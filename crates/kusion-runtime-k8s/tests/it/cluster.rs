@@ -1,6 +1,6 @@
 //! A cluster for one test, with a namespace of its own.
 
-use kusion_model::{Identity, OperationId, Resource, ResourceState, ResourceType};
+use kusion_model::{AttemptId, Identity, Resource, ResourceState, ResourceType};
 use kusion_runtime::{Applied, Change, Comparison, Live, Runtime, RuntimeError, Target};
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
 use kusion_sandbox::Sandbox;
@@ -55,8 +55,8 @@ impl Cluster {
     }
 
     pub(crate) async fn try_apply(&self, desired: &Resource) -> Result<Applied, RuntimeError> {
-        let operation = Some(OperationId { revision: 1, step: 1 });
-        self.runtime.apply(Change { desired, prior: None, operation, force: false }).await
+        let attempt = Some(AttemptId { revision: 1, step: 1 });
+        self.runtime.apply(Change { desired, prior: None, attempt, force: false }).await
     }
 
     pub(crate) async fn apply(&self, desired: &Resource) -> Live {
@@ -117,10 +117,10 @@ impl Cluster {
 }
 
 pub(crate) fn resource(attributes: Value) -> Resource {
-    let id = kusion_model::KubernetesId::of_object(&attributes).expect("an identity").resource_id();
+    let id = kusion_k8s_schema::ObjectId::of_object(&attributes).expect("an identity").resource_id();
     Resource {
-        id,
-        resource_type: ResourceType::kubernetes(),
+        id: kusion_model::ResourceId::new(id),
+        resource_type: ResourceType::new(kusion_k8s_schema::RESOURCE_TYPE),
         attributes: attributes.into(),
         depends_on: Vec::new(),
         extensions: Map::new(),
@@ -129,15 +129,15 @@ pub(crate) fn resource(attributes: Value) -> Resource {
 
 pub(crate) fn state(resource: &Resource, live: &Live) -> ResourceState {
     let identity: Identity = live.identity.clone();
-    ResourceState { resource: resource.clone(), identity, revision: 1 }
+    ResourceState::new(resource.clone(), identity, 1)
 }
 
 pub(crate) fn target(resource: &Resource) -> Target<'_> {
     Target { id: &resource.id, desired: Some(resource), prior: None }
 }
 
-pub(crate) fn operation() -> OperationId {
-    OperationId { revision: 1, step: 7 }
+pub(crate) fn attempt() -> AttemptId {
+    AttemptId { revision: 1, step: 7 }
 }
 
 pub(crate) fn deployment(name: &str, image: &str, replicas: u64) -> Value {

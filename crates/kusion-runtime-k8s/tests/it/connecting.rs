@@ -7,11 +7,11 @@ use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cluster_is_known_by_a_uid_that_stays() {
     let cluster = Cluster::start().await;
-    let uid = cluster.runtime.cluster_identity().await.expect("a uid");
-    assert_eq!(uid.len(), 36);
+    let uid = cluster.runtime.identity().await.expect("a uid");
+    assert_eq!(uid.id.len(), 36);
     let source = ClusterSource::Text(cluster.kubeconfig.clone());
     let again = KubernetesRuntime::connect(&source, Options::default()).await.expect("a runtime");
-    assert_eq!(again.cluster_identity().await.expect("a uid"), uid);
+    assert_eq!(again.identity().await.expect("a uid"), uid);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,7 +47,7 @@ async fn a_server_that_is_away_is_unavailable() {
                 contexts: [{name: a, context: {cluster: a, user: a}}]\nusers: [{name: a, user: {}}]\n";
     let source = ClusterSource::Text(text.to_owned());
     let runtime = KubernetesRuntime::connect(&source, Options::default()).await.expect("a runtime");
-    let error = runtime.cluster_identity().await.expect_err("no server");
+    let error = runtime.identity().await.expect_err("no server");
     assert!(
         matches!(&error, RuntimeError::Unavailable(text) if text.contains("127.0.0.1:1")),
         "{error}"

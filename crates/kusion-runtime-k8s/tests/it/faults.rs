@@ -1,6 +1,6 @@
 //! What goes wrong between us and the server.
 
-use crate::cluster::{deployment, operation, resource, state, target};
+use crate::cluster::{deployment, attempt, resource, state, target};
 use crate::proxy::{Fault, Proxy, Seen};
 use futures::StreamExt as _;
 use kusion_model::{Action, HealthState, Resource};
@@ -53,8 +53,8 @@ impl World {
     }
 
     async fn apply(&self, desired: &Resource) -> Result<Applied, RuntimeError> {
-        let operation = Some(operation());
-        self.runtime.apply(Change { desired, prior: None, operation, force: false }).await
+        let attempt = Some(attempt());
+        self.runtime.apply(Change { desired, prior: None, attempt, force: false }).await
     }
 
     async fn read(&self, wanted: &[Resource]) -> Result<usize, RuntimeError> {
@@ -155,8 +155,8 @@ async fn dry_runs_are_tried_again_and_changes_are_not() {
     })
     .await;
     let wanted = config("a");
-    let change = Change { desired: &wanted, prior: None, operation: None, force: false };
-    world.runtime.rehearse(change).await.expect("it is tried again");
+    let change = Change { desired: &wanted, prior: None, attempt: None, force: false };
+    world.runtime.dry_run(change).await.expect("it is tried again");
     assert_eq!(world.proxy.count("PATCH", "dryRun=All"), 2);
     let error = world.apply(&wanted).await.expect_err("the engine decides");
     let expected =
@@ -177,7 +177,7 @@ async fn what_a_call_without_an_answer_did_is_found_out() {
         assert!(error.is_transient(), "{error}");
         assert_eq!(world.proxy.count("PATCH", ""), 1, "it is not sent twice");
         let pending = Pending {
-            operation: operation(),
+            attempt: attempt(),
             id: &wanted.id,
             action: Action::Create,
             desired: Some(&wanted),
@@ -217,7 +217,7 @@ async fn a_deletion_is_awaited_over_broken_connections() {
     held.attributes["metadata"]["finalizers"] = json!(["test.io/held"]);
     let applied = world.apply(&held).await.expect("it is made");
     let prior = state(&held, &applied.live);
-    let deletion = Deletion { prior: &prior, operation: operation() };
+    let deletion = Deletion { prior: &prior, attempt: attempt() };
     let release = async {
         while watches.load(Ordering::Relaxed) < 4 {
             tokio::time::sleep(Duration::from_millis(20)).await;

@@ -10,7 +10,7 @@ use std::str::FromStr as _;
 use std::time::Duration;
 
 /// The format of the tables.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// The lock that a process holds while it makes the tables, so that several do not meet.
 const SETUP_LOCK: i64 = 0x6b75_7369_6f6e;
 
@@ -23,6 +23,12 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Opens the database, and makes the tables where they do not exist.
     pub(crate) async fn open(url: &str) -> Result<Self, StoreError> {
+        let store = Self::connect(url).await?;
+        store.prepare().await?;
+        Ok(store)
+    }
+
+    async fn connect(url: &str) -> Result<Self, StoreError> {
         let options = PgConnectOptions::from_str(url)
             .map_err(|error| {
                 StoreError::Address(format!("the address of the store is wrong: {error}"))
@@ -36,9 +42,26 @@ impl Postgres {
             .connect_with(options)
             .await
             .map_err(|error| failure(&place, &error))?;
-        let store = Self { pool, place };
-        store.prepare().await?;
-        Ok(store)
+        Ok(Self { pool, place })
+    }
+
+    /// Renames the tables; returns the new name of the one with the values.
+    pub(crate) async fn set_aside(url: &str) -> Result<String, StoreError> {
+        let store = Self::connect(url).await?;
+        let failed = |error: sqlx::Error| failure(&store.place, &error);
+        let mut transaction = store.pool.begin().await.map_err(failed)?;
+        let name = format!("kusion_item_{}", jiff::Timestamp::now().as_second());
+        for statement in [
+            format!("ALTER TABLE kusion_item RENAME TO {name}"),
+            format!("ALTER INDEX kusion_item_pkey RENAME TO {name}_pkey"),
+            "DROP TABLE kusion_format".to_owned(),
+        ] {
+            let statement = sqlx::AssertSqlSafe(statement);
+            sqlx::query(statement).execute(&mut *transaction).await.map_err(failed)?;
+        }
+        transaction.commit().await.map_err(failed)?;
+        store.pool.close().await;
+        Ok(format!("table `{name}` of {}", store.place))
     }
 
     async fn prepare(&self) -> Result<(), StoreError> {
@@ -51,7 +74,7 @@ impl Postgres {
             .map_err(failed)?;
         for statement in [
             "CREATE TABLE IF NOT EXISTS kusion_format (format bigint NOT NULL)",
-            "INSERT INTO kusion_format SELECT 1 WHERE NOT EXISTS (SELECT FROM kusion_format)",
+            "INSERT INTO kusion_format SELECT 2 WHERE NOT EXISTS (SELECT FROM kusion_format)",
             "CREATE SEQUENCE IF NOT EXISTS kusion_version",
             "CREATE TABLE IF NOT EXISTS kusion_item (key text COLLATE \"C\" PRIMARY KEY, \
              version bigint NOT NULL, value bytea NOT NULL)",
@@ -62,9 +85,8 @@ impl Postgres {
             .fetch_one(&mut *transaction)
             .await
             .map_err(failed)?;
-        if found > FORMAT {
-            let place = self.place.clone();
-            return Err(StoreError::Newer { place, found: found as u32, known: FORMAT as u32 });
+        if found != FORMAT {
+            return Err(StoreError::format(&self.place, found as u32, FORMAT as u32));
         }
         transaction.commit().await.map_err(failed)
     }

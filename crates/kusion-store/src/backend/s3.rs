@@ -10,7 +10,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore as _, ObjectStoreExt as _, PutMode, PutOptions, UpdateVersion};
 
 /// The format of the store, and the object that names it.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const MARK: &str = "kusion.format";
 
 /// Bytes in a bucket.
@@ -24,6 +24,27 @@ impl S3 {
     /// Opens `s3://BUCKET/PREFIX?endpoint=URL&region=NAME&allow_http=true`. Keys and tokens come
     /// from the environment, as the tools of AWS read them.
     pub(crate) async fn open(url: &str) -> Result<Self, StoreError> {
+        let store = Self::connect(url)?;
+        store.prepare().await?;
+        Ok(store)
+    }
+
+    /// Copies all objects below another prefix and removes them; returns that prefix.
+    pub(crate) async fn set_aside(url: &str) -> Result<String, StoreError> {
+        let store = Self::connect(url)?;
+        let folder = format!("aside-{}", jiff::Timestamp::now().as_second());
+        let keys = store.list("").await?;
+        let keys: Vec<String> = keys.into_iter().filter(|it| !it.starts_with("aside-")).collect();
+        for key in &keys {
+            let target = store.path(&format!("{folder}/{key}"));
+            let copied = store.bucket.copy(&store.path(key), &target).await;
+            copied.map_err(|error| store.failure(&error))?;
+        }
+        store.delete(&keys).await?;
+        Ok(format!("{}/{folder}", store.place))
+    }
+
+    fn connect(url: &str) -> Result<Self, StoreError> {
         let wrong =
             |what: &str| StoreError::Address(format!("the address of the store is wrong: {what}"));
         let rest = url.strip_prefix("s3://").ok_or_else(|| wrong("it must begin with `s3://`"))?;
@@ -43,29 +64,26 @@ impl S3 {
                 "allow_http" => builder.with_allow_http(value == "true"),
                 _ => {
                     let known = "`endpoint`, `region`, `allow_http`";
-                    return Err(wrong(&format!("`{name}` is no option; known are {known}")));
+                    return Err(wrong(&format!("unknown option `{name}`; expected {known}")));
                 }
             };
         }
         let bucket_store = builder.build().map_err(|error| wrong(&error.to_string()))?;
         let prefix = prefix.trim_matches('/').to_owned();
         let place = format!("s3://{}", rest.trim_end_matches('/'));
-        let store = Self { bucket: bucket_store, prefix, place };
-        store.prepare().await?;
-        Ok(store)
+        Ok(Self { bucket: bucket_store, prefix, place })
     }
 
     /// Checks the format of the store. A new one gets its mark in a way that shows whether the
     /// service compares before it writes; if not, two processes could hold one stack.
     async fn prepare(&self) -> Result<(), StoreError> {
         let unclear =
-            || StoreError::damaged(&self.place, format!("`{MARK}` is no mark of a format"));
+            || StoreError::damaged(&self.place, format!("`{MARK}` does not name a format"));
         if let Some((bytes, _)) = self.get(MARK).await? {
             let text = std::str::from_utf8(&bytes).ok();
             let found: u32 = text.and_then(|it| it.trim().parse().ok()).ok_or_else(unclear)?;
-            if found > FORMAT {
-                let place = self.place.clone();
-                return Err(StoreError::Newer { place, found, known: FORMAT });
+            if found != FORMAT {
+                return Err(StoreError::format(&self.place, found, FORMAT));
             }
             return Ok(());
         }
@@ -96,6 +114,16 @@ impl S3 {
         Some(rest.trim_start_matches('/').replace('=', "%"))
     }
 
+    /// Takes the version of an object from the answer of the service. Without one the next write
+    /// could not say what it expects.
+    fn version(&self, e_tag: Option<String>) -> Result<Version, StoreError> {
+        let missing = || BackendError {
+            place: self.place.clone(),
+            message: "the service sends no ETag, which conditional writes need".to_owned(),
+        };
+        Ok(Version(e_tag.filter(|it| !it.is_empty()).ok_or_else(missing)?))
+    }
+
     fn failure(&self, error: &object_store::Error) -> StoreError {
         BackendError { place: self.place.clone(), message: error.to_string() }.into()
     }
@@ -113,7 +141,7 @@ impl Backend for S3 {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(self.failure(&error)),
         };
-        let version = Version(found.meta.e_tag.clone().unwrap_or_default());
+        let version = self.version(found.meta.e_tag.clone())?;
         let bytes = found.bytes().await.map_err(|error| self.failure(&error))?;
         Ok(Some((bytes, version)))
     }
@@ -127,10 +155,11 @@ impl Backend for S3 {
         };
         let options = PutOptions { mode, ..PutOptions::default() };
         match self.bucket.put_opts(&self.path(key), bytes.into(), options).await {
-            Ok(done) => Ok(Version(done.e_tag.unwrap_or_default())),
+            Ok(done) => Ok(self.version(done.e_tag)?),
             Err(
                 object_store::Error::AlreadyExists { .. }
                 | object_store::Error::Precondition { .. }
+                // An object that is to be replaced and does not exist.
                 | object_store::Error::NotFound { .. },
             ) => Err(PutError::Conflict),
             Err(error) => Err(self.failure(&error).into()),

@@ -21,7 +21,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The format of the tables.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// Up to this size the structure of the whole file is checked when it is opened.
 const CHECKED_SIZE: u64 = 32 << 20;
 
@@ -78,9 +78,8 @@ impl Sqlite {
                 return transaction.commit().await.map_err(failed);
             }
             FORMAT => {}
-            newer if newer > FORMAT => {
-                let place = self.place.clone();
-                return Err(StoreError::Newer { place, found: newer as u32, known: FORMAT as u32 });
+            other if other > 0 => {
+                return Err(StoreError::format(&self.place, other as u32, FORMAT as u32));
             }
             _ => return Err(damaged("the number of its format is wrong".to_owned())),
         }
@@ -257,6 +256,32 @@ impl Backend for Sqlite {
     }
 }
 
+/// Renames a file and what lies beside it; returns the new name.
+pub(crate) fn set_aside(path: &Path) -> Result<String, StoreError> {
+    let place = path.display().to_string();
+    let failed = |error: std::io::Error| BackendError {
+        place: place.clone(),
+        message: error.to_string(),
+    };
+    let with = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        std::path::PathBuf::from(name)
+    };
+    let free = (1..1000).map(|number| format!(".aside-{number}"));
+    let free = free.into_iter().find(|it| !with(it).exists()).unwrap_or_default();
+    std::fs::rename(path, with(&free)).map_err(failed)?;
+    for beside in ["-wal", "-shm", ".mark"] {
+        match std::fs::rename(with(beside), with(&format!("{free}{beside}"))) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed(error).into());
+            }
+            _ => {}
+        }
+    }
+    Ok(with(&free).display().to_string())
+}
+
 /// Connects. Of several processes that make a new file ready at the same time some are turned away
 /// at once, whatever the time limit; they try again.
 async fn connect(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
@@ -285,7 +310,7 @@ async fn create(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
         "CREATE TABLE item (key TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL, \
          length INTEGER NOT NULL, sum INTEGER NOT NULL, head INTEGER NOT NULL, \
          value BLOB NOT NULL)",
-        "PRAGMA user_version = 1",
+        "PRAGMA user_version = 2",
     ] {
         sqlx::query(statement).execute(&mut *connection).await?;
     }

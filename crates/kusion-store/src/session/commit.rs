@@ -6,7 +6,7 @@ use crate::backend::{Expected, PutError};
 use crate::error::StoreError;
 use crate::frame::{self, FENCE, Kind};
 use crate::journal::{self, Snapshot, to_json};
-use kusion_model::Record;
+use kusion_model::{Record, StampedRecord};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -24,7 +24,7 @@ const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis
 /// What a session asks its task for.
 pub(super) enum Entry {
     Append {
-        records: Vec<Record>,
+        records: Vec<StampedRecord>,
         payloads: Vec<Vec<u8>>,
         done: oneshot::Sender<Result<u64, StoreError>>,
     },
@@ -45,8 +45,8 @@ pub(super) struct Committer {
 impl Committer {
     /// Reads the journal and takes the next number, so that an earlier holder cannot write it.
     pub(super) async fn begin(shared: Arc<Shared>, fence: bool) -> Result<Self, StoreError> {
-        let taken = Record::Taken { holder: shared.holder.to_string() };
-        let payload = to_json(&taken);
+        let locked = shared.stamp(Record::Locked { holder: shared.holder.to_string() });
+        let payload = to_json(&locked);
         loop {
             let loaded = journal::load(&*shared.backend, &shared.places).await?;
             let mut committer = Self {
@@ -65,7 +65,7 @@ impl Committer {
                     if fence {
                         committer.fences.push(first);
                     }
-                    committer.fold(vec![taken]);
+                    committer.fold(vec![locked]);
                     return Ok(committer);
                 }
                 // The holder before us wrote one more segment; it cannot any more after ours.
@@ -184,17 +184,17 @@ impl Committer {
             let Some((bytes, _)) = backend.get(&key).await? else {
                 return Err(StoreError::damaged(backend.place(), format!("`{key}` is gone")));
             };
-            let (head, records) = journal::read_segment(&*backend, &key, &bytes)?;
+            let (head, records) = journal::read_segment(&*backend, &self.shared.places, &key, &bytes)?;
             if head.writer != self.shared.tenure.writer() {
-                let holder = match records.first() {
-                    Some(Record::Taken { holder }) => holder.clone(),
+                let holder = match records.first().map(|it| &it.record) {
+                    Some(Record::Locked { holder }) => holder.clone(),
                     _ => "another process".to_owned(),
                 };
                 self.shared.tenure.lose(holder.clone());
                 return Err(self.shared.fenced(holder));
             }
             // Ours, from an attempt whose answer was lost: this one, or one before it.
-            let wanted = segment(&key, first, head, payloads);
+            let wanted = self.segment(&key, frame::Head { first, ..head }, payloads);
             self.log_bytes += bytes.len();
             self.segments += 1;
             if bytes == wanted {
@@ -206,9 +206,9 @@ impl Committer {
 
     async fn write(&mut self, first: u64, flags: u8, payloads: &[&[u8]]) -> Result<(), PutError> {
         let key = self.shared.places.segment(first);
-        let writer = self.shared.tenure.writer();
-        let head = frame::Head { kind: Kind::Segment, flags, first, writer };
-        let bytes = segment(&key, first, head, payloads);
+        let (epoch, writer) = (self.shared.tenure.epoch(), self.shared.tenure.writer());
+        let head = frame::Head { kind: Kind::Segment, flags, first, epoch, writer };
+        let bytes = self.segment(&key, head, payloads);
         let size = bytes.len();
         self.shared.backend.put(&key, bytes.into(), Expected::Absent).await?;
         self.log_bytes += size;
@@ -216,7 +216,11 @@ impl Committer {
         Ok(())
     }
 
-    fn fold(&self, records: Vec<Record>) -> u64 {
+    fn segment(&self, key: &str, head: frame::Head, payloads: &[&[u8]]) -> Vec<u8> {
+        frame::encode(&self.shared.places.authority, key, head, payloads)
+    }
+
+    fn fold(&self, records: Vec<StampedRecord>) -> u64 {
         let mut state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
         for record in records {
             state.add(record);
@@ -229,7 +233,8 @@ impl Committer {
         let (backend, places) = (&*self.shared.backend, &self.shared.places);
         let snapshot = {
             let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-            Snapshot::of(places, &state, &self.fences, self.shared.tenure.writer())
+            let writer = (self.shared.tenure.epoch(), self.shared.tenure.writer());
+            Snapshot::of(places, &state, &self.fences, writer)
         };
         self.snapshot_bytes = snapshot.write(backend, places, &self.fences).await?;
         self.log_bytes = 0;
@@ -238,8 +243,4 @@ impl Committer {
     }
 }
 
-type Append = (Vec<Record>, Vec<Vec<u8>>, oneshot::Sender<Result<u64, StoreError>>);
-
-fn segment(key: &str, first: u64, head: frame::Head, payloads: &[&[u8]]) -> Vec<u8> {
-    frame::encode(key, frame::Head { first, ..head }, payloads)
-}
+type Append = (Vec<StampedRecord>, Vec<Vec<u8>>, oneshot::Sender<Result<u64, StoreError>>);

@@ -56,6 +56,11 @@ impl Tenure {
         self.writer
     }
 
+    /// Returns the number of this holder among all of the stack.
+    pub(super) fn epoch(&self) -> u64 {
+        self.lock().lease.token
+    }
+
     /// Returns who has taken the stack from us.
     pub(super) fn lost(&self) -> Option<String> {
         self.lock().lost.clone()

@@ -1,6 +1,6 @@
 //! Another process: the test program itself, told to hold a stack.
 
-use crate::places::Place;
+use crate::places::{Place, store_key};
 use crate::records::noted;
 use kusion_model::StackKey;
 use kusion_store::{Holder, LockWait, Session, Store};
@@ -128,7 +128,7 @@ async fn play(key: &StackKey) {
         holder.machine = variable(MACHINE);
     }
     let home = variable(HOME);
-    let store = match Store::open(&variable(ADDRESS), home.as_ref()).await {
+    let store = match Store::open(&variable(ADDRESS), home.as_ref(), store_key()).await {
         Ok(store) => store,
         Err(error) => return say(&format!("failed: {error}")),
     };

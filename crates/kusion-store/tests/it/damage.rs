@@ -1,6 +1,6 @@
 //! Files that are not as they were written.
 
-use crate::places::{Place, new_key, run, say};
+use crate::places::{Place, new_key, run, say, store_key};
 use crate::records::{noted, random};
 use kusion_model::StackKey;
 use kusion_store::{Holder, LockWait, StackState, Store, StoreError};
@@ -101,7 +101,7 @@ fn harm(rng: &mut fastrand::Rng, bytes: &mut Vec<u8>) -> String {
 
 /// Reads all stacks of a harmed store: as they were, or not at all.
 async fn read_all(sample: &Sample, folder: &Path) -> Result<bool, StoreError> {
-    let store = Store::open("", folder).await?;
+    let store = Store::open("", folder, store_key()).await?;
     let mut whole = Ok(true);
     for (key, state) in &sample.stacks {
         match store.read(key).await {
@@ -138,7 +138,12 @@ async fn harm_and_read(in_order: bool, seeds: std::ops::Range<u64>) {
         match read_all(&sample, &place.home).await {
             Ok(true) => whole += 1,
             Ok(false) => panic!("seed {seed}: {what}: read as another state"),
-            Err(StoreError::Damaged { .. } | StoreError::Newer { .. } | StoreError::Backend(_)) => {
+            Err(
+                StoreError::Damaged { .. }
+                | StoreError::Newer { .. }
+                | StoreError::Older { .. }
+                | StoreError::Backend(_),
+            ) => {
                 refused += 1;
             }
             Err(error) => panic!("seed {seed}: {what}: {error}"),
@@ -163,7 +168,7 @@ async fn a_store_that_vanished_is_not_an_empty_one() {
     let (mark, bytes) = &sample.files[1];
     std::fs::write(place.home.join(mark), bytes).expect("written");
     for attempt in 0..2 {
-        let error = Store::open("", &place.home).await.err().expect("refused").to_string();
+        let error = Store::open("", &place.home, store_key()).await.err().expect("refused").to_string();
         assert!(error.contains("missing or empty") && error.contains(mark), "{attempt}: {error}");
     }
     std::fs::remove_file(place.home.join(mark)).expect("removed");
@@ -190,10 +195,10 @@ async fn addresses_that_are_none_are_explained() {
         ("sqlite:", "a path must follow"),
         ("nonsense", "`sqlite:PATH`"),
         ("s3://", "bucket"),
-        ("s3://b/p?colour=red", "`colour` is no option"),
+        ("s3://b/p?colour=red", "unknown option `colour`"),
         ("postgres://user:secret@host:port/db", "wrong"),
     ] {
-        let error = Store::open(url, Path::new("/nowhere")).await.err().expect("refused");
+        let error = Store::open(url, Path::new("/nowhere"), store_key()).await.err().expect("refused");
         let error = error.to_string();
         assert!(error.contains(word) && !error.contains("secret"), "{error}");
     }

@@ -1,6 +1,6 @@
 //! Backends whose answers are lost, and holders that come late.
 
-use crate::places::{new_key, run};
+use crate::places::{new_key, root, run, store_key};
 use crate::records::noted;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -83,7 +83,7 @@ async fn lost_answers_lose_and_double_nothing() {
 async fn write_with_lost_answers(seed: u64) {
     let memory = Arc::new(Memory::default());
     let faulty = Faulty::new(&memory, seed);
-    let store = Store::with_backend(faulty.clone());
+    let store = Store::with_backend(faulty.clone(), store_key());
     let key = new_key();
     let session = store.take(&key, Holder::current("test"), LockWait::No).await;
     let session = session.expect("nobody has it");
@@ -113,7 +113,7 @@ async fn write_with_lost_answers(seed: u64) {
 async fn a_late_write_is_refused_after_the_journal_was_summed_up() {
     let memory = Arc::new(Memory::default());
     let faulty = Faulty::new(&memory, 0);
-    let late = Store::with_backend(faulty.clone());
+    let late = Store::with_backend(faulty.clone(), store_key());
     let key = new_key();
     let mut elsewhere = Holder::current("late");
     elsewhere.machine = "elsewhere".into();
@@ -122,7 +122,7 @@ async fn a_late_write_is_refused_after_the_journal_was_summed_up() {
     faulty.gate.forget_permits(usize::MAX);
     let write = session.append(vec![noted("late", 5)]);
     let others = async {
-        let store = Store::with_backend(memory.clone());
+        let store = Store::with_backend(memory.clone(), store_key());
         for round in 0..4 {
             let next = store.take(&key, Holder::current("next"), LockWait::No).await;
             let next = next.expect("the lease is not renewed");
@@ -138,9 +138,9 @@ async fn a_late_write_is_refused_after_the_journal_was_summed_up() {
     let (written, before) = tokio::join!(write, others);
     assert!(matches!(written, Err(StoreError::Fenced { .. })), "{written:?}");
     assert!(session.check().is_err());
-    let log = memory.list(&format!("{}/log/", key.store_path())).await.expect("readable");
+    let log = memory.list(&format!("{}/log/", root(&key))).await.expect("readable");
     assert!(log.len() < 15, "{} segments: old ones are removed", log.len());
-    let again = Store::with_backend(memory).read(&key).await.expect("readable");
+    let again = Store::with_backend(memory, store_key()).read(&key).await.expect("readable");
     assert_eq!(again, before);
     tokio::time::sleep(Duration::from_millis(10)).await;
 }

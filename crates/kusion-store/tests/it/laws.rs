@@ -1,9 +1,9 @@
 //! What holds on every backend.
 
-use crate::places::{Place, new_key, on_every_backend};
+use crate::places::{Place, new_key, on_every_backend, root, store_key};
 use crate::records::{began, closed, ended, noted, opened, random};
 use bytes::Bytes;
-use kusion_model::{Record, Spec, StackKey};
+use kusion_model::{Record, Spec, StackKey, StampedRecord};
 use kusion_store::{
     Backend as _, Expected, Holder, LockWait, Memory, PutError, StackState, Store, StoreError,
     Version,
@@ -19,6 +19,7 @@ on_every_backend!(
     a_long_journal_reads_as_the_sum_of_its_records,
     missing_parts_are_found,
     a_stack_waits_for_its_turn,
+    what_happened_can_be_read_again,
 );
 
 fn me() -> Holder {
@@ -151,7 +152,7 @@ async fn records_of_many_callers_keep_their_order(place: Place) {
     assert_eq!(state.seq as usize, 1 + CALLERS * CALLS * 2);
     assert_eq!(state.resources.len(), CALLERS * CALLS + 1);
     assert_eq!(store.read(&key).await.expect("readable"), state);
-    let segments = store.backend().list(&format!("{}/log/", key.store_path())).await;
+    let segments = store.backend().list(&format!("{}/log/", root(&key))).await;
     let n_segments = segments.expect("readable").len();
     assert!(n_segments < CALLERS * CALLS / 2, "{n_segments} segments: calls share them");
 }
@@ -164,27 +165,68 @@ async fn a_long_journal_reads_as_the_sum_of_its_records(place: Place) {
     for _ in 0..4 {
         let store = place.open().await;
         let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
-        all.push(Record::Taken { holder: me().to_string() });
+        let mut own = vec![Record::Locked { holder: me().to_string() }];
         for _ in 0..12 {
             let records: Vec<Record> = (0..rng.usize(1..9)).map(|_| random(&mut rng)).collect();
-            all.extend(records.iter().cloned());
+            own.extend(records.iter().cloned());
             session.append(records).await.expect("written");
         }
-        assert_eq!(session.state(), StackState::fold(all.iter().cloned()));
+        all.extend(own.into_iter().map(|record| {
+            let (operation_id, time) = (session.operation().clone(), String::new());
+            StampedRecord { operation_id, time, record }
+        }));
+        assert_eq!(timeless(session.state()), StackState::fold(all.iter().cloned()));
         session.close().await.expect("closed");
     }
     let store = place.open().await;
-    assert_eq!(store.read(&key).await.expect("readable"), StackState::fold(all));
-    let snapshots = store.backend().list(&format!("{}/snapshot/", key.store_path())).await;
+    let read = store.read(&key).await.expect("readable");
+    assert!(read.releases.iter().all(|it| it.started.parse::<jiff::Timestamp>().is_ok()));
+    assert_eq!(timeless(read), StackState::fold(all));
+    let snapshots = store.backend().list(&format!("{}/snapshot/", root(&key))).await;
     let n_snapshots = snapshots.expect("readable").len();
     assert!((1..=2).contains(&n_snapshots), "{n_snapshots} snapshots");
+}
+
+/// Takes the times out of a state; all else is known beforehand.
+fn timeless(mut state: StackState) -> StackState {
+    for release in &mut state.releases {
+        release.started.clear();
+        release.ended.as_mut().map(String::clear);
+        if let Some(seen) = &mut release.health {
+            seen.time.clear();
+        }
+    }
+    state
+}
+
+/// Writes what happened in a release, and reads it and the records one by one.
+async fn what_happened_can_be_read_again(place: Place) {
+    let key = new_key();
+    let store = place.open().await;
+    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    session.append(vec![opened(1), began(1, 1, "a")]).await.expect("written");
+    session.append(vec![ended(1, 1, "a"), closed(1)]).await.expect("written");
+    session.put_events(1, &["one", "two"]).await.expect("written");
+    session.put_events(1, &["one", "two", "three"]).await.expect("replaced");
+    let other = place.open().await;
+    let events: Option<Vec<String>> = other.events(&key, 1).await.expect("readable");
+    assert_eq!(events.expect("there"), ["one", "two", "three"]);
+    assert_eq!(other.events::<String>(&key, 2).await.expect("readable"), None);
+    let records = other.records(&key).await.expect("readable");
+    let numbers: Vec<u64> = records.iter().map(|it| it.seq).collect();
+    assert_eq!(numbers, [1, 2, 3, 4, 5]);
+    assert!(records.iter().all(|it| it.stack == key && it.operation_id == *session.operation()));
+    assert!(records.is_sorted_by(|a, b| a.time <= b.time));
+    session.close().await.expect("closed");
+    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    assert!(records.iter().all(|it| it.operation_id < *session.operation()), "names sort by time");
 }
 
 /// Removes parts of a journal: the rest reads as the whole, or is refused.
 async fn missing_parts_are_found(place: Place) {
     let key = new_key();
     let store = place.open().await;
-    let mut rng = fastrand::Rng::with_seed(3);
+    let mut rng = fastrand::Rng::with_seed(12);
     for _ in 0..3 {
         let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
         for _ in 0..9 {
@@ -194,7 +236,7 @@ async fn missing_parts_are_found(place: Place) {
         session.close().await.expect("closed");
     }
     let whole = store.read(&key).await.expect("readable");
-    let root = format!("{}/", key.store_path());
+    let root = format!("{}/", root(&key));
     let mut values = Vec::new();
     for name in store.backend().list(&root).await.expect("readable") {
         let (bytes, _) = store.backend().get(&name).await.expect("readable").expect("there");
@@ -210,7 +252,7 @@ async fn missing_parts_are_found(place: Place) {
                 copy.put(name, bytes.clone(), Expected::Absent).await.expect("written");
             }
         }
-        match Store::with_backend(Arc::new(copy)).read(&key).await {
+        match Store::with_backend(Arc::new(copy), store_key()).read(&key).await {
             Ok(state) => {
                 assert_eq!(state, whole, "without {first} to {last}");
                 read += 1;

@@ -6,6 +6,7 @@ mod child;
 mod damage;
 mod faults;
 mod full_disk;
+mod keys;
 mod laws;
 mod places;
 mod processes;
@@ -23,6 +24,8 @@ fn main() -> ExitCode {
     damage::add(&mut suite);
     faults::add(&mut suite);
     full_disk::add(&mut suite);
+    keys::add(&mut suite);
+    keys::add_single(&mut suite);
     laws::add(&mut suite);
     processes::add(&mut suite);
     suite.run()

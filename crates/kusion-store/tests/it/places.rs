@@ -1,7 +1,7 @@
 //! Where the tests keep their stacks.
 
 use kusion_model::StackKey;
-use kusion_store::Store;
+use kusion_store::{Store, StoreKey};
 use std::path::PathBuf;
 use testkit::{Missing, Suite};
 
@@ -59,7 +59,7 @@ impl Place {
     }
 
     pub(crate) async fn open(&self) -> Store {
-        Store::open(&self.url, &self.home).await.expect("the store opens")
+        Store::open(&self.url, &self.home, store_key()).await.expect("the store opens")
     }
 }
 
@@ -71,12 +71,18 @@ impl Drop for Place {
 
 /// Makes the key of a stack that no other test uses.
 pub(crate) fn new_key() -> StackKey {
-    StackKey {
-        project: format!("p{:016x}", fastrand::u64(..)),
-        stack: "dev".into(),
-        cell: String::new(),
-        cluster: "c".into(),
-    }
+    StackKey::new(format!("p{:016x}", fastrand::u64(..)), "dev", kusion_model::Place::Main)
+}
+
+/// Returns the key of the stores of all tests, also of other crates: they share servers.
+pub(crate) fn store_key() -> StoreKey {
+    let sealer = kusion_secret::Sealer::new([7; 32], "a test");
+    StoreKey::new(sealer.fingerprint(), sealer.store_key())
+}
+
+/// Returns where the values of a stack lie.
+pub(crate) fn root(key: &StackKey) -> String {
+    format!("stacks/{}", key.store_path())
 }
 
 /// Tells who runs the tests.

@@ -91,7 +91,7 @@ async fn a_paused_holder_writes_nothing_any_more(place: Place) {
     let (checked, written) = (process.answer(), process.answer());
     assert!(!checked.starts_with("ok"), "{checked}");
     let me = format!("(process {}, `next`)", std::process::id());
-    assert!(written.contains("was taken by") && written.contains(&me), "{written}");
+    assert!(written.contains("was locked by") && written.contains(&me), "{written}");
     session.append(vec![noted("d", 1)]).await.expect("written");
     let names: Vec<String> = session.state().resources.keys().map(ToString::to_string).collect();
     assert_eq!(names, ["a", "b", "d"]);

@@ -9,12 +9,12 @@
 
 use anyhow::{Context as _, Result, bail};
 use kusion_crash::{Variant, spec};
-use kusion_engine::{ApplyOptions, Confirm, Engine, Points, Previewed, Runtimes, Silent};
-use kusion_model::{Origins, Phase};
+use kusion_engine::{Engine, Failpoints, Goal, RunOptions, Runtimes, Silent};
+use kusion_model::{Origins, Phase, Place, PlanOptions, StackKey};
 use kusion_runtime_fake::FileRuntime;
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
 use kusion_secret::Sealer;
-use kusion_store::{Holder, LockWait, Store};
+use kusion_store::{Holder, LockWait, Store, StoreKey};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::Write as _;
@@ -31,23 +31,34 @@ async fn main() -> Result<()> {
     let size: usize = size.parse().context("the size is a number")?;
     let home = Path::new(home);
     let (runtimes, in_cluster) = runtimes(place).await?;
-    let store = Store::open(&variable("KUSION_BACKEND").unwrap_or_default(), home).await?;
-    let sealer = Sealer::open(None, home)?;
-    let (points, passed) = points();
-    let engine = Engine::new(store, runtimes, sealer, Arc::new(Silent)).with_points(points);
-    let key = engine.stack_key("crash", "test", "").await?;
-    let mut options = ApplyOptions::new(Holder::current("crash-driver"));
+    let sealer = Arc::new(Sealer::new([7; 32], "a test"));
+    let store_key = StoreKey::new(sealer.fingerprint(), sealer.store_key());
+    let address = variable("KUSION_BACKEND").unwrap_or_default();
+    let store = Store::open(&address, home, store_key).await?;
+    let (failpoints, passed) = failpoints();
+    let engine =
+        Engine::new(store, runtimes, sealer, Arc::new(Silent)).with_failpoints(failpoints);
+    let place = variable("KUSION_PLACE").context("the place is named")?.parse::<Place>()?;
+    let stack = engine.stack(StackKey::new("crash", "test", place));
+    let mut options = RunOptions::new(Holder::current("crash-driver"));
     if let Some(seconds) = variable("KUSION_LOCK_WAIT") {
         options.lock.wait = LockWait::For(Duration::from_secs(seconds.parse()?));
     }
-    let agree = |_: &Previewed| Confirm::Agreed;
-    let report = if what == "destroy" {
-        engine.destroy(&key, &options, &agree).await?
-    } else {
-        let variant = Variant::parse(what).context("the variant is known")?;
-        let spec = spec(in_cluster, size, variant);
-        engine.apply(&key, &spec, &Origins::default(), &options, &agree).await?
+    let origins = Origins::default();
+    let spec = match what.as_str() {
+        "destroy" => None,
+        name => {
+            let variant = Variant::parse(name).context("the variant is known")?;
+            Some(spec(in_cluster, size, variant))
+        }
     };
+    let goal = match &spec {
+        Some(spec) => Goal::Apply { spec, origins: &origins },
+        None => Goal::Destroy,
+    };
+    let mut locked = stack.lock(&options).await?;
+    let previewed = locked.plan(goal, &PlanOptions::default()).await?;
+    let report = locked.run(previewed).await?;
     if report.phase != Phase::Succeeded {
         bail!("the operation ended as {:?}: {:?}", report.phase, report.steps);
     }
@@ -77,11 +88,11 @@ fn variable(name: &str) -> Option<String> {
 }
 
 /// Makes points that are remembered, and end or pause the process at the one that is named.
-fn points() -> (Points, Arc<Mutex<Vec<String>>>) {
+fn failpoints() -> (Failpoints, Arc<Mutex<Vec<String>>>) {
     let (deadly, tiring) = (variable("KUSION_DIE_AT"), variable("KUSION_PAUSE_AT"));
     let passed = Arc::new(Mutex::new(Vec::new()));
     let memory = Arc::clone(&passed);
-    let points = Points::new(move |point, id| {
+    let points = Failpoints::new(move |point, id| {
         let name = match id {
             Some(id) => format!("{point:?} {id}"),
             None => format!("{point:?}"),

@@ -1,103 +1,29 @@
 //! `kusion release diff`.
 
-use super::wanted;
 use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
-use kusion_model::{
-    Action, FieldChange, Operation, Plan, Reason, Resource, ResourceId, Shown, Spec, StackKey, Step,
-};
-use kusion_plan::differences;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use kusion_app::releases;
 
 /// Which releases are compared.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The earlier release
+    /// Revision of the earlier release
     #[arg(value_name = "REV")]
     from: u64,
-    /// The later release
+    /// Revision of the later release
     #[arg(value_name = "REV")]
     to: u64,
     #[command(flatten)]
     stack: StackArgs,
 }
 
-/// Shows what differs between what two releases wanted.
+/// Shows what differs between the Specs of two releases.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.stack.read(async |view, place| {
-        let hashed = |hash: &Value| format!("{MARK}{}", hash.as_str().unwrap_or_default()).into();
-        let from = wanted(place, args.from, &hashed).await?;
-        let to = wanted(place, args.to, &hashed).await?;
-        let title = format!("from release {} to release {} of {}", args.from, args.to, place.title);
-        view.plan(&title, &compared(&place.key, &from, &to), &[]);
+    args.stack.read(async |view, open| {
+        let plan = releases::compare(&open.stack, args.from, args.to).await;
+        let plan = plan.map_err(|error| Failure::of_release(error, open.key()))?;
+        let (from, to, title) = (args.from, args.to, open.title());
+        view.plan(&format!("from release {from} to release {to} of {title}"), &plan, &[]);
         Ok(())
     })
-}
-
-/// Says what must be done to get from one Spec to another.
-fn compared(key: &StackKey, from: &Spec, to: &Spec) -> Plan {
-    let by_id = |spec: &Spec| -> BTreeMap<ResourceId, Resource> {
-        spec.resources.iter().map(|it| (it.id.clone(), it.clone())).collect()
-    };
-    let (from, to) = (by_id(from), by_id(to));
-    let mut steps: Vec<Step> =
-        to.values().map(|after| step(from.get(&after.id), after, true)).collect();
-    let gone = from.values().filter(|it| !to.contains_key(&it.id));
-    steps.extend(gone.map(|before| step(None, before, false)));
-    Plan::new(key.clone(), Operation::Apply, steps)
-}
-
-fn step(before: Option<&Resource>, resource: &Resource, is_wanted: bool) -> Step {
-    let changes: Vec<FieldChange> = before
-        .map(|before| {
-            differences(&before.attributes, &resource.attributes)
-                .into_iter()
-                .map(|it| FieldChange {
-                    path: it.path,
-                    before: it.before.map(shown),
-                    after: it.after.map(shown),
-                    origin: None,
-                })
-                .collect()
-        })
-        .unwrap_or_default();
-    let (action, reason) = match (before, is_wanted) {
-        (_, false) => (Action::Delete, Reason::Unwanted),
-        (None, true) => (Action::Create, Reason::New),
-        (Some(_), true) if changes.is_empty() => (Action::Keep, Reason::Same),
-        (Some(_), true) => (Action::Update, Reason::Differs),
-    };
-    let (id, resource_type) = (resource.id.clone(), resource.resource_type.clone());
-    Step { changes, ..Step::new(id, resource_type, action, reason) }
-}
-
-/// What stands before the hash of a secret while Specs are compared: a secret is one value.
-const MARK: &str = "\0secret ";
-
-fn shown(value: &Value) -> Shown {
-    match hash_of(value) {
-        Some(hash) => Shown::Secret { hash: hash.to_owned() },
-        None => {
-            let mut plain = value.clone();
-            unmark(&mut plain);
-            Shown::Plain(plain)
-        }
-    }
-}
-
-fn hash_of(value: &Value) -> Option<&str> {
-    value.as_str()?.strip_prefix(MARK)
-}
-
-fn unmark(value: &mut Value) {
-    match value {
-        Value::Object(map) => map.values_mut().for_each(unmark),
-        Value::Array(items) => items.iter_mut().for_each(unmark),
-        _ => {
-            if let Some(hash) = hash_of(value) {
-                *value = json!({"$secret": hash});
-            }
-        }
-    }
 }

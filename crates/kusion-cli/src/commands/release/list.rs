@@ -3,8 +3,8 @@
 use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
 use crate::view::{style, words};
+use kusion_app::wire;
 use kusion_store::ReleaseEntry;
-use serde_json::json;
 
 /// Whose releases are listed.
 #[derive(Debug, clap::Args)]
@@ -15,17 +15,13 @@ pub(crate) struct Args {
 
 /// Lists the releases of a stack, the newest last.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.stack.read(async |view, place| {
-        let releases = place.engine.store().read(&place.key).await?.releases;
+    args.stack.read(async |view, open| {
+        let releases = open.stack.state().await?.releases;
         for release in &releases {
-            let mut value = json!(release);
-            if let Some(map) = value.as_object_mut() {
-                map.insert("event".to_owned(), "release".into());
-            }
-            view.json(&value);
+            view.json(&wire::ReleaseLine::new(open.key(), release, None));
         }
         view.text(&if releases.is_empty() {
-            format!("{} has no releases\n", place.title)
+            format!("{} has no releases\n", open.title())
         } else {
             text(&releases)
         });
@@ -39,12 +35,12 @@ fn text(releases: &[ReleaseEntry]) -> String {
     for release in releases {
         let head = &release.head;
         let ended = release.ended.as_deref().and_then(|it| it.parse().ok());
-        let took = ended.and_then(|it| words::between(&head.started, it));
+        let took = ended.and_then(|it| words::between(&release.started, it));
         rows.push(vec![
             head.revision.to_string(),
             words::of_operation(head.operation),
             words::of_phase(release.phase).0.to_owned(),
-            head.started.clone(),
+            release.started.clone(),
             took.map(words::of_duration).unwrap_or_default(),
             style::one_line(&head.operator),
             style::one_line(&release.message),

@@ -3,11 +3,12 @@
 use crate::arguments::{ChangeArgs, StackArgs};
 use crate::failure::{Exit, Failure};
 use crate::operate::{Operating, ROLLBACK, change};
+use kusion_engine::Goal;
 
-/// Where a stack is brought back to.
+/// What a stack is rolled back to.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The release whose wants count again
+    /// Revision to roll back to
     #[arg(value_name = "REV")]
     revision: u64,
     #[command(flatten)]
@@ -16,15 +17,16 @@ pub(crate) struct Args {
     change: ChangeArgs,
 }
 
-/// Brings a stack to what an earlier release wanted.
+/// Rolls a stack back to the Spec of an earlier release.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.stack.view.show(|view| {
         let stack = args.stack.folders.find_one()?;
-        change(view, &args.stack.site, &args.change, async |desk, stop| {
-            let place = desk.open(&stack).await?;
-            let operating = Operating::new(view, &place, &args.change, ROLLBACK, stop);
-            let (to, options, ask) = (args.revision, operating.options(), operating.ask());
-            operating.end(place.engine.rollback(&place.key, to, options, &ask).await)
+        change(view, &args.stack.site, &args.change, async |opener, stop| {
+            let open = opener.open(&stack).await?;
+            let operating = Operating::new(view, &open, &args.change, ROLLBACK, stop);
+            let done = operating.run(Goal::Rollback { to: args.revision }).await;
+            let report = done.map_err(|failure| failure.about_release(open.key()))?;
+            Ok(operating.exit(&report))
         })
     })
 }

@@ -1,44 +1,42 @@
 //! `kusion release show`.
 
-use super::wanted;
 use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
 use crate::view::words;
+use kusion_app::{releases, secrets, wire};
 use kusion_generate::spec_yaml;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fmt::Write as _;
 
 /// Which release is shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The release
+    /// Revision of the release
     #[arg(value_name = "REV")]
     revision: u64,
     #[command(flatten)]
     stack: StackArgs,
 }
 
-/// Shows a release and what it wanted, without its secrets.
+/// Shows a release and its Spec, without secrets.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.stack.read(async |view, place| {
-        let state = place.engine.store().read(&place.key).await?;
-        let missing = || Failure::NoRelease { stack: place.key.clone(), revision: args.revision };
+    args.stack.read(async |view, open| {
+        let state = open.stack.state().await?;
+        let missing = || Failure::NoRelease { stack: open.key().clone(), revision: args.revision };
         let release = state.release(args.revision).ok_or_else(missing)?;
-        let spec = wanted(place, args.revision, &|_| Value::from("(secret)")).await?;
-        let mut value = json!(release);
-        if let Some(map) = value.as_object_mut() {
-            map.insert("event".to_owned(), "release".into());
-            map.insert("spec".to_owned(), json!(spec));
+        let mut spec = releases::spec(&open.stack, args.revision).await?;
+        view.json(&wire::ReleaseLine::new(open.key(), release, Some(&spec)));
+        for resource in &mut spec.resources {
+            secrets::hide(&mut resource.attributes, &|_| Value::from("(secret)"));
         }
-        view.json(&value);
         let head = &release.head;
         let mut text = format!(
             "# release {} of {}: {}, {}\n# started {} by {}\n",
             head.revision,
-            place.title,
+            open.title(),
             words::of_operation(head.operation),
             words::of_phase(release.phase).0,
-            head.started,
+            release.started,
             head.operator,
         );
         if !release.message.is_empty() {

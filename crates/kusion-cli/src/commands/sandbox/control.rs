@@ -1,6 +1,6 @@
 //! The end at which a running sandbox takes orders.
 
-use crate::state::{OBEYED, REFUSED};
+use crate::daemon::{OBEYED, REFUSED};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::mpsc::Sender;

@@ -3,7 +3,7 @@
 use crate::arguments::duration;
 use crate::failure::Failure;
 use crate::home;
-use crate::state::{Reply, State};
+use crate::daemon::{Reply, Daemon};
 use crate::view::{self, Output};
 use serde_json::json;
 use std::fs;
@@ -42,7 +42,7 @@ pub(crate) enum End {
 /// Stops a sandbox; one that does not run is no failure.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let folder = home::sandbox(&args.name)?;
-    let end = match State::load(&args.name)? {
+    let end = match Daemon::load(&args.name)? {
         Some(state) => stop(&state, args.timeout)?,
         None => End::WasNotRunning,
     };
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Stops a sandbox, and kills it if it does not obey in time.
-pub(crate) fn stop(state: &State, patience: Duration) -> Result<End, Failure> {
+pub(crate) fn stop(state: &Daemon, patience: Duration) -> Result<End, Failure> {
     let end = Instant::now() + patience;
     let reply = state.order("stop", patience);
     if reply == Reply::Gone {
@@ -84,7 +84,7 @@ pub(crate) fn stop(state: &State, patience: Duration) -> Result<End, Failure> {
 
 /// Waits until nobody takes orders any more: the system closes that port when it has taken back
 /// all memory of the process.
-fn is_gone_by(state: &State, end: Instant) -> bool {
+fn is_gone_by(state: &Daemon, end: Instant) -> bool {
     let mut pause = Duration::from_millis(1);
     while state.listens() {
         if Instant::now() > end {
@@ -97,7 +97,7 @@ fn is_gone_by(state: &State, end: Instant) -> bool {
 }
 
 /// Returns whether the process that the state names runs a sandbox of that name.
-fn is_command_of(state: &State) -> bool {
+fn is_command_of(state: &Daemon) -> bool {
     let command = fs::read(format!("/proc/{}/cmdline", state.pid)).unwrap_or_default();
     let words: Vec<&[u8]> = command.split(|byte| *byte == 0).collect();
     let has = |word: &[u8]| words.contains(&word);

@@ -1,7 +1,7 @@
 //! `kusion sandbox kubeconfig`.
 
 use crate::failure::Failure;
-use crate::state::State;
+use crate::daemon::Daemon;
 use crate::view;
 use std::fs;
 
@@ -18,7 +18,7 @@ pub(crate) struct Args {
 
 /// Prints a kubeconfig.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let state = State::load(&args.name)?.ok_or_else(|| Failure::Unknown(args.name.clone()))?;
+    let state = Daemon::load(&args.name)?.ok_or_else(|| Failure::Unknown(args.name.clone()))?;
     if !state.is_running() {
         return Err(Failure::NotRunning(args.name.clone()));
     }

@@ -3,7 +3,7 @@
 use super::{down, up};
 use crate::failure::Failure;
 use crate::home;
-use crate::state::State;
+use crate::daemon::Daemon;
 use crate::view::{self, Output};
 
 /// Which sandbox starts afresh.
@@ -16,7 +16,7 @@ pub(crate) struct Args {
 
 /// Starts a sandbox again without its objects; address, token and kubeconfig stay.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let state = State::load(&args.name)?.ok_or_else(|| Failure::Unknown(args.name.clone()))?;
+    let state = Daemon::load(&args.name)?.ok_or_else(|| Failure::Unknown(args.name.clone()))?;
     if down::stop(&state, down::PATIENCE)? == down::End::WasNotRunning {
         return Err(Failure::NotRunning(args.name.clone()));
     }

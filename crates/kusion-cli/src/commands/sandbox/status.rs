@@ -1,7 +1,7 @@
 //! `kusion sandbox status`.
 
 use crate::failure::Failure;
-use crate::state::{State, names};
+use crate::daemon::{Daemon, names};
 use crate::view::{self, Output};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     };
     let mut rows = Vec::new();
     for name in names {
-        match State::load(&name)? {
+        match Daemon::load(&name)? {
             Some(state) => {
                 let running = state.is_running();
                 rows.push((state, running));
@@ -47,7 +47,7 @@ fn word(running: bool) -> &'static str {
     if running { "running" } else { "stopped" }
 }
 
-fn json(rows: &[(State, bool)]) -> Result<String, Failure> {
+fn json(rows: &[(Daemon, bool)]) -> Result<String, Failure> {
     let mut list = Vec::new();
     for (state, running) in rows {
         list.push(json!({
@@ -61,7 +61,7 @@ fn json(rows: &[(State, bool)]) -> Result<String, Failure> {
     Ok(format!("{}\n", Value::Array(list)))
 }
 
-fn text(rows: &[(State, bool)]) -> String {
+fn text(rows: &[(Daemon, bool)]) -> String {
     if rows.is_empty() {
         return "no sandboxes; start one with `kusion sandbox up`\n".to_owned();
     }

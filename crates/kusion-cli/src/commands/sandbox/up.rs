@@ -3,7 +3,7 @@
 use super::control;
 use crate::failure::Failure;
 use crate::home;
-use crate::state::{State, write_private};
+use crate::daemon::{Daemon, write_private};
 use crate::view::{self, Output};
 use kusion_sandbox::{Options, Sandbox};
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(crate) struct Args {
 /// Starts a sandbox.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let folder = home::sandbox(&args.name)?;
-    if let Some(state) = State::load(&args.name)?
+    if let Some(state) = Daemon::load(&args.name)?
         && state.is_running()
     {
         return report(&state, args.output, "already running");
@@ -54,8 +54,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// Returns a running sandbox; starts it in the background where it does not run. Of several
 /// processes that want it at the same time one starts it.
-pub(crate) fn ensure(name: &str) -> Result<State, Failure> {
-    let running = || State::load(name).map(|it| it.filter(State::is_running));
+pub(crate) fn ensure(name: &str) -> Result<Daemon, Failure> {
+    let running = || Daemon::load(name).map(|it| it.filter(Daemon::is_running));
     if let Some(state) = running()? {
         return Ok(state);
     }
@@ -77,7 +77,7 @@ pub(crate) fn ensure(name: &str) -> Result<State, Failure> {
     background(&args, &folder, None)
 }
 
-fn report(state: &State, output: Output, word: &str) -> Result<(), Failure> {
+fn report(state: &Daemon, output: Output, word: &str) -> Result<(), Failure> {
     let kubeconfig = state.kubeconfig()?;
     let text = match output {
         Output::Json => {
@@ -105,7 +105,7 @@ pub(crate) fn background(
     args: &Args,
     folder: &Path,
     token: Option<&str>,
-) -> Result<State, Failure> {
+) -> Result<Daemon, Failure> {
     let log_path = folder.join("log");
     let log = fs::File::create(&log_path).map_err(Failure::file("write", &log_path))?;
     let errors = log.try_clone().map_err(Failure::file("write", &log_path))?;
@@ -142,10 +142,10 @@ fn detach(command: &mut Command) {
     command.creation_flags(DETACHED_PROCESS | CREATE_NEW_PROCESS_GROUP);
 }
 
-fn wait(name: &str, child: &mut Child, log: &Path) -> Result<State, Failure> {
+fn wait(name: &str, child: &mut Child, log: &Path) -> Result<Daemon, Failure> {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
-        if let Some(state) = State::load(name)?
+        if let Some(state) = Daemon::load(name)?
             && state.is_running()
         {
             return Ok(state);
@@ -178,7 +178,7 @@ fn foreground(args: &Args, token: Option<String>) -> Result<(), Failure> {
     let secret = sandbox.token().to_owned();
     let control = control::open(secret.clone(), sender.clone())
         .map_err(|source| Failure::Start { port: args.port, source })?;
-    let state = State {
+    let state = Daemon {
         name: args.name.clone(),
         pid: std::process::id(),
         url: sandbox.url(),

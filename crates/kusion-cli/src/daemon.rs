@@ -1,4 +1,4 @@
-//! What is known of a sandbox in the background, and how it is spoken to.
+//! A sandbox in the background: its state file, and how it is spoken to.
 //!
 //! A running sandbox listens on a second loopback port for one-line orders that carry a secret
 //! of its state file. Whether it runs is found out by asking, never from the process number, so
@@ -35,7 +35,7 @@ pub(crate) enum Reply {
 
 /// What the state file says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct State {
+pub(crate) struct Daemon {
     pub(crate) name: String,
     pub(crate) pid: u32,
     pub(crate) url: String,
@@ -48,7 +48,7 @@ pub(crate) struct State {
     pub(crate) secret: String,
 }
 
-impl State {
+impl Daemon {
     /// Reads the state of a sandbox; none when there is no readable one.
     pub(crate) fn load(name: &str) -> Result<Option<Self>, Failure> {
         let text = fs::read_to_string(home::sandbox(name)?.join("state.json")).unwrap_or_default();

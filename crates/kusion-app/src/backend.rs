@@ -1,0 +1,75 @@
+//! Where the states of a stack are kept.
+
+use crate::error::AppError;
+use kusion_generate::Stack;
+use kusion_model::{BackendSetting, Place};
+use serde_json::{Map, Value};
+
+/// The file for states of sandboxes, below the folder for local data: they end with their
+/// sandbox, so nothing of them is worth keeping with the others.
+const SANDBOXES: &str = "sqlite:sandbox.db";
+
+/// Returns the address of the store of a stack: the one that was asked for, else what its files
+/// say, else a file below the folder for local data.
+pub(crate) fn address(
+    stack: &Stack,
+    asked: Option<&str>,
+    place: &Place,
+) -> Result<String, AppError> {
+    if let Some(address) = asked.filter(|it| !it.is_empty()) {
+        return Ok(address.to_owned());
+    }
+    let setting = stack.file.backend.as_ref().or(stack.project.file.backend.as_ref());
+    let address = match setting {
+        None => String::new(),
+        Some(BackendSetting::Url(address)) => address.clone(),
+        Some(BackendSetting::Storage { storage_type, config }) => of_storage(storage_type, config)
+            .map_err(|why| AppError::Backend { stack: stack.name.clone(), why })?,
+    };
+    let is_default = address.is_empty() && place.is_temporary();
+    Ok(if is_default { SANDBOXES.to_owned() } else { address })
+}
+
+/// Makes the address of a setting that names a kind of storage.
+fn of_storage(kind: &str, config: &Map<String, Value>) -> Result<String, String> {
+    let text = |key: &str| config.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
+    match kind {
+        "local" => Ok(text("path").map_or_else(String::new, |path| format!("sqlite:{path}"))),
+        "s3" => {
+            let bucket = text("bucket").ok_or("the backend `s3` needs a `bucket`")?;
+            let prefix = text("prefix").map(|it| format!("/{}", it.trim_matches('/')));
+            let query: Vec<String> = ["endpoint", "region"]
+                .into_iter()
+                .filter_map(|key| Some(format!("{key}={}", text(key)?)))
+                .collect();
+            let query =
+                if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+            Ok(format!("s3://{bucket}{}{query}", prefix.unwrap_or_default()))
+        }
+        _ => Err(format!("unknown kind of storage `{kind}`; write an address instead")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(kind: &str, config: &Value, expected: Result<&str, &str>) {
+        let config = config.as_object().cloned().unwrap_or_default();
+        let found = of_storage(kind, &config);
+        assert_eq!(found.as_deref().map_err(String::as_str), expected);
+    }
+
+    #[test]
+    fn settings_become_addresses() {
+        check("local", &json!({}), Ok(""));
+        check("local", &json!({"path": "a.db"}), Ok("sqlite:a.db"));
+        check("s3", &json!({"bucket": "b"}), Ok("s3://b"));
+        let full = json!({"bucket": "b", "prefix": "/x/", "endpoint": "http://h", "region": "r"});
+        check("s3", &full, Ok("s3://b/x?endpoint=http://h&region=r"));
+        check("s3", &json!({}), Err("the backend `s3` needs a `bucket`"));
+        let unknown = "unknown kind of storage `oss`; write an address instead";
+        check("oss", &json!({}), Err(unknown));
+    }
+}

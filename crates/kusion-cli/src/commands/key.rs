@@ -1,0 +1,124 @@
+//! `kusion key`.
+
+use crate::arguments::app;
+use crate::daemon::write_private;
+use crate::failure::Failure;
+use crate::{home, interrupt, view};
+use clap::Subcommand;
+use kusion_engine::Silent;
+use kusion_secret::{KEY_FILE, KEY_VARIABLE, KeyText};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A command of `kusion key`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the fingerprint of the key, and where the key is kept
+    Show,
+    /// Print the key, so that another machine can share a store
+    Export(ExportArgs),
+    /// Use a key that `kusion key export` printed; the old one is kept beside it
+    Import(ImportArgs),
+    /// Use the key of this machine for a store whose own key is lost
+    Replace(ReplaceArgs),
+}
+
+/// Where the key goes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    /// Write the key to a file that only its owner can read, instead of printing it
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// Where the key comes from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportArgs {
+    /// File with the key; without one, standard input
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// Which store gets a new key.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReplaceArgs {
+    /// Say that the key is lost: sealed secrets of earlier releases cannot be read again
+    #[arg(long, required = true)]
+    lost: bool,
+    /// Store of states; without one, the file under `KUSION_HOME`
+    #[arg(long, value_name = "URL", env = "KUSION_BACKEND", hide_env_values = true)]
+    backend: Option<String>,
+}
+
+/// Runs a command.
+pub(crate) fn run(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Show => show(),
+        Command::Export(args) => export(args),
+        Command::Import(args) => import(args),
+        Command::Replace(args) => replace(args),
+    }
+}
+
+fn current() -> Result<KeyText, Failure> {
+    let variable = std::env::var(KEY_VARIABLE).ok();
+    Ok(KeyText::open(variable.as_deref(), &home::folder()?)?)
+}
+
+fn show() -> Result<(), Failure> {
+    let key = current()?;
+    let is_set = std::env::var(KEY_VARIABLE).is_ok_and(|it| !it.trim().is_empty());
+    let place = if is_set {
+        format!("the variable {KEY_VARIABLE}")
+    } else {
+        home::folder()?.join(KEY_FILE).display().to_string()
+    };
+    view::result(&format!("{}  {place}\n", key.fingerprint()))
+}
+
+fn export(args: &ExportArgs) -> Result<(), Failure> {
+    let key = current()?;
+    let text = format!("{}\n", key.reveal());
+    match &args.file {
+        Some(file) => write_private(file, &text),
+        None => view::result(&text),
+    }
+}
+
+fn import(args: &ImportArgs) -> Result<(), Failure> {
+    let mut text = String::new();
+    let place = match &args.file {
+        Some(file) => {
+            text = std::fs::read_to_string(file).map_err(Failure::file("read", file))?;
+            file.display().to_string()
+        }
+        None => {
+            let stdin = std::io::stdin().lock().take(1024).read_to_string(&mut text);
+            stdin.map_err(Failure::file("read", "standard input"))?;
+            "standard input".to_owned()
+        }
+    };
+    let key = KeyText::parse(&text, &place)?;
+    let kept = key.install(&home::folder()?)?;
+    let kept = kept.as_deref().map_or_else(String::new, told);
+    view::result(&format!("the key is {} now{kept}\n", key.fingerprint()))
+}
+
+fn told(kept: &Path) -> String {
+    format!("; the old one is kept in {}", kept.display())
+}
+
+fn replace(args: &ReplaceArgs) -> Result<(), Failure> {
+    let app = app(Arc::new(Silent), 1)?;
+    let address = args.backend.clone().unwrap_or_default();
+    let old = interrupt::read(async { Ok(app.replace_lost_key(&address).await?) })?;
+    let key = app.sealer().fingerprint();
+    view::result(&match old {
+        Some(old) => format!(
+            "the store uses the key {key} now, instead of {old}\nsecrets that were sealed with \
+             the old key count as changed, and rollbacks to releases with such secrets fail\n"
+        ),
+        None => format!("the store uses the key {key} already\n"),
+    })
+}

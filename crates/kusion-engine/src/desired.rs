@@ -1,0 +1,12 @@
+//! The resources that a stack is to have.
+
+use kusion_model::{Resource, ResourceId, Spec};
+use std::collections::BTreeMap;
+
+/// The desired resources by id, secrets plain.
+pub(crate) type Desired = BTreeMap<ResourceId, Resource>;
+
+/// Sorts the resources of a Spec by id.
+pub(crate) fn desired(spec: &Spec) -> Desired {
+    spec.resources.iter().map(|it| (it.id.clone(), it.clone())).collect()
+}

@@ -1,0 +1,247 @@
+//! A stack that no other process changes meanwhile.
+
+use crate::desired::Desired;
+use crate::error::EngineError;
+use crate::event::{Event, Outcome};
+use crate::execute::Execution;
+use crate::failpoints::Failpoint;
+use crate::log::EventLog;
+use crate::operation::RunOptions;
+use crate::preview::{Goal, Previewed};
+use crate::report::Report;
+use crate::saved::SavedPlanError;
+use crate::scope::Scope;
+use crate::stack::Stack;
+use futures::FutureExt as _;
+use kusion_model::{Phase, Plan, PlanOptions, Record, ReleaseHead};
+use kusion_store::{LockWait, Session, StackState};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::sync::Arc;
+
+/// A stack that this process has locked. One operation is run with it; dropped without one, the
+/// lock is given back a moment later.
+pub struct LockedStack {
+    scope: Scope,
+    session: Session,
+    state: StackState,
+    options: RunOptions,
+}
+
+impl LockedStack {
+    pub(crate) async fn open(stack: &Stack, options: &RunOptions) -> Result<Self, EngineError> {
+        let session = take(stack, options).await?;
+        let engine = &stack.engine;
+        engine.failpoints.pass(Failpoint::Locked, None);
+        let key = stack.key().clone();
+        let operation = session.operation().clone();
+        let log = EventLog::keeping(key, operation, Arc::clone(&engine.events));
+        log.emit(Event::Locked);
+        let mut scope = Scope::new(engine, stack.key(), log);
+        let done = prepare(&mut scope, &session, options.lock.relocate).await;
+        match done {
+            Ok(state) => Ok(Self { scope, session, state, options: options.clone() }),
+            Err(error) => leave(session, Err(error)).await,
+        }
+    }
+
+    /// Makes the plan for a goal.
+    pub async fn plan(
+        &mut self,
+        goal: Goal<'_>,
+        options: &PlanOptions,
+    ) -> Result<Previewed, EngineError> {
+        self.scope.plan_goal(goal, self.state.clone(), options).await
+    }
+
+    /// Takes over a plan that was made before the stack was locked, if nothing has moved since.
+    pub async fn check(&mut self, previewed: Previewed) -> Result<Previewed, EngineError> {
+        let live = self.check_moved(&previewed.plan).await?;
+        Ok(Previewed { live, state: self.state.clone(), ..previewed })
+    }
+
+    /// Takes over a saved plan, if nothing has moved since it was made. Guards are asked again.
+    /// `digest` is the fingerprint of its file.
+    pub async fn load(&mut self, plan: Plan, digest: &str) -> Result<Previewed, EngineError> {
+        if plan.key != self.scope.key {
+            let stack = Box::new(plan.key);
+            return Err(SavedPlanError::OtherStack { stack }.into());
+        }
+        let live = self.check_moved(&plan).await?;
+        let mut desired = Desired::new();
+        for step in &plan.steps {
+            if let Some(resource) = &step.desired {
+                desired.insert(step.id.clone(), self.scope.unsealed(resource)?);
+            }
+        }
+        let refusals = self.scope.refusals(&plan, &self.state);
+        let (state, saved) = (self.state.clone(), Some(digest.to_owned()));
+        Ok(Previewed { plan, refusals, desired, live, state, saved })
+    }
+
+    async fn check_moved(
+        &mut self,
+        plan: &Plan,
+    ) -> Result<crate::observe::LiveObjects, EngineError> {
+        let desired: Desired = plan
+            .steps
+            .iter()
+            .filter_map(|step| Some((step.id.clone(), step.desired.clone()?)))
+            .collect();
+        self.scope.start_for(&self.state, &desired).await?;
+        self.scope.check_moved(plan, &self.state, &desired).await
+    }
+
+    /// Runs a plan as one release, and gives the lock back. A plan that changes nothing makes no
+    /// release.
+    pub async fn run(self, previewed: Previewed) -> Result<Report, EngineError> {
+        let Self { mut scope, session, state, options } = self;
+        let work = async {
+            if !previewed.refusals.is_empty() {
+                return Err(EngineError::Guarded(previewed.refusals));
+            }
+            scope.start_for(&state, &previewed.desired).await?;
+            if previewed.plan.is_empty() {
+                scope.record_without_calls(&session, &previewed).await?;
+                return Ok(Report::of_nothing(&previewed));
+            }
+            execute(&scope, &session, &previewed, &options).await
+        };
+        let done = work.await;
+        leave(session, done).await
+    }
+
+    /// Gives the lock back without a change.
+    pub async fn release(self) -> Result<(), EngineError> {
+        leave(self.session, Ok(())).await
+    }
+}
+
+/// Takes the lock. While a live holder is waited for, the user may stop it.
+async fn take(stack: &Stack, options: &RunOptions) -> Result<Session, EngineError> {
+    let lock = options.lock.clone();
+    let take = stack.engine.store.take(stack.key(), lock.holder, lock.wait);
+    if lock.wait == LockWait::No {
+        return Ok(take.await?);
+    }
+    tokio::select! {
+        taken = take => Ok(taken?),
+        () = options.stop.wait() => Err(EngineError::Stopped),
+    }
+}
+
+/// Checks that the stack is where it was, and finishes what an interrupted operation left open.
+async fn prepare(
+    scope: &mut Scope,
+    session: &Session,
+    relocate: bool,
+) -> Result<StackState, EngineError> {
+    let mut state = session.state();
+    scope.start_for(&state, &Desired::new()).await?;
+    if scope.check_place(&mut state, relocate)? {
+        let infrastructure = scope.news(&session.state());
+        session.append(vec![Record::Located { infrastructure, is_new: true }]).await?;
+    }
+    scope.recover(session).await
+}
+
+/// Gives the lock back, whatever happened. What happened counts more than how that went.
+async fn leave<T>(session: Session, done: Result<T, EngineError>) -> Result<T, EngineError> {
+    let closed = session.close().await;
+    let done = done?;
+    closed?;
+    Ok(done)
+}
+
+/// Runs the steps of a plan as one release.
+async fn execute(
+    scope: &Scope,
+    session: &Session,
+    previewed: &Previewed,
+    options: &RunOptions,
+) -> Result<Report, EngineError> {
+    let plan = &previewed.plan;
+    let engine = &scope.engine;
+    let revision = previewed.state.next_revision();
+    let sealed = scope.sealed_spec(&previewed.desired)?;
+    session.put_spec(revision, &sealed).await?;
+    let mut records = Vec::new();
+    let infrastructure = scope.news(&previewed.state);
+    if !infrastructure.is_empty() {
+        records.push(Record::Located { infrastructure, is_new: false });
+    }
+    records.push(Record::ReleaseOpened(ReleaseHead {
+        revision,
+        operation: plan.operation,
+        operator: options.lock.holder.to_string(),
+        engine: env!("CARGO_PKG_VERSION").to_owned(),
+        spec_digest: plan.spec_digest.clone(),
+        plan_digest: engine.sealer.hash_of(plan),
+        saved_plan: previewed.saved.clone(),
+        message: options.note.message.clone(),
+        git: options.note.git.clone(),
+    }));
+    session.append(records).await?;
+    engine.failpoints.pass(Failpoint::Opened, None);
+    let steps = plan.steps.iter().filter(|step| step.action.is_change()).count();
+    scope.log.emit(Event::ReleaseOpened { revision, operation: plan.operation, steps });
+    let run = async {
+        let execution = Execution::new(scope, session, previewed, revision, options)?;
+        execution.run().await
+    };
+    let end = End::of(AssertUnwindSafe(run).catch_unwind().await, options);
+    let (phase, message) = (end.phase, end.message.clone());
+    let record = Record::ReleaseClosed { revision, phase, message: message.clone() };
+    let closed = session.append(vec![record]).await;
+    engine.failpoints.pass(Failpoint::Closed, None);
+    scope.log.emit(Event::ReleaseClosed { revision, phase, message });
+    let kept = match &closed {
+        Ok(_) => session.put_events(revision, &scope.log.take()).await,
+        Err(_) => Ok(()),
+    };
+    let report = end.into_report()?;
+    closed?;
+    kept?;
+    Ok(report)
+}
+
+/// How the steps of a release ended.
+struct End {
+    phase: Phase,
+    message: String,
+    result: Result<Result<Report, EngineError>, Box<dyn Any + Send>>,
+}
+
+impl End {
+    fn of(
+        result: Result<Result<Report, EngineError>, Box<dyn Any + Send>>,
+        options: &RunOptions,
+    ) -> Self {
+        let (phase, message) = match &result {
+            Ok(Ok(report)) => (phase(report, options), report.summary()),
+            Ok(Err(error)) => (Phase::Failed, error.to_string()),
+            Err(_) => (Phase::Failed, "internal error: the operation panicked".to_owned()),
+        };
+        Self { phase, message, result }
+    }
+
+    fn into_report(self) -> Result<Report, EngineError> {
+        match self.result {
+            Ok(done) => done.map(|report| Report { phase: self.phase, ..report }),
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+}
+
+fn phase(report: &Report, options: &RunOptions) -> Phase {
+    let has = |outcome: Outcome| report.steps.iter().any(|step| step.outcome == outcome);
+    if has(Outcome::Failed) || has(Outcome::Unknown) {
+        Phase::Failed
+    } else if has(Outcome::Skipped) && options.stop.is_asked() {
+        Phase::Stopped
+    } else if has(Outcome::Skipped) {
+        Phase::Failed
+    } else {
+        Phase::Succeeded
+    }
+}

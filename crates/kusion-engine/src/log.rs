@@ -1,0 +1,64 @@
+//! The events of one operation, in order.
+
+use crate::event::{Event, EventSink, StampedEvent};
+use kusion_model::{OperationId, StackKey};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Stamps the events of one operation and hands them on.
+pub(crate) struct EventLog {
+    stack: StackKey,
+    operation: OperationId,
+    sink: Arc<dyn EventSink>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    seq: u64,
+    /// The events so far, where they are kept.
+    kept: Option<Vec<StampedEvent>>,
+}
+
+impl EventLog {
+    /// Begins the log of an operation whose events nobody keeps.
+    pub(crate) fn passing(
+        stack: StackKey,
+        operation: OperationId,
+        sink: Arc<dyn EventSink>,
+    ) -> Arc<Self> {
+        Arc::new(Self { stack, operation, sink, inner: Mutex::default() })
+    }
+
+    /// Begins the log of an operation whose events are kept.
+    pub(crate) fn keeping(
+        stack: StackKey,
+        operation: OperationId,
+        sink: Arc<dyn EventSink>,
+    ) -> Arc<Self> {
+        let inner = Mutex::new(Inner { seq: 0, kept: Some(Vec::new()) });
+        Arc::new(Self { stack, operation, sink, inner })
+    }
+
+    /// Stamps an event and hands it on. Nobody else does so meanwhile: events keep their order.
+    pub(crate) fn emit(&self, event: Event) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.seq += 1;
+        let stamped = StampedEvent {
+            stack: self.stack.clone(),
+            operation_id: self.operation.clone(),
+            seq: inner.seq,
+            time: kusion_store::now(),
+            event,
+        };
+        self.sink.emit(&stamped);
+        if let Some(kept) = &mut inner.kept {
+            kept.push(stamped);
+        }
+    }
+
+    /// Returns the events so far, if they are kept, and keeps no more.
+    pub(crate) fn take(&self) -> Vec<StampedEvent> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.kept.take().unwrap_or_default()
+    }
+}

@@ -1,0 +1,261 @@
+//! What one operation on one stack works with.
+
+use crate::desired::Desired;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::log::EventLog;
+use kusion_model::{
+    Description, FieldPath, Infrastructure, Resource, ResourceId, ResourceState, ResourceType,
+    RuntimeData, Spec, StackKey,
+};
+use kusion_runtime::Runtime;
+use kusion_secret::{Owner, Redactor};
+use kusion_store::StackState;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What one operation on one stack works with: the runtimes that it needs, and its events.
+pub(crate) struct Scope {
+    pub(crate) engine: Engine,
+    pub(crate) key: StackKey,
+    pub(crate) log: Arc<EventLog>,
+    runtimes: BTreeMap<ResourceType, Arc<dyn Runtime>>,
+    /// What tells the infrastructures of these runtimes from others.
+    pub(crate) infrastructure: Infrastructure,
+}
+
+impl Scope {
+    /// Begins an operation that needs no runtime yet.
+    pub(crate) fn new(engine: &Engine, key: &StackKey, log: Arc<EventLog>) -> Self {
+        let (engine, key) = (engine.clone(), key.clone());
+        let (runtimes, infrastructure) = (BTreeMap::new(), Infrastructure::new());
+        Self { engine, key, log, runtimes, infrastructure }
+    }
+
+    /// Starts the runtimes for types of resources, and finds out which infrastructures they lead
+    /// to.
+    pub(crate) async fn start(&mut self, types: TypesInUse) -> Result<(), EngineError> {
+        for (resource_type, id) in types {
+            if self.runtimes.contains_key(&resource_type) {
+                continue;
+            }
+            let runtime = self.engine.runtimes.start(&self.key, &resource_type).await?;
+            let Some(runtime) = runtime else {
+                return Err(EngineError::NoRuntime { id, resource_type });
+            };
+            let identity = runtime.identity().await?;
+            self.infrastructure.insert(resource_type.clone(), identity);
+            self.runtimes.insert(resource_type, runtime);
+        }
+        Ok(())
+    }
+
+    /// Starts the runtimes that a state and desired resources need, and lets them get ready for
+    /// these.
+    pub(crate) async fn start_for(
+        &mut self,
+        state: &StackState,
+        desired: &Desired,
+    ) -> Result<(), EngineError> {
+        self.start(types_in_use(state, desired)).await?;
+        for (resource_type, runtime) in &self.runtimes {
+            let resources = resources_of(resource_type, state, desired);
+            runtime.prepare(&resources).await?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the stack is still on the infrastructure that its state names. Forgets what
+    /// was on a temporary one that is another one now; says whether that is so.
+    pub(crate) fn check_place(
+        &self,
+        state: &mut StackState,
+        relocate: bool,
+    ) -> Result<bool, EngineError> {
+        let moved: Vec<&ResourceType> = self
+            .infrastructure
+            .iter()
+            .filter(|(name, now)| {
+                state.infrastructure.get(*name).is_some_and(|recorded| recorded.id != now.id)
+            })
+            .map(|(name, _)| name)
+            .collect();
+        let Some(first) = moved.first().filter(|_| !relocate) else { return Ok(false) };
+        if self.key.place.is_temporary() {
+            for name in moved {
+                state.forget(name);
+            }
+            return Ok(true);
+        }
+        Err(EngineError::OtherInfrastructure {
+            resource_type: (*first).clone(),
+            recorded: Box::new(state.infrastructure[*first].clone()),
+            found: Box::new(self.infrastructure[*first].clone()),
+        })
+    }
+
+    /// Returns the infrastructures that a state does not name yet, or names otherwise.
+    pub(crate) fn news(&self, state: &StackState) -> Infrastructure {
+        self.infrastructure
+            .iter()
+            .filter(|(name, now)| state.infrastructure.get(*name) != Some(*now))
+            .map(|(name, now)| (name.clone(), now.clone()))
+            .collect()
+    }
+
+    /// Finds the runtime that answers for a resource.
+    pub(crate) fn runtime(
+        &self,
+        id: &ResourceId,
+        resource_type: &ResourceType,
+    ) -> Result<&Arc<dyn Runtime>, EngineError> {
+        self.runtimes.get(resource_type).ok_or_else(|| EngineError::NoRuntime {
+            id: id.clone(),
+            resource_type: resource_type.clone(),
+        })
+    }
+
+    /// Returns all runtimes with their types.
+    pub(crate) fn runtimes(&self) -> impl Iterator<Item = (&ResourceType, &Arc<dyn Runtime>)> {
+        self.runtimes.iter()
+    }
+
+    /// Says what is known of a resource without asking anyone.
+    pub(crate) fn describe(&self, resource: &Resource) -> Description {
+        let runtime = self.runtimes.get(&resource.resource_type);
+        runtime.map(|it| it.describe(resource)).unwrap_or_default()
+    }
+
+    /// Returns the paths of the secrets of a resource.
+    pub(crate) fn secrets(&self, resource: &Resource) -> Result<Vec<FieldPath>, EngineError> {
+        let runtime = self.runtime(&resource.id, &resource.resource_type)?;
+        Ok(runtime.secret_paths(resource, &resource.attributes))
+    }
+
+    fn owner<'a>(&'a self, resource: &'a ResourceId) -> Owner<'a> {
+        Owner { stack: &self.key, resource }
+    }
+
+    /// Returns a resource with its secrets sealed.
+    pub(crate) fn sealed(&self, resource: &Resource) -> Result<Resource, EngineError> {
+        let secrets = self.secrets(resource)?;
+        let mut sealed = resource.clone();
+        if !secrets.is_empty() {
+            let owner = self.owner(&resource.id);
+            self.engine.sealer.seal(&mut sealed.attributes, &secrets, owner);
+        }
+        Ok(sealed)
+    }
+
+    /// Returns a resource with its secrets plain.
+    pub(crate) fn unsealed(&self, resource: &Resource) -> Result<Resource, EngineError> {
+        let owner = self.owner(&resource.id);
+        let attributes = self.engine.sealer.unseal(&resource.attributes, owner);
+        let attributes = attributes.map_err(|fault| EngineError::Secret {
+            id: resource.id.clone(),
+            message: fault.to_string(),
+        })?;
+        Ok(Resource { attributes: attributes.into(), ..resource.clone() })
+    }
+
+    /// Returns what a runtime remembers as it is kept in a state.
+    pub(crate) fn sealed_data(&self, id: &ResourceId, data: RuntimeData) -> RuntimeData {
+        if !data.is_secret {
+            return data;
+        }
+        let mut value = data.value;
+        self.engine.sealer.seal_whole(&mut value, &runtime_path(), self.owner(id));
+        RuntimeData { value, ..data }
+    }
+
+    /// Returns the state of a resource as its runtime gets it: what it remembers is plain.
+    pub(crate) fn prior_for_runtime(
+        &self,
+        state: &ResourceState,
+    ) -> Result<ResourceState, EngineError> {
+        let mut state = state.clone();
+        let id = state.resource.id.clone();
+        let leftovers = state.leftovers.iter_mut().filter_map(|it| it.runtime.as_mut());
+        for data in state.runtime.iter_mut().chain(leftovers).filter(|it| it.is_secret) {
+            let owner = self.owner(&id);
+            let plain = self.engine.sealer.unseal_whole(&data.value, &runtime_path(), owner);
+            data.value = plain.map_err(|fault| EngineError::Secret {
+                id: id.clone(),
+                message: fault.to_string(),
+            })?;
+        }
+        Ok(state)
+    }
+
+    /// Does the same with all resources of a state, without a copy where nothing is sealed.
+    pub(crate) fn priors_for_runtimes<'a>(
+        &self,
+        states: &'a BTreeMap<ResourceId, ResourceState>,
+    ) -> Result<Cow<'a, BTreeMap<ResourceId, ResourceState>>, EngineError> {
+        let is_secret = |it: &ResourceState| it.runtime.as_ref().is_some_and(|it| it.is_secret);
+        if !states.values().any(is_secret) {
+            return Ok(Cow::Borrowed(states));
+        }
+        let plain = states.iter().map(|(id, it)| Ok((id.clone(), self.prior_for_runtime(it)?)));
+        plain.collect::<Result<_, EngineError>>().map(Cow::Owned)
+    }
+
+    /// Returns a Spec with its secrets sealed.
+    pub(crate) fn sealed_spec(&self, desired: &Desired) -> Result<Spec, EngineError> {
+        let resources = desired.values().map(|it| self.sealed(it)).collect::<Result<_, _>>()?;
+        Ok(Spec { resources, ..Spec::default() })
+    }
+
+    /// Returns a fingerprint of the desired resources.
+    pub(crate) fn desired_digest(&self, desired: &Desired) -> String {
+        self.engine.sealer.hash_of(&desired.values().collect::<Vec<_>>())
+    }
+
+    /// Makes what hides the secrets of a stack in messages of others.
+    pub(crate) fn redactor(&self, desired: &Desired) -> Result<Redactor, EngineError> {
+        let mut secrets = Vec::new();
+        for resource in desired.values() {
+            for path in self.secrets(resource)? {
+                secrets.extend(path.find(&resource.attributes));
+            }
+        }
+        Ok(Redactor::new(secrets))
+    }
+}
+
+/// Types of resources, each with one resource that is of it.
+pub(crate) type TypesInUse = BTreeMap<ResourceType, ResourceId>;
+
+/// Returns the types of all desired, recorded and pending resources.
+fn types_in_use(state: &StackState, desired: &Desired) -> TypesInUse {
+    let mut types = TypesInUse::new();
+    let mut add = |resource: &Resource| {
+        if !types.contains_key(&resource.resource_type) {
+            types.insert(resource.resource_type.clone(), resource.id.clone());
+        }
+    };
+    desired.values().for_each(&mut add);
+    state.resources.values().for_each(|it| add(&it.resource));
+    state.pending.iter().filter_map(|it| it.desired.as_deref()).for_each(&mut add);
+    types
+}
+
+/// Returns the desired and recorded resources of a type, each once.
+fn resources_of<'a>(
+    resource_type: &ResourceType,
+    state: &'a StackState,
+    desired: &'a Desired,
+) -> Vec<&'a Resource> {
+    let recorded = state.resources.values().map(|it| &it.resource);
+    desired
+        .values()
+        .chain(recorded.filter(|it| !desired.contains_key(&it.id)))
+        .filter(|it| it.resource_type == *resource_type)
+        .collect()
+}
+
+/// The path that stands for what a runtime remembers.
+fn runtime_path() -> FieldPath {
+    FieldPath::default().key("$runtime")
+}

@@ -1,0 +1,97 @@
+//! The handle of one stack.
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::event::StampedEvent;
+use crate::lock::LockedStack;
+use crate::log::EventLog;
+use crate::operation::RunOptions;
+use crate::preview::{Goal, Previewed};
+use crate::replay;
+use crate::scope::Scope;
+use kusion_model::{PlanOptions, ResourceId, Spec, StackKey};
+use kusion_store::StackState;
+
+/// One stack of an engine. Cheap to clone; holds nothing open.
+#[derive(Clone)]
+pub struct Stack {
+    pub(crate) engine: Engine,
+    key: StackKey,
+}
+
+impl Stack {
+    pub(crate) fn new(engine: Engine, key: StackKey) -> Self {
+        Self { engine, key }
+    }
+
+    /// Returns whose stack it is.
+    pub fn key(&self) -> &StackKey {
+        &self.key
+    }
+
+    /// Returns the engine.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Says what reaching a goal would do. Changes nothing, and needs no lock.
+    pub async fn preview(
+        &self,
+        goal: Goal<'_>,
+        options: &PlanOptions,
+    ) -> Result<Previewed, EngineError> {
+        let state = self.engine.store.read(&self.key).await?;
+        self.scope().plan_goal(goal, state, options).await
+    }
+
+    /// Locks the stack, and looks into what an interrupted operation left behind.
+    pub async fn lock(&self, options: &RunOptions) -> Result<LockedStack, EngineError> {
+        LockedStack::open(self, options).await
+    }
+
+    /// Finishes what an interrupted operation left open, if there is anything; the next plan then
+    /// rests on what is.
+    pub async fn recover(&self, options: &RunOptions) -> Result<(), EngineError> {
+        let state = self.engine.store.read(&self.key).await?;
+        if state.pending.is_empty() && state.releases.iter().all(|it| it.ended.is_some()) {
+            return Ok(());
+        }
+        self.lock(options).await?.release().await
+    }
+
+    /// Returns what is known of the stack. What was on a temporary infrastructure that is another
+    /// one now is not known any more; nothing else is asked.
+    pub async fn state(&self) -> Result<StackState, EngineError> {
+        let mut state = self.engine.store.read(&self.key).await?;
+        if self.key.place.is_temporary() && !state.infrastructure.is_empty() {
+            let mut scope = self.scope();
+            let names = state.infrastructure.keys().cloned();
+            scope.start(names.map(|it| (it, ResourceId::new(""))).collect()).await?;
+            scope.check_place(&mut state, false)?;
+        }
+        Ok(state)
+    }
+
+    /// Returns the Spec of a release, its secrets sealed.
+    pub async fn sealed_spec(&self, revision: u64) -> Result<Spec, EngineError> {
+        let spec = self.engine.store.spec(&self.key, revision).await?;
+        spec.ok_or(EngineError::NoRelease { revision })
+    }
+
+    /// Returns what happened in a release, in order.
+    pub async fn replay(&self, revision: u64) -> Result<Vec<StampedEvent>, EngineError> {
+        if let Some(events) = self.engine.store.events(&self.key, revision).await? {
+            return Ok(events);
+        }
+        let records = self.engine.store.records(&self.key).await?;
+        let events = replay::of_records(&records, revision);
+        if events.is_empty() { Err(EngineError::NoRelease { revision }) } else { Ok(events) }
+    }
+
+    /// Begins an operation that needs no lock.
+    pub(crate) fn scope(&self) -> Scope {
+        let sink = std::sync::Arc::clone(&self.engine.events);
+        let log = EventLog::passing(self.key.clone(), kusion_store::new_id(), sink);
+        Scope::new(&self.engine, &self.key, log)
+    }
+}

@@ -1,0 +1,170 @@
+//! How a plan is made. Part of the plan, so that it is run as it was made.
+
+use crate::PathStep;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// How a plan is made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlanOptions {
+    /// Only these resources and what they depend on; all if empty. `*` stands for any text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<String>,
+    /// Fields that keep their live values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<IgnoreRule>,
+    /// Whether fields that others manage are taken over.
+    #[serde(default)]
+    pub force: bool,
+    /// Whether the stack may be on another infrastructure than the recorded one.
+    #[serde(default)]
+    pub relocate: bool,
+    /// What the plan may do.
+    #[serde(default)]
+    pub guards: Guards,
+}
+
+/// What a plan may do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Guards {
+    /// Whether a plan may delete many resources at once.
+    pub allow_mass_delete: bool,
+    /// The share of the known resources, in percent, above which a deletion is a mass deletion.
+    pub mass_delete_percent: usize,
+    /// Kinds, or patterns of ids, that may be deleted although they are protected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
+}
+
+impl Default for Guards {
+    fn default() -> Self {
+        Self { allow_mass_delete: false, mass_delete_percent: 50, allowed: Vec::new() }
+    }
+}
+
+/// Fields of some resources that keep their live value, whatever the Spec says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoreRule {
+    /// The kind; none means every kind.
+    pub kind: Option<String>,
+    /// The field; `None` stands for every item of a list.
+    pub path: Vec<Option<PathStep>>,
+}
+
+/// A rule that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid rule for ignored fields `{text}`: {what}; expected `[Kind:]spec.a[*].b`")]
+pub struct IgnoreError {
+    text: String,
+    what: &'static str,
+}
+
+impl FromStr for IgnoreRule {
+    type Err = IgnoreError;
+
+    /// Reads `[Kind:]path`, with fields behind dots, items as `[0]` or `[*]` and odd keys as
+    /// `["a/b"]`.
+    fn from_str(text: &str) -> Result<Self, IgnoreError> {
+        let fault = |what| IgnoreError { text: text.to_owned(), what };
+        let (kind, mut rest) = match text.split_once(':') {
+            Some((kind, rest)) if kind.bytes().all(|b| b.is_ascii_alphanumeric()) => {
+                (Some(kind.to_owned()).filter(|it| !it.is_empty()), rest)
+            }
+            _ => (None, text),
+        };
+        let mut path = Vec::new();
+        while !rest.is_empty() {
+            if let Some(inner) = rest.strip_prefix("[\"") {
+                let (key, after) = inner.split_once("\"]").ok_or(fault("`\"]` is missing"))?;
+                path.push(Some(PathStep::Key(key.to_owned())));
+                rest = after;
+            } else if let Some(inner) = rest.strip_prefix('[') {
+                let (index, after) = inner.split_once(']').ok_or(fault("`]` is missing"))?;
+                path.push(match index {
+                    "*" => None,
+                    _ => Some(PathStep::Index(
+                        index.parse().map_err(|_| fault("an index is a number or `*`"))?,
+                    )),
+                });
+                rest = after;
+            } else {
+                let word = rest.strip_prefix('.').unwrap_or(rest);
+                let end = word.find(['.', '[']).unwrap_or(word.len());
+                if end == 0 {
+                    return Err(fault("a field has no name"));
+                }
+                path.push(Some(PathStep::Key(word[..end].to_owned())));
+                rest = &word[end..];
+            }
+        }
+        if path.is_empty() {
+            return Err(fault("the path is empty"));
+        }
+        Ok(Self { kind, path })
+    }
+}
+
+impl fmt::Display for IgnoreRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(kind) = &self.kind {
+            write!(f, "{kind}:")?;
+        }
+        for (place, step) in self.path.iter().enumerate() {
+            match step {
+                None => f.write_str("[*]")?,
+                Some(PathStep::Index(index)) => write!(f, "[{index}]")?,
+                Some(PathStep::Key(key)) if key.contains(['.', '[', ':']) || key.is_empty() => {
+                    write!(f, "[\"{key}\"]")?;
+                }
+                Some(PathStep::Key(key)) if place == 0 => f.write_str(key)?,
+                Some(PathStep::Key(key)) => write!(f, ".{key}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for IgnoreRule {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for IgnoreRule {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_read() {
+        let text = r#"Job:spec.containers[*].env[0]["a.b"]"#;
+        let rule: IgnoreRule = text.parse().expect("the rule is right");
+        assert_eq!(rule.kind.as_deref(), Some("Job"));
+        assert_eq!(rule.path.len(), 6);
+        assert_eq!(rule.to_string(), text);
+        for wrong in ["", "Kind:", "a..b", "a[", "a[x]"] {
+            assert!(wrong.parse::<IgnoreRule>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn options_are_read_as_they_are_written() {
+        let options = PlanOptions {
+            targets: vec!["a*".into()],
+            ignore: vec!["spec.replicas".parse().expect("a rule")],
+            force: true,
+            relocate: true,
+            guards: Guards { allowed: vec!["Job".into()], ..Guards::default() },
+        };
+        let text = serde_json::to_string(&options).expect("JSON");
+        assert_eq!(serde_json::from_str::<PlanOptions>(&text).expect("options"), options);
+    }
+}

@@ -1,0 +1,104 @@
+//! What is known of an object without asking a server.
+
+use crate::requires;
+use kusion_model::{Description, Protection, Resource};
+use serde_json::Value;
+
+/// Kinds that are not deleted unless they are named: they hold data, or the objects of others.
+const PROTECTED: &[&str] =
+    &["CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"];
+
+/// The mark of an object that must not be deleted.
+const PREVENT_DESTROY: &str = "kusion.io/prevent-destroy";
+/// The mark of an object whose dependents wait until it is ready.
+const DEPENDENTS_WAIT: &str = "kusion.io/dependents-wait";
+
+/// Says what is known of an object.
+pub(crate) fn describe(resource: &Resource) -> Description {
+    let text = |path: &str| resource.attributes.pointer(path).and_then(Value::as_str);
+    let kind = text("/kind").unwrap_or_default();
+    let provides = match kind {
+        "Namespace" => text("/metadata/name").map(requires::namespace),
+        "CustomResourceDefinition" => {
+            let group = text("/spec/group").unwrap_or_default();
+            text("/spec/names/kind").map(|kind| requires::kind_of_group(group, kind))
+        }
+        _ => None,
+    };
+    let api_version = text("/apiVersion").unwrap_or_default();
+    let mut requirements = vec![requires::kind(api_version, kind)];
+    requirements.extend(text("/metadata/namespace").map(requires::namespace));
+    let is_definition = kind == "CustomResourceDefinition";
+    let waits = mark(resource, DEPENDENTS_WAIT).is_some_and(|it| it == "ready");
+    Description {
+        kind: kind.to_owned(),
+        provides: provides.into_iter().collect(),
+        requires: requirements,
+        protection: if mark(resource, PREVENT_DESTROY)
+            .is_some_and(|it| *it == Value::Bool(true) || it == "true")
+        {
+            Protection::Marked
+        } else if PROTECTED.contains(&kind) {
+            Protection::Kind
+        } else {
+            Protection::None
+        },
+        is_container: kind == "Namespace",
+        // The objects of a kind are refused until the server has taken up its definition.
+        dependents_wait: waits || is_definition,
+        ..Description::default()
+    }
+}
+
+/// Reads a mark from the extensions of a resource or the annotations of its object.
+fn mark<'a>(resource: &'a Resource, name: &str) -> Option<&'a Value> {
+    let annotations = resource.attributes.pointer("/metadata/annotations");
+    resource.extensions.get(name).or_else(|| annotations?.get(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kusion_model::{ResourceId, ResourceType};
+    use serde_json::json;
+
+    fn described(object: Value) -> Description {
+        describe(&Resource {
+            id: ResourceId::new("a"),
+            resource_type: ResourceType::new(kusion_k8s_schema::RESOURCE_TYPE),
+            attributes: object.into(),
+            depends_on: Vec::new(),
+            extensions: serde_json::Map::new(),
+        })
+    }
+
+    #[test]
+    fn namespaces_and_definitions_provide_what_objects_require() {
+        let namespace = described(json!({
+            "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop"},
+        }));
+        let definition = described(json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "spec": {"group": "example.com", "names": {"kind": "Widget"}},
+        }));
+        let widget = described(json!({
+            "apiVersion": "example.com/v1", "kind": "Widget",
+            "metadata": {"name": "w", "namespace": "shop"},
+        }));
+        assert!(namespace.is_container && definition.dependents_wait);
+        let provided = [&definition.provides[..], &namespace.provides].concat();
+        assert_eq!(widget.requires, provided);
+    }
+
+    #[test]
+    fn marks_and_kinds_protect() {
+        let marked = json!({
+            "kind": "ConfigMap",
+            "metadata": {"annotations": {"kusion.io/prevent-destroy": "true"}},
+        });
+        assert_eq!(described(marked).protection, Protection::Marked);
+        let claim = json!({"kind": "PersistentVolumeClaim"});
+        assert_eq!(described(claim).protection, Protection::Kind);
+        assert_eq!(described(json!({"kind": "Pod"})).protection, Protection::None);
+    }
+}

@@ -1,0 +1,95 @@
+//! Who wrote a value: codes that only the key of the store makes.
+
+use std::fmt;
+
+/// The number of bytes of the fingerprint of a key.
+pub(crate) const FINGERPRINT: usize = 8;
+/// The number of bytes of an authentication code.
+pub(crate) const MAC: usize = 32;
+
+/// The key by which a store proves who wrote what it keeps.
+#[derive(Clone)]
+pub struct StoreKey {
+    fingerprint: [u8; FINGERPRINT],
+    key: [u8; 32],
+}
+
+impl StoreKey {
+    /// Makes a key of its name, 16 hexadecimal digits, and its bytes.
+    pub fn new(fingerprint: &str, key: [u8; 32]) -> Self {
+        Self { fingerprint: parse(fingerprint).unwrap_or_default(), key }
+    }
+
+    /// Returns the name of the key.
+    pub fn fingerprint(&self) -> String {
+        text(&self.fingerprint)
+    }
+}
+
+impl fmt::Debug for StoreKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StoreKey").field(&self.fingerprint()).finish()
+    }
+}
+
+/// Makes and checks authentication codes.
+#[derive(Clone)]
+pub(crate) struct Authority {
+    key: StoreKey,
+    /// The keys that the store had before: what they wrote is read, but nobody can check it.
+    replaced: Vec<[u8; FINGERPRINT]>,
+}
+
+impl Authority {
+    pub(crate) fn new(key: StoreKey) -> Self {
+        Self { key, replaced: Vec::new() }
+    }
+
+    /// Also reads what earlier keys of the store wrote.
+    pub(crate) fn with_replaced(mut self, replaced: Vec<[u8; FINGERPRINT]>) -> Self {
+        self.replaced = replaced;
+        self
+    }
+
+    pub(crate) fn fingerprint(&self) -> [u8; FINGERPRINT] {
+        self.key.fingerprint
+    }
+
+    /// Returns the code of a value.
+    pub(crate) fn code(&self, name: &str, head: &[u8], frames: &[u8]) -> [u8; MAC] {
+        let mut hasher = blake3::Hasher::new_keyed(&self.key.key);
+        hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+        hasher.update(head).update(&self.key.fingerprint).update(frames);
+        *hasher.finalize().as_bytes()
+    }
+
+    /// Checks the code of a value; says what is wrong with it.
+    pub(crate) fn check(
+        &self,
+        name: &str,
+        head: &[u8],
+        frames: &[u8],
+        fingerprint: &[u8],
+        code: &[u8],
+    ) -> Result<(), String> {
+        if fingerprint != self.key.fingerprint {
+            let is_known = self.replaced.iter().any(|it| it.as_slice() == fingerprint);
+            return if is_known { Ok(()) } else { Err("it was written with another key".into()) };
+        }
+        let wanted = blake3::Hash::from_bytes(self.code(name, head, frames));
+        // Compared in constant time.
+        let is_same = code.try_into().is_ok_and(|found: [u8; MAC]| wanted == found);
+        if is_same { Ok(()) } else { Err("it was changed by somebody without the key".into()) }
+    }
+}
+
+/// Writes a fingerprint as text.
+pub(crate) fn text(fingerprint: &[u8; FINGERPRINT]) -> String {
+    format!("{:016x}", u64::from_be_bytes(*fingerprint))
+}
+
+/// Reads a fingerprint.
+pub(crate) fn parse(text: &str) -> Option<[u8; FINGERPRINT]> {
+    let digits = text.len() == 2 * FINGERPRINT && text.bytes().all(|b| b.is_ascii_hexdigit());
+    digits.then(|| u64::from_str_radix(text, 16).ok().map(u64::to_be_bytes))?
+}

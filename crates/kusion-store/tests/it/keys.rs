@@ -1,0 +1,134 @@
+//! Whose key it is, and which version wrote it.
+
+use crate::places::{Place, new_key, on_every_backend, root, run, store_key};
+use crate::records::noted;
+use kusion_store::{Backend as _, Expected, Holder, LockWait, Memory, Store, StoreError, StoreKey};
+use std::sync::Arc;
+use testkit::Suite;
+
+on_every_backend!(a_lost_key_is_replaced,);
+
+/// Adds the tests of single backends.
+pub(crate) fn add_single(suite: &mut Suite) {
+    suite.add("keys::another_key_is_refused_at_once", || run(another_key_is_refused_at_once()));
+    suite.add("keys::other_versions_are_refused_and_set_aside", || {
+        run(other_versions_are_refused_and_set_aside());
+    });
+    suite.add("keys::what_is_forged_is_refused", || run(what_is_forged_is_refused()));
+}
+
+fn other_key() -> StoreKey {
+    StoreKey::new("fedcba9876543210", [8; 32])
+}
+
+fn me() -> Holder {
+    Holder::current("test")
+}
+
+async fn another_key_is_refused_at_once() {
+    let place = Place::in_file();
+    let store = place.open().await;
+    assert_eq!(store.id().await.expect("readable"), None, "reading makes no store");
+    Store::open("", &place.home, other_key()).await.expect("nobody has written yet").close().await;
+    let session = store.take(&new_key(), me(), LockWait::No).await.expect("nobody has it");
+    session.close().await.expect("closed");
+    assert!(store.id().await.expect("readable").is_some());
+    let refused = Store::open("", &place.home, other_key()).await.err().expect("another key");
+    let ours = store_key().fingerprint();
+    let StoreError::OtherKey { wanted, found, .. } = &refused else { panic!("{refused}") };
+    assert_eq!((wanted.as_str(), found.as_str()), (ours.as_str(), "fedcba9876543210"));
+}
+
+/// Runs on stores that others use, too: the key is put back.
+async fn a_lost_key_is_replaced(place: Place) {
+    let key = new_key();
+    let url = if place.url.starts_with("s3:") {
+        // A bucket is shared by all tests; another prefix is another store.
+        place.url.replacen('?', &format!("/{}?", key.project), 1)
+    } else {
+        place.url.clone()
+    };
+    if place.url.starts_with("postgres") {
+        // One database is one store: its key belongs to the other tests.
+        return;
+    }
+    let open = |with: StoreKey| Store::open(&url, &place.home, with);
+    let store = open(store_key()).await.expect("it opens");
+    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    session.append(vec![noted("a", 5)]).await.expect("written");
+    session.close().await.expect("closed");
+    store.close().await;
+    assert!(matches!(open(other_key()).await.err(), Some(StoreError::OtherKey { .. })));
+    let replace = |with: StoreKey| {
+        let (url, home) = (url.clone(), place.home.clone());
+        async move { Store::replace_key(&url, &home, &with).await.expect("replaced") }
+    };
+    assert_eq!(replace(other_key()).await.as_deref(), Some(store_key().fingerprint().as_str()));
+    assert_eq!(replace(other_key()).await, None, "once is enough");
+    assert!(matches!(open(store_key()).await.err(), Some(StoreError::OtherKey { .. })));
+    let store = open(other_key()).await.expect("it opens");
+    assert_eq!(store.read(&key).await.expect("readable").resources.len(), 1);
+    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    session.append(vec![noted("b", 5)]).await.expect("written");
+    session.close().await.expect("closed");
+    assert_eq!(store.read(&key).await.expect("readable").resources.len(), 2);
+}
+
+async fn other_versions_are_refused_and_set_aside() {
+    for (version, is_newer) in [(1, false), (3, true)] {
+        let place = Place::in_file();
+        let store = place.open().await;
+        let session = store.take(&new_key(), me(), LockWait::No).await.expect("nobody has it");
+        session.close().await.expect("closed");
+        store.close().await;
+        let file = place.home.join("state.db");
+        // The number of the format lies at byte 60 of the file.
+        let mut bytes = std::fs::read(&file).expect("a file");
+        bytes[60..64].copy_from_slice(&i32::to_be_bytes(version));
+        std::fs::write(&file, bytes).expect("written");
+        let refused = Store::open("", &place.home, store_key()).await.err().expect("refused");
+        let is_expected = match &refused {
+            StoreError::Newer { found, .. } => is_newer && *found == 3,
+            StoreError::Older { found, .. } => !is_newer && *found == 1,
+            _ => false,
+        };
+        assert!(is_expected, "{refused}");
+        assert!(refused.to_string().contains("state.db"), "{refused}");
+        let aside = Store::set_aside("", &place.home).await.expect("moved");
+        assert!(std::path::Path::new(&aside).is_file(), "{aside}");
+        let store = place.open().await;
+        assert!(store.stacks().await.expect("readable").is_empty());
+    }
+}
+
+/// Somebody who may write the store, but has not the key, copies and changes values.
+async fn what_is_forged_is_refused() {
+    let memory = Arc::new(Memory::default());
+    let store = Store::with_backend(Arc::clone(&memory) as _, store_key());
+    let forger = Arc::new(Memory::default());
+    let other = Store::with_backend(Arc::clone(&forger) as _, other_key());
+    let (key, second) = (new_key(), new_key());
+    for (store, name) in [(&store, "ours"), (&other, "theirs")] {
+        for stack in [&key, &second] {
+            let session = store.take(stack, me(), LockWait::No).await.expect("nobody has it");
+            session.append(vec![noted(name, 5)]).await.expect("written");
+            session.put_spec(1, &kusion_model::Spec::default()).await.expect("written");
+            session.close().await.expect("closed");
+        }
+    }
+    let copy = async |from: &Memory, name: &str, to: &str| {
+        let (bytes, _) = from.get(name).await.expect("readable").expect("there");
+        let (_, version) = memory.get(to).await.expect("readable").expect("there");
+        memory.put(to, bytes, Expected::Is(version)).await.expect("written");
+    };
+    let own = |stack: &kusion_model::StackKey, name: &str| format!("{}/{name}", root(stack));
+    let segment = format!("log/{:020}", 2);
+    copy(&forger, &own(&key, &segment), &own(&key, &segment)).await;
+    let refused = store.read(&key).await.expect_err("another key").to_string();
+    assert!(refused.contains("another key") && refused.contains(&segment), "{refused}");
+    let spec = format!("spec/{:020}", 1);
+    copy(&memory, &own(&second, &spec), &own(&key, &spec)).await;
+    let refused = store.spec(&key, 1).await.expect_err("of another stack").to_string();
+    assert!(refused.contains(&spec), "{refused}");
+    assert_eq!(store.read(&second).await.expect("untouched").resources.len(), 1);
+}
