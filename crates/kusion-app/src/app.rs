@@ -126,8 +126,7 @@ impl App {
 
     /// Returns the engine for a store and a cluster: stacks that share both share it.
     async fn engine(&mut self, address: &str, cluster: &Cluster) -> Result<Engine, AppError> {
-        let is_known =
-            |it: &&(String, Cluster, Engine)| it.0 == address && it.1 == *cluster;
+        let is_known = |it: &&(String, Cluster, Engine)| it.0 == address && it.1 == *cluster;
         if let Some((_, _, engine)) = self.engines.iter().find(is_known) {
             return Ok(engine.clone());
         }

@@ -4,7 +4,9 @@
 //! Events of the engine ([`kusion_engine::StampedEvent`]) are lines as they are.
 
 use crate::secrets::hash_only;
-use kusion_engine::{EVENT_VERSION, Finding, RelatedObject, ResourceStatus, StampedEvent, WatchEnd};
+use kusion_engine::{
+    EVENT_VERSION, Finding, RelatedObject, ResourceStatus, StampedEvent, WatchEnd,
+};
 use kusion_model::{
     Action, Health, Infrastructure, Operation, Plan, PlanOptions, ResourceId, Spec, StackKey, Step,
 };
@@ -128,10 +130,7 @@ struct ResourceLine<'a> {
 
 impl<'a> StatusLine<'a> {
     /// Makes the line of a stack.
-    pub fn new(
-        stack: &'a StackKey,
-        resources: &'a BTreeMap<ResourceId, ResourceStatus>,
-    ) -> Self {
+    pub fn new(stack: &'a StackKey, resources: &'a BTreeMap<ResourceId, ResourceStatus>) -> Self {
         let resources = resources
             .iter()
             .map(|(id, status)| ResourceLine {

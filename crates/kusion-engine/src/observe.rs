@@ -203,10 +203,12 @@ impl Observer<'_> {
         };
         match runtime.dry_run(change).await {
             Ok(result) => {
-                notes.extend(result.conflicts.into_iter().map(|it| Note::TakesFields {
-                    manager: it.manager,
-                    fields: it.fields,
-                }));
+                notes.extend(
+                    result
+                        .conflicts
+                        .into_iter()
+                        .map(|it| Note::TakesFields { manager: it.manager, fields: it.fields }),
+                );
                 let warnings = result.warnings.iter().map(|it| self.redactor.redact(it));
                 notes.extend(warnings.map(|it| Note::Warning { message: it.into_owned() }));
                 Ok(DryRun::After(runtime.comparable(&result.after)))

@@ -2,8 +2,8 @@
 
 use crate::desired::{Desired, desired};
 use crate::error::EngineError;
-use crate::observe::{LiveObjects, Observation, Observer, Provided};
 use crate::execute::records_without_calls;
+use crate::observe::{LiveObjects, Observation, Observer, Provided};
 use crate::references::References;
 use crate::report::Report;
 use crate::scope::Scope;

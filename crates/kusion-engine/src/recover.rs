@@ -23,11 +23,7 @@ impl Scope {
         Ok(found)
     }
 
-    async fn finding(
-        &self,
-        state: &StackState,
-        call: &PendingStep,
-    ) -> Result<Ending, EngineError> {
+    async fn finding(&self, state: &StackState, call: &PendingStep) -> Result<Ending, EngineError> {
         let recorded = state.resources.get(&call.id);
         let prior = recorded.map(|it| self.prior_for_runtime(it)).transpose()?;
         let desired = call.desired.as_deref().map(|it| self.unsealed(it)).transpose()?;

@@ -1,8 +1,8 @@
 //! Values that one resource takes from another.
 
+use crate::desired::Desired;
 use crate::error::{EngineError, Finding};
 use crate::observe::LiveObjects;
-use crate::desired::Desired;
 use kusion_model::references::{self, IdIndex, Lookup, Reference, ReferenceError};
 use kusion_model::{Action, FieldPath, Resource, ResourceId, Step};
 use serde_json::Value;

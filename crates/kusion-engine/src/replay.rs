@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 /// Puts the events of a release together: for one that was interrupted, whose events nobody kept.
 pub(crate) fn of_records(records: &[LoggedRecord], revision: u64) -> Vec<StampedEvent> {
-    let opened = records.iter().rfind(|it| {
-        matches!(&it.record, Record::ReleaseOpened(head) if head.revision == revision)
-    });
+    let opened = records
+        .iter()
+        .rfind(|it| matches!(&it.record, Record::ReleaseOpened(head) if head.revision == revision));
     let Some(opened) = opened else { return Vec::new() };
     let mut actions = HashMap::new();
     let mut events: Vec<StampedEvent> = Vec::new();

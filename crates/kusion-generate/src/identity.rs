@@ -2,8 +2,8 @@
 
 use crate::scope::{Scope, Scopes};
 use crate::shapes::{Draft, kind_of};
-use kusion_model::references::{self, IdIndex, Lookup, ReferenceError, Segment};
 use kusion_k8s_schema::{ObjectId, RESOURCE_TYPE};
+use kusion_model::references::{self, IdIndex, Lookup, ReferenceError, Segment};
 use kusion_model::{Resource, ResourceId, ResourceType};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};

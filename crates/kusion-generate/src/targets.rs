@@ -2,9 +2,9 @@
 
 use crate::scope::split;
 use crate::shapes::kind_of;
+use kusion_k8s_schema::RESOURCE_TYPE;
 use kusion_k8s_schema::{Type, TypeId, builtin};
 use kusion_model::references::{Reference, step_into};
-use kusion_k8s_schema::RESOURCE_TYPE;
 use kusion_model::{FieldPath, PathStep, Resource};
 use serde_json::Value;
 

@@ -5,8 +5,8 @@ use crate::folder::{Folder, Stored, Tag};
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use kusion_model::{
-    AttemptId, Description, FieldPath, Health, Identity, InfrastructureId, Protection, ReplaceOrder,
-    Requirement, Resource, ResourceId, ResourceState, RuntimeData,
+    AttemptId, Description, FieldPath, Health, Identity, InfrastructureId, Protection,
+    ReplaceOrder, Requirement, Resource, ResourceId, ResourceState, RuntimeData,
 };
 use kusion_runtime::{
     Applied, Change, Comparison, Deletion, DryRunResult, Live, Pending, Progress, Runtime,

@@ -1,11 +1,11 @@
 //! Server-side apply, for real and for show.
 
-use crate::requires;
 use crate::adopt;
 use crate::calls::{Answer, Call};
 use crate::discovery::Served;
 use crate::key::ObjectKey;
 use crate::prepare::prepare;
+use crate::requires;
 use crate::runtime::KubernetesRuntime;
 use crate::{FIELD_MANAGER, object};
 use http::Method;

@@ -1,8 +1,8 @@
 //! Which kinds the server knows, and where they are served.
 
-use crate::requires;
 use crate::calls::{Call, Calls, push_escaped};
 use crate::key::ObjectKey;
+use crate::requires;
 use futures::stream::{self, StreamExt as _};
 use kusion_runtime::RuntimeError;
 use serde::Deserialize;

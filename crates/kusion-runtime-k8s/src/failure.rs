@@ -1,7 +1,7 @@
 //! From the server's refusals to ours.
 
-use crate::requires;
 use crate::calls::Answer;
+use crate::requires;
 use http::StatusCode;
 use kusion_model::{FieldPath, PathStep};
 use kusion_runtime::{Conflict, RuntimeError};

@@ -11,9 +11,9 @@ pub(crate) mod events;
 mod source;
 mod warnings;
 
-use crate::requires;
 use crate::health;
 use crate::key::ObjectKey;
+use crate::requires;
 use crate::runtime::KubernetesRuntime;
 use board::Board;
 use futures::stream::{self, BoxStream, StreamExt as _};

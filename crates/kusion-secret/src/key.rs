@@ -71,9 +71,10 @@ impl KeyText {
         if old.as_deref().and_then(parse) == Some(self.0) {
             return Ok(None);
         }
-        let kept = old.as_deref().and_then(parse).map(|key| {
-            home.join(format!("{KEY_FILE}-{}", Sealer::new(key, "").fingerprint()))
-        });
+        let kept = old
+            .as_deref()
+            .and_then(parse)
+            .map(|key| home.join(format!("{KEY_FILE}-{}", Sealer::new(key, "").fingerprint())));
         if let Some(kept) = &kept {
             match fs::hard_link(&path, kept) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {

@@ -426,7 +426,10 @@ mod tests {
             let mut changed = bytes.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
             value["a"][SEALED]["data"] = BASE64.encode(&changed).into();
-            assert_eq!(unseal(&sealer(1), &value), Err(UnsealError::Damaged { path: path(&["a"]) }));
+            assert_eq!(
+                unseal(&sealer(1), &value),
+                Err(UnsealError::Damaged { path: path(&["a"]) })
+            );
         }
         for text in ["", "AAAA", "not base64", "\u{fc}"] {
             value["a"][SEALED]["data"] = text.into();

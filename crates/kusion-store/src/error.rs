@@ -58,6 +58,12 @@ pub enum StoreError {
         /// The format that this version knows.
         known: u32,
     },
+    /// It is not of an older format.
+    #[error("{place} has the format of this version; there is nothing to set aside")]
+    NotOlder {
+        /// The store.
+        place: String,
+    },
     /// The store belongs to another key.
     #[error("{place} was set up with the key {wanted}, and the key here is {found}")]
     OtherKey {
@@ -108,6 +114,7 @@ impl StoreError {
             Self::Fenced { .. } | Self::Stale { .. } => "lock-lost",
             Self::Damaged { .. } => "store-damaged",
             Self::Older { .. } => "older-format",
+            Self::NotOlder { .. } => "not-older",
             Self::Newer { .. } => "newer-format",
             Self::OtherKey { .. } => "other-key",
             Self::Backend(_) => "store-failed",

@@ -96,7 +96,10 @@ impl Places {
             .map(|key| {
                 let number = key.strip_prefix(&prefix).and_then(|it| it.parse().ok());
                 number.ok_or_else(|| {
-                    StoreError::damaged(backend.place(), format!("`{key}` is not the name of a value"))
+                    StoreError::damaged(
+                        backend.place(),
+                        format!("`{key}` is not the name of a value"),
+                    )
                 })
             })
             .collect()

@@ -57,7 +57,8 @@ impl Meta {
         let Some((bytes, version)) = backend.get(NAME).await? else { return Ok(None) };
         let place = backend.place();
         // What another key wrote cannot be checked, but says which key that is.
-        let any = Authority::new(key.clone()).with_replaced(frame::fingerprint(&bytes).into_iter().collect());
+        let any = Authority::new(key.clone())
+            .with_replaced(frame::fingerprint(&bytes).into_iter().collect());
         let (_, payloads) = frame::decode(&any, place, NAME, Kind::Store, &bytes)?;
         let payload = payloads.first().copied().unwrap_or_default();
         Ok(Some((parse(backend, NAME, payload)?, version)))

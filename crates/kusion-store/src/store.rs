@@ -81,6 +81,15 @@ impl Store {
     /// Moves everything that an earlier version wrote out of the way, so that the address can be
     /// used again. Nothing is lost; returns where it is then.
     pub async fn set_aside(url: &str, home: &Path) -> Result<String, StoreError> {
+        match connect(url, home).await {
+            Err(StoreError::Older { .. }) => {}
+            Err(error) => return Err(error),
+            Ok(backend) => {
+                let place = backend.place().to_owned();
+                backend.close().await;
+                return Err(StoreError::NotOlder { place });
+            }
+        }
         match Address::parse(url, home)? {
             Address::File(path) => backend::set_aside_file(&path),
             Address::Postgres(url) => Postgres::set_aside(url).await,
@@ -150,9 +159,9 @@ impl Store {
     /// Lists the stacks that have a state, sorted.
     pub async fn stacks(&self) -> Result<Vec<StackKey>, StoreError> {
         let keys = self.backend.list(STACKS).await?;
-        let roots = keys.iter().filter_map(|key| {
-            key.strip_prefix(STACKS).and_then(|it| it.strip_suffix("/lease"))
-        });
+        let roots = keys
+            .iter()
+            .filter_map(|key| key.strip_prefix(STACKS).and_then(|it| it.strip_suffix("/lease")));
         let mut stacks: Vec<StackKey> = roots.filter_map(StackKey::from_store_path).collect();
         stacks.sort();
         Ok(stacks)

@@ -21,6 +21,7 @@
 //! | `$ silent TOOL WORD…` | Runs the tool, which must succeed; what it prints does not count |
 //! | `$ write FILE` | Writes the indented text below into a file |
 //! | `$ replace FILE OLD NEW` | Replaces a text in a file |
+//! | `$ patch FILE OFFSET BYTE` | Replaces a byte of a file |
 //! | `$ remove FILE` | Removes a file or a folder |
 //! | `$ show FILE` | Prints a file |
 //! | `$ list FOLDER` | Prints the paths of all files below a folder |
@@ -96,6 +97,13 @@ impl Transcript<'_> {
                 std::fs::create_dir_all(file.parent().unwrap_or(self.folder))?;
                 std::fs::write(&file, body)?;
                 Ok(indent(body))
+            }
+            ("patch", [_, offset, byte]) => {
+                let mut bytes = std::fs::read(&file)?;
+                let at = bytes.get_mut(offset.parse::<usize>()?).context("the file is shorter")?;
+                *at = byte.parse()?;
+                std::fs::write(&file, bytes)?;
+                Ok(String::new())
             }
             ("replace", [_, old, new]) => {
                 let text = std::fs::read_to_string(&file)?;

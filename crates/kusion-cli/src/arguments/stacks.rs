@@ -2,8 +2,8 @@
 
 use super::{SiteArgs, ViewArgs};
 use crate::failure::{Exit, Failure};
-use crate::view::View;
 use crate::interrupt;
+use crate::view::View;
 use base_system::{OsSystem, System as _};
 use kusion_app::OpenStack;
 use kusion_generate::{CompileOptions, Compiled, Stack, compile, find, trace};

@@ -2,10 +2,10 @@
 
 use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
+use crate::interrupt;
 use crate::view::board::related_line;
 use crate::view::style::{Role, one_line, pad};
 use crate::view::{View, words};
-use crate::interrupt;
 use kusion_app::{OpenStack, wire};
 use kusion_engine::ResourceStatus;
 use kusion_model::{HealthState, ResourceId};

@@ -2,9 +2,9 @@
 
 use crate::arguments::{FolderArgs, SiteArgs, ViewArgs};
 use crate::failure::{Exit, Failure};
+use crate::interrupt;
 use crate::operate::watched;
 use crate::view::View;
-use crate::interrupt;
 use futures::future::join_all;
 use kusion_engine::{Stop, WatchOptions};
 use std::sync::Arc;

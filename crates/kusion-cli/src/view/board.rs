@@ -216,7 +216,15 @@ mod tests {
         let start = Instant::now();
         let mut board = Board::new("shop/dev", false, start);
         let (a, b, c) = (ResourceId::new("a"), ResourceId::new("bb"), ResourceId::new("c"));
-        take(&mut board, Event::ReleaseOpened { revision: 1, operation: kusion_model::Operation::Apply, steps: 3 }, start);
+        take(
+            &mut board,
+            Event::ReleaseOpened {
+                revision: 1,
+                operation: kusion_model::Operation::Apply,
+                steps: 3,
+            },
+            start,
+        );
         take(&mut board, Event::StepStarted { id: a.clone(), action: Action::Create }, start);
         take(&mut board, Event::StepStarted { id: b.clone(), action: Action::Update }, start);
         let ended = Event::StepEnded {
@@ -232,7 +240,11 @@ mod tests {
         assert_eq!(lines, ["⠋ shop/dev  1 of 3 steps  2s", "  ⠋ bb  changing 2s"]);
         let ready = Event::Health { id: a, health: Health::ready(""), related: Vec::new() };
         take(&mut board, ready, start);
-        take(&mut board, Event::Health { id: b, health: Health::ready("ok"), related: Vec::new() }, start);
+        take(
+            &mut board,
+            Event::Health { id: b, health: Health::ready("ok"), related: Vec::new() },
+            start,
+        );
         let health = Health::failed("ImagePullBackOff", "no image");
         let related = vec![pod("c-1", health.clone())];
         take(&mut board, Event::Health { id: c, health, related }, start);

@@ -7,10 +7,7 @@ use std::fmt::Write as _;
 
 /// Whether a board shows an event, so that it needs no line beside it.
 pub(crate) fn is_on_board(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::StepStarted { .. } | Event::StepRetried { .. } | Event::Health { .. }
-    )
+    matches!(event, Event::StepStarted { .. } | Event::StepRetried { .. } | Event::Health { .. })
 }
 
 /// Writes an event as a line; none if it says nothing to people.
@@ -25,7 +22,8 @@ pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
         Event::ReleaseOpened { revision, operation, steps } => {
             let operation = words::of_operation(*operation);
             // How many steps an interrupted release would have had is not known.
-            let steps = if *steps == 0 { String::new() } else { format!(", {}", count(*steps, "step")) };
+            let steps =
+                if *steps == 0 { String::new() } else { format!(", {}", count(*steps, "step")) };
             format!("release {revision}: {operation}{steps}")
         }
         Event::StepStarted { id, action } => format!("{} {id}", of_action(*action).doing),
@@ -46,7 +44,10 @@ pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
                 }
                 Outcome::Unknown => {
                     let unknown = style.paint(Role::Bad, "unknown");
-                    format!("{unknown}: {} {id} may or may not have been done: {message}", words.verb)
+                    format!(
+                        "{unknown}: {} {id} may or may not have been done: {message}",
+                        words.verb
+                    )
                 }
             };
             for warning in warnings {

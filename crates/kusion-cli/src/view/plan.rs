@@ -189,7 +189,10 @@ mod tests {
             step
         });
         let text = text(&plan(steps.to_vec()), Style::default());
-        assert!(text.ends_with("c\n  note on 3 resources: warning: checked later\n3 to create\n"), "{text}");
+        assert!(
+            text.ends_with("c\n  note on 3 resources: warning: checked later\n3 to create\n"),
+            "{text}"
+        );
         assert_eq!(text.matches("checked").count(), 1);
     }
 

@@ -91,14 +91,14 @@ fn a_saved_plan_is_run_as_shown_or_refused() {
     assert!(err.contains("make the plan again"), "{err}");
     // What the program says now does not count.
     project.write("dev", &WEB.replace("blue", "black"));
-    project.ok(&["apply", "--force-conflicts", "--plan", &file]);
+    project.ok(&["apply", "--plan", &file]);
     assert_eq!(project.live(SETTINGS).expect("the object")["data"]["color"], "green");
     let (code, _, err) = project.run(&["apply", "--plan", &file]);
     assert_eq!(code, Some(1), "{err}");
     assert!(err.contains("make the plan again"), "{err}");
     fs::write(&file, "{}").expect("a file");
     let (_, _, err) = project.run(&["apply", "--plan", &file]);
-    assert!(err.contains("the file holds no plan"), "{err}");
+    assert!(err.contains("the file is not a saved plan"), "{err}");
 }
 
 #[test]
@@ -148,12 +148,12 @@ fn programs_get_one_object_per_line() {
     assert_eq!(first[0]["event"], "plan");
     assert_eq!(first[0]["counts"]["create"], 3);
     let events = project.json(&["apply", "--yes", "--watch"]);
-    assert!(events.iter().all(|it| it["version"] == 1), "{events:#?}");
+    assert!(events.iter().all(|it| it["version"] == 2), "{events:#?}");
     let name = |it: &Value| it["event"].as_str().unwrap_or_default().to_owned();
     let names: Vec<String> = events.iter().map(name).collect();
-    assert_eq!(names[..3], ["taken", "plan", "opened"]);
-    assert_eq!(names.iter().filter(|it| *it == "ended").count(), 3);
-    assert_eq!(names.last().map(String::as_str), Some("watched"));
+    assert_eq!(names[..3], ["locked", "plan", "releaseOpened"]);
+    assert_eq!(names.iter().filter(|it| *it == "stepEnded").count(), 3);
+    assert_eq!(names.last().map(String::as_str), Some("watchEnded"));
     let status = project.json(&["status"]);
     assert_eq!(status[0]["resources"].as_array().map(Vec::len), Some(3));
     project.write("dev", "a =");
@@ -215,12 +215,12 @@ fn warnings_of_the_cluster_say_why_something_is_not_ready() {
     assert_eq!(code, Some(1), "{out}{err}");
     let events: Vec<Value> =
         out.lines().map(|it| serde_json::from_str(it).expect("JSON")).collect();
-    let warned: Vec<&Value> = events.iter().filter(|it| it["event"] == "warned").collect();
+    let warned: Vec<&Value> = events.iter().filter(|it| it["event"] == "warning").collect();
     let [warned] = warned[..] else { panic!("told once: {warned:?}") };
-    assert_eq!((&warned["version"], &warned["reason"]), (&1.into(), &"FailedMount".into()));
+    assert_eq!((&warned["version"], &warned["reason"]), (&2.into(), &"FailedMount".into()));
     assert_eq!(warned["id"], "apps/v1:Deployment:shop:web");
     assert_eq!(warned["object"]["kind"], "Pod");
-    let last = events.iter().rfind(|it| it["event"] == "watched").expect("an end");
+    let last = events.iter().rfind(|it| it["event"] == "watchEnded").expect("an end");
     assert!(
         last["findings"][0]["message"]
             .as_str()

@@ -131,6 +131,6 @@ fn with_tls_a_token_is_needed() {
 #[test]
 fn names_are_checked() {
     let home = Home::new("names");
-    assert!(home.fails(&["sandbox", "up", "--name", "../x"]).contains("is no name for a sandbox"));
+    assert!(home.fails(&["sandbox", "up", "--name", "../x"]).contains("invalid sandbox name"));
     assert_eq!(home.run(&["sandbox", "up", "--port", "x"]).status.code(), Some(2));
 }

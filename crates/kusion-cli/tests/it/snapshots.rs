@@ -11,6 +11,7 @@ use testkit::transcript::{Index, Transcript, copy};
 const PLACEHOLDERS: &[(&str, &str)] = &[
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?", "[TIME]"),
     (r"(\[TIME\] +)\d+(ms|s|m)\b", "${1}[DURATION]"),
+    (r"\(\d+(\.\d+)?s\)", "([DURATION])"),
     (r"127\.0\.0\.1:\d{2,}", "127.0.0.1:[PORT]"),
     (r#"("port": ?)\d+"#, "${1}[PORT]"),
     (r"[\w.-]+@[\w.-]+ \(process", "[USER]@[HOST] (process"),
@@ -80,8 +81,8 @@ macro_rules! snapshots {
 }
 
 snapshots!(
-    apply, cluster, colour, compile, completion, destroy, graph, help, init, json, ls, plans,
-    preview, release, sandbox, status, usage, version, watch,
+    apply, cluster, colour, compile, completion, destroy, graph, help, init, json, key, ls, places,
+    plans, preview, release, sandbox, state, status, usage, version, watch,
 );
 
 #[test]

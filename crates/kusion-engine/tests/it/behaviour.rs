@@ -62,12 +62,10 @@ impl Land {
     fn count(&self) -> usize {
         match self {
             Self::Folder(things) => things.objects().len(),
-            Self::Cluster(world) => {
-                ["a", "b", "user"]
-                    .iter()
-                    .filter(|name| world.object("configmaps", "shop", name).is_some())
-                    .count()
-            }
+            Self::Cluster(world) => ["a", "b", "user"]
+                .iter()
+                .filter(|name| world.object("configmaps", "shop", name).is_some())
+                .count(),
         }
     }
 }

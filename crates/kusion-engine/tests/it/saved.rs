@@ -2,9 +2,7 @@
 
 use crate::things::{Things, thing};
 use crate::world::{World, config, key, namespace, options, preview, secret, spec};
-use kusion_engine::{
-    EngineError, Goal, Report, SavedPlanError, Stack, read_plans, write_plans,
-};
+use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Stack, read_plans, write_plans};
 use kusion_model::{Guards, Phase, Plan, PlanOptions, Spec};
 use kusion_secret::Sealer;
 use serde_json::json;

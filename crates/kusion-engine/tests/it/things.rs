@@ -63,7 +63,8 @@ impl Running {
 
     /// Applies so many plain resources.
     pub(crate) async fn apply_plain(&self, count: usize) -> Result<Report, EngineError> {
-        self.apply((0..count).map(|n| thing(&format!("t{n}"), json!({"plain": "1"}))).collect()).await
+        self.apply((0..count).map(|n| thing(&format!("t{n}"), json!({"plain": "1"}))).collect())
+            .await
     }
 }
 

@@ -86,12 +86,17 @@ async fn a_resource_goes_together_with_the_need_of_it() {
 #[tokio::test]
 async fn a_call_that_fails_for_a_while_is_made_again() {
     let things = Things::new("retries");
-    let report = things.with_faults("apply:1:transient,apply:3:lost").apply_plain(3).await.expect("it ends");
+    let report =
+        things.with_faults("apply:1:transient,apply:3:lost").apply_plain(3).await.expect("it ends");
     assert_eq!((report.phase, report.count(Outcome::Done)), (Phase::Succeeded, 3));
     let events = things.events.all();
     let retried = events.iter().filter(|it| matches!(it, Event::StepRetried { .. })).count();
     assert_eq!(retried, 2, "{events:?}");
-    assert_eq!(things.objects().len(), 3, "what was made before its answer was lost is not made twice");
+    assert_eq!(
+        things.objects().len(),
+        3,
+        "what was made before its answer was lost is not made twice"
+    );
 }
 
 #[tokio::test]

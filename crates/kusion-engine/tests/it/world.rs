@@ -57,8 +57,7 @@ impl World {
             .expect("the sandbox answers");
         let runtimes = Runtimes::default().with(RESOURCE_TYPE, Arc::new(runtime));
         let events = Arc::new(Memo::default());
-        let engine =
-            Engine::new(store_on(backend), runtimes, sealer(), Arc::clone(&events) as _);
+        let engine = Engine::new(store_on(backend), runtimes, sealer(), Arc::clone(&events) as _);
         let stack = engine.stack(key("dev"));
         Self { sandbox, engine, stack, events }
     }

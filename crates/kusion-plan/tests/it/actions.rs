@@ -2,7 +2,7 @@
 
 use super::{resource, state};
 use kusion_model::{Action, FieldPath, Identity, Origin, Origins, Reason, ResourceId, Shown, Step};
-use kusion_plan::{Context, Facts, Observed, DryRun, decide};
+use kusion_plan::{Context, DryRun, Facts, Observed, decide};
 use serde_json::{Value, json};
 
 /// Decides with what is wanted, what was applied and what is there.

@@ -5,8 +5,8 @@ mod guards;
 mod ordering;
 
 use kusion_model::{
-    Action, Identity, Operation, Place, Plan, Reason, Resource, ResourceId, ResourceState, ResourceType,
-    StackKey, Step,
+    Action, Identity, Operation, Place, Plan, Reason, Resource, ResourceId, ResourceState,
+    ResourceType, StackKey, Step,
 };
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! Applying, comparing, rehearsing.
 
-use crate::cluster::{Cluster, deployment, attempt, resource, state};
+use crate::cluster::{Cluster, attempt, deployment, resource, state};
 use kusion_model::Action;
 use kusion_model::Requirement;
 use kusion_runtime::{Change, Comparison, Pending, Runtime as _, RuntimeError};
@@ -94,12 +94,8 @@ async fn fields_of_others_are_taken_only_by_force() {
     cluster.send("PATCH", &path, MERGE, &json!({"data": {"a": "2"}})).await;
     wanted.attributes["data"]["a"] = "3".into();
     let prior = state(&wanted, &first);
-    let mut change = Change {
-        desired: &wanted,
-        prior: Some(&prior),
-        attempt: Some(attempt()),
-        force: false,
-    };
+    let mut change =
+        Change { desired: &wanted, prior: Some(&prior), attempt: Some(attempt()), force: false };
     for result in [
         cluster.runtime.dry_run(change).await.map(drop),
         cluster.runtime.apply(change).await.map(drop),
@@ -200,12 +196,8 @@ async fn a_change_does_not_revive_or_touch_another_object() {
     let prior = state(&wanted, &first);
     let path = cluster.path("/api/v1/configmaps", "c");
     cluster.send("DELETE", &path, "application/json", &json!({})).await;
-    let change = Change {
-        desired: &wanted,
-        prior: Some(&prior),
-        attempt: Some(attempt()),
-        force: false,
-    };
+    let change =
+        Change { desired: &wanted, prior: Some(&prior), attempt: Some(attempt()), force: false };
     let error = cluster.runtime.apply(change).await.expect_err("it is gone");
     assert!(matches!(error, RuntimeError::Moved(_)), "{error:?}");
     let second = cluster.apply(&wanted).await;

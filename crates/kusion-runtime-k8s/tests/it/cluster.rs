@@ -117,7 +117,8 @@ impl Cluster {
 }
 
 pub(crate) fn resource(attributes: Value) -> Resource {
-    let id = kusion_k8s_schema::ObjectId::of_object(&attributes).expect("an identity").resource_id();
+    let id =
+        kusion_k8s_schema::ObjectId::of_object(&attributes).expect("an identity").resource_id();
     Resource {
         id: kusion_model::ResourceId::new(id),
         resource_type: ResourceType::new(kusion_k8s_schema::RESOURCE_TYPE),

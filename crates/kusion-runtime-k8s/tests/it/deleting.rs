@@ -1,6 +1,6 @@
 //! Deletions.
 
-use crate::cluster::{Cluster, deployment, attempt, resource, state};
+use crate::cluster::{Cluster, attempt, deployment, resource, state};
 use kusion_runtime::{Deletion, Runtime as _, RuntimeError};
 use kusion_runtime_k8s::Options;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! What goes wrong between us and the server.
 
-use crate::cluster::{deployment, attempt, resource, state, target};
+use crate::cluster::{attempt, deployment, resource, state, target};
 use crate::proxy::{Fault, Proxy, Seen};
 use futures::StreamExt as _;
 use kusion_model::{Action, HealthState, Resource};

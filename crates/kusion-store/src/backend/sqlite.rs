@@ -259,10 +259,8 @@ impl Backend for Sqlite {
 /// Renames a file and what lies beside it; returns the new name.
 pub(crate) fn set_aside(path: &Path) -> Result<String, StoreError> {
     let place = path.display().to_string();
-    let failed = |error: std::io::Error| BackendError {
-        place: place.clone(),
-        message: error.to_string(),
-    };
+    let failed =
+        |error: std::io::Error| BackendError { place: place.clone(), message: error.to_string() };
     let with = |suffix: &str| {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);

@@ -184,7 +184,8 @@ impl Committer {
             let Some((bytes, _)) = backend.get(&key).await? else {
                 return Err(StoreError::damaged(backend.place(), format!("`{key}` is gone")));
             };
-            let (head, records) = journal::read_segment(&*backend, &self.shared.places, &key, &bytes)?;
+            let (head, records) =
+                journal::read_segment(&*backend, &self.shared.places, &key, &bytes)?;
             if head.writer != self.shared.tenure.writer() {
                 let holder = match records.first().map(|it| &it.record) {
                     Some(Record::Locked { holder }) => holder.clone(),

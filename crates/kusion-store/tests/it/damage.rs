@@ -168,7 +168,8 @@ async fn a_store_that_vanished_is_not_an_empty_one() {
     let (mark, bytes) = &sample.files[1];
     std::fs::write(place.home.join(mark), bytes).expect("written");
     for attempt in 0..2 {
-        let error = Store::open("", &place.home, store_key()).await.err().expect("refused").to_string();
+        let error =
+            Store::open("", &place.home, store_key()).await.err().expect("refused").to_string();
         assert!(error.contains("missing or empty") && error.contains(mark), "{attempt}: {error}");
     }
     std::fs::remove_file(place.home.join(mark)).expect("removed");
@@ -198,7 +199,8 @@ async fn addresses_that_are_none_are_explained() {
         ("s3://b/p?colour=red", "unknown option `colour`"),
         ("postgres://user:secret@host:port/db", "wrong"),
     ] {
-        let error = Store::open(url, Path::new("/nowhere"), store_key()).await.err().expect("refused");
+        let error =
+            Store::open(url, Path::new("/nowhere"), store_key()).await.err().expect("refused");
         let error = error.to_string();
         assert!(error.contains(word) && !error.contains("secret"), "{error}");
     }

@@ -94,7 +94,14 @@ async fn other_versions_are_refused_and_set_aside() {
         };
         assert!(is_expected, "{refused}");
         assert!(refused.to_string().contains("state.db"), "{refused}");
+        if is_newer {
+            let refused = Store::set_aside("", &place.home).await.expect_err("it is newer");
+            assert_eq!(refused.code(), "newer-format");
+            continue;
+        }
         let aside = Store::set_aside("", &place.home).await.expect("moved");
+        let again = Store::set_aside("", &place.home).await.expect_err("it is new");
+        assert_eq!(again.code(), "not-older");
         assert!(std::path::Path::new(&aside).is_file(), "{aside}");
         let store = place.open().await;
         assert!(store.stacks().await.expect("readable").is_empty());

@@ -36,8 +36,7 @@ async fn main() -> Result<()> {
     let address = variable("KUSION_BACKEND").unwrap_or_default();
     let store = Store::open(&address, home, store_key).await?;
     let (failpoints, passed) = failpoints();
-    let engine =
-        Engine::new(store, runtimes, sealer, Arc::new(Silent)).with_failpoints(failpoints);
+    let engine = Engine::new(store, runtimes, sealer, Arc::new(Silent)).with_failpoints(failpoints);
     let place = variable("KUSION_PLACE").context("the place is named")?.parse::<Place>()?;
     let stack = engine.stack(StackKey::new("crash", "test", place));
     let mut options = RunOptions::new(Holder::current("crash-driver"));

@@ -42,9 +42,9 @@ fn text(events: &[StampedEvent], style: view::style::Style) -> String {
                 began.insert(id, it.time.as_str());
                 None
             }
-            Event::StepEnded { id, .. } => began.remove(id).and_then(|start| {
-                words::between(start, it.time.parse().ok()?)
-            }),
+            Event::StepEnded { id, .. } => {
+                began.remove(id).and_then(|start| words::between(start, it.time.parse().ok()?))
+            }
             _ => None,
         };
         let took = took.map(|it| format!("  ({})", words::of_short_duration(it)));

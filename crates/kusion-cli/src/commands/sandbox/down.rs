@@ -1,9 +1,9 @@
 //! `kusion sandbox down`.
 
 use crate::arguments::duration;
+use crate::daemon::{Daemon, Reply};
 use crate::failure::Failure;
 use crate::home;
-use crate::daemon::{Reply, Daemon};
 use crate::view::{self, Output};
 use serde_json::json;
 use std::fs;

@@ -1,7 +1,7 @@
 //! `kusion sandbox kubeconfig`.
 
-use crate::failure::Failure;
 use crate::daemon::Daemon;
+use crate::failure::Failure;
 use crate::view;
 use std::fs;
 

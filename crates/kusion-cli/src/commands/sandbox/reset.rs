@@ -1,9 +1,9 @@
 //! `kusion sandbox reset`.
 
 use super::{down, up};
+use crate::daemon::Daemon;
 use crate::failure::Failure;
 use crate::home;
-use crate::daemon::Daemon;
 use crate::view::{self, Output};
 
 /// Which sandbox starts afresh.

@@ -1,7 +1,7 @@
 //! `kusion sandbox status`.
 
-use crate::failure::Failure;
 use crate::daemon::{Daemon, names};
+use crate::failure::Failure;
 use crate::view::{self, Output};
 use serde_json::{Value, json};
 

@@ -1,9 +1,9 @@
 //! `kusion sandbox up`.
 
 use super::control;
+use crate::daemon::{Daemon, write_private};
 use crate::failure::Failure;
 use crate::home;
-use crate::daemon::{Daemon, write_private};
 use crate::view::{self, Output};
 use kusion_sandbox::{Options, Sandbox};
 use serde_json::json;
