@@ -3,6 +3,7 @@
 mod docs;
 mod layers;
 mod manifest;
+mod neutral;
 mod scan;
 mod sources;
 mod words;
@@ -49,6 +50,7 @@ pub(crate) fn check(tree: &Tree) -> Report {
     layers::check(&manifests, &mut report);
     sources::check(tree, &mut report);
     words::check(tree, &mut report);
+    neutral::check(tree, &mut report);
     docs::check(tree, &manifests, &mut report);
     report
 }

@@ -16,8 +16,11 @@ use tokio::sync::Mutex;
 #[derive(Clone, Default)]
 pub struct Runtimes {
     sources: BTreeMap<ResourceType, Arc<dyn RuntimeSource>>,
-    started: Arc<Mutex<HashMap<(StackKey, ResourceType), Arc<dyn Runtime>>>>,
+    started: Arc<Mutex<Started>>,
 }
+
+/// The runtimes that were started, by stack and type.
+type Started = HashMap<(StackKey, ResourceType), Arc<dyn Runtime>>;
 
 /// A runtime that serves all stacks.
 struct Ready(Arc<dyn Runtime>);

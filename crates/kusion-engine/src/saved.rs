@@ -124,7 +124,9 @@ pub fn write_plans(plans: &[Plan], sealer: &Sealer) -> String {
         key: sealer.fingerprint().to_owned(),
     };
     let mut text = json_line(&head);
-    plans.iter().for_each(|plan| text.push_str(&json_line(plan)));
+    for plan in plans {
+        text.push_str(&json_line(plan));
+    }
     let mac = hex(&sealer.plan_mac(text.as_bytes()));
     text.push_str(&json_line(&Tail { mac }));
     text

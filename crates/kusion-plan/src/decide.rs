@@ -105,8 +105,7 @@ fn choose(context: &Context<'_>, facts: &Facts<'_>) -> Option<(Action, Reason)> 
     Some(match (facts.prior, facts.desired, &facts.live) {
         (None, None, _) => return None,
         (Some(prior), None, None) if prior.leftovers.is_empty() => (Action::Forget, removed),
-        (Some(_), None, None) => (Action::Delete, removed),
-        (Some(_), None, Some(_)) => (Action::Delete, removed),
+        (Some(_), None, _) => (Action::Delete, removed),
         (None, Some(_), None) => (Action::Create, Reason::New),
         (Some(_), Some(_), None) => (Action::Create, Reason::Missing),
         (prior, Some(_), Some(live)) => match &facts.dry_run {

@@ -22,7 +22,7 @@ impl StoreKey {
 
     /// Returns the name of the key.
     pub fn fingerprint(&self) -> String {
-        text(&self.fingerprint)
+        format!("{:016x}", u64::from_be_bytes(self.fingerprint))
     }
 }
 
@@ -81,11 +81,6 @@ impl Authority {
         let is_same = code.try_into().is_ok_and(|found: [u8; MAC]| wanted == found);
         if is_same { Ok(()) } else { Err("it was changed by somebody without the key".into()) }
     }
-}
-
-/// Writes a fingerprint as text.
-pub(crate) fn text(fingerprint: &[u8; FINGERPRINT]) -> String {
-    format!("{:016x}", u64::from_be_bytes(*fingerprint))
 }
 
 /// Reads a fingerprint.

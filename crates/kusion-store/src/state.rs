@@ -116,7 +116,9 @@ impl StackState {
             Record::Locked { .. } => {}
             Record::Located { infrastructure, is_new } => {
                 if is_new {
-                    infrastructure.keys().for_each(|it| self.forget(it));
+                    for name in infrastructure.keys() {
+                        self.forget(name);
+                    }
                 }
                 self.infrastructure.extend(infrastructure);
             }

@@ -40,6 +40,26 @@ pub(super) fn code_only(text: &str) -> String {
     out
 }
 
+/// Returns the text with comments replaced by spaces; literals stay.
+pub(super) fn without_comments(text: &str) -> String {
+    let code = code_only(text);
+    // Where a line comment begins, code and text differ for the first time with `//`.
+    code.lines()
+        .zip(text.lines())
+        .map(|(code, text)| {
+            let is_comment = |at: &usize| text[*at..].starts_with("//") && is_blank(code, *at);
+            let ends = text.match_indices("//").map(|(at, _)| at).find(is_comment);
+            &text[..ends.unwrap_or(text.len())]
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Whether nothing but blanks follows in a line.
+fn is_blank(line: &str, at: usize) -> bool {
+    line.get(at..).is_none_or(|rest| rest.trim().is_empty())
+}
+
 /// Marks, line by line, what belongs to `#[cfg(test)]` items.
 pub(super) fn test_lines(code: &str) -> Vec<bool> {
     let lines: Vec<&str> = code.lines().collect();
@@ -155,6 +175,12 @@ mod tests {
         assert_eq!(code.matches('}').count(), 0, "{code}");
         assert_eq!(code.lines().count(), 3);
         assert!(code.contains("'b,") && code.ends_with(" d"));
+    }
+
+    #[test]
+    fn literals_stay_without_comments() {
+        let text = "a(\"b//c\"); // d\n/// e\nf";
+        assert_eq!(without_comments(text), "a(\"b//c\"); \n\nf");
     }
 
     #[test]

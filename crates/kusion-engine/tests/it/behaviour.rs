@@ -176,7 +176,7 @@ async fn an_object_may_be_replaced_by_making_the_new_one_first() {
     let goal = Goal::Apply { spec: &spec, origins: &Origins::default() };
     run(&stack, goal, &PlanOptions::default(), &options()).await.expect("it is tidied up");
     let left: Vec<String> = things.objects().into_iter().map(|it| it.id).collect();
-    assert_eq!(left, [known.identity.key.clone()]);
+    assert_eq!(left, [known.identity.key.as_str()]);
     let previewed = preview(&stack, &spec, &PlanOptions::default()).await.expect("a plan");
     assert!(previewed.plan.is_empty());
 }
