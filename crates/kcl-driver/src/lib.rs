@@ -24,6 +24,7 @@ mod error;
 mod evaluate;
 mod layers;
 mod options;
+mod pool;
 mod prepare;
 mod provenance;
 mod reduced;
@@ -31,11 +32,12 @@ mod session;
 mod settings;
 mod shared;
 mod stack;
+mod stack_folder;
 
 pub use argument::{ArgumentError, parse_argument};
 pub use batch::{
     BatchError, BatchOptions, BatchReport, BatchScope, ListError, Runner, Stack, StackOutcome,
-    StackState, find_stacks, read_list, run_batch,
+    StackState, read_list, run_batch,
 };
 pub use compile::{Compiled, compile};
 pub use error::{FailureKind, RunError};
@@ -44,6 +46,8 @@ pub use kcl_eval::Limits;
 pub use kcl_hir::Input;
 pub use layers::{Layers, merge_layers, with_layers};
 pub use options::{Format, RunOptions};
+pub use pool::Pool;
 pub use provenance::{Leaf, Origin, PROVENANCE_VERSION, Place, Provenance, Step};
 pub use session::Session;
 pub use settings::{Settings, SettingsError};
+pub use stack_folder::{FindError, StackFolder, find_stacks};

@@ -7,16 +7,12 @@ use crate::{CompileOptions, GenerateError, crds, origins, shapes};
 use base_diag::Colour;
 use base_system::{ReadOnly, System};
 use kcl_driver::{
-    Format, Input, Provenance, RunError, RunOptions, RunOutput, Runner, Session, parse_argument,
+    Format, Input, Pool, Provenance, RunError, RunOptions, RunOutput, Runner, Session,
+    parse_argument,
 };
 use kusion_model::{Origins, Spec};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, Builder};
-
-/// Stack sizes of the threads that compile, tried in order: programs may be deep.
-const STACK_SIZES: [usize; 3] = [1 << 30, 256 << 20, 64 << 20];
 
 /// A stack that compiled.
 #[derive(Clone, Debug)]
@@ -48,15 +44,7 @@ pub fn compile(
         None => system.current_dir().map_err(crate::find::unreadable(Path::new(".")))?,
     };
     let work_dir = system.canonicalize(&work_dir).map_err(crate::find::unreadable(&work_dir))?;
-    let mut stacks = Vec::new();
-    if options.folders.is_empty() {
-        stacks = find(system, &work_dir)?;
-    }
-    for folder in &options.folders {
-        stacks.extend(find(system, &work_dir.join(folder))?);
-    }
-    stacks.sort_by(|a, b| a.folder.cmp(&b.folder));
-    stacks.dedup_by(|a, b| a.folder == b.folder);
+    let stacks = find(system, &work_dir, &options.folders)?;
     let mut arguments = Vec::with_capacity(options.arguments.len());
     for argument in &options.arguments {
         let parsed = parse_argument(argument);
@@ -90,35 +78,12 @@ struct Job<'a> {
 impl Job<'_> {
     fn compile_all(&self, stacks: &[Stack]) -> Result<Vec<Compiled>, GenerateError> {
         let session = Session::cached(self.system);
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut done = Vec::new();
-            let mut programs = self.programs(&session, stacks.len());
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(stack) = stacks.get(at) else { return done };
-                done.push((at, self.compile(&mut programs, stack)));
-            }
-        };
-        let cores = match self.options.threads {
-            0 => thread::available_parallelism().map_or(1, usize::from),
-            threads => threads.min(256),
-        };
-        let mut done: Vec<(usize, Result<Compiled, GenerateError>)> = thread::scope(|scope| {
-            let mut handles = Vec::new();
-            for _ in 0..cores.min(stacks.len()) {
-                let spawn =
-                    |size: &usize| Builder::new().stack_size(*size).spawn_scoped(scope, work).ok();
-                handles.extend(STACK_SIZES.iter().find_map(spawn));
-            }
-            let join = |handle: thread::ScopedJoinHandle<'_, _>| {
-                handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            if handles.is_empty() { work() } else { handles.into_iter().flat_map(join).collect() }
-        });
-        done.sort_by_key(|(at, _)| *at);
+        let pool = Pool { threads: self.options.threads, chunk: 1 };
+        let begin = || self.programs(&session, stacks.len());
+        let done =
+            pool.map(stacks.len(), begin, |programs, at| self.compile(programs, &stacks[at]));
         let (mut compiled, mut errors) = (Vec::with_capacity(done.len()), Vec::new());
-        for (_, outcome) in done {
+        for outcome in done {
             match outcome {
                 Ok(stack) => compiled.push(stack),
                 Err(error) => errors.push(error),

@@ -1,5 +1,6 @@
 //! Why stacks do not compile.
 
+use kcl_driver::FindError;
 use std::path::{Path, PathBuf};
 
 /// Why stacks do not compile. The text names files, lines and resources.
@@ -23,12 +24,9 @@ pub enum GenerateError {
         /// What is wrong.
         message: String,
     },
-    /// There is no stack.
-    #[error(
-        "there is no stack in {}: a stack is a folder with a stack.yaml, a kcl.yaml or a main.k",
-        .0.display()
-    )]
-    NoStack(PathBuf),
+    /// There is no stack, or a folder cannot be read.
+    #[error(transparent)]
+    Find(#[from] FindError),
     /// Two stacks of a project have one name.
     #[error(
         "project `{project}` has two stacks `{stack}`: {} and {}",

@@ -10,15 +10,12 @@ use crate::error::RunError;
 use crate::evaluate::RunOutput;
 use crate::session::Session;
 use crate::shared::SharedPackages;
-use crate::stack::LARGE_STACKS;
 use base_diag::render_text;
 use base_system::System;
 use kcl_hir::Program;
 use rustc_hash::FxHashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, Builder};
 
 /// How many neighbouring stacks a thread takes at once: they often share files.
 const CHUNK: usize = 12;
@@ -41,14 +38,6 @@ pub(super) struct Done {
     pub(super) recorded: Vec<Fact<PathBuf>>,
 }
 
-/// How many threads work.
-pub(super) fn n_threads(options: &BatchOptions) -> usize {
-    match options.threads {
-        0 => thread::available_parallelism().map_or(1, usize::from),
-        n => n.min(256),
-    }
-}
-
 /// Compiles the stacks that are wanted.
 pub(super) fn compile_all(plan: &Plan<'_>) -> Result<Vec<Done>, BatchError> {
     let wanted: Vec<usize> = (0..plan.stacks.len()).filter(|&at| plan.wanted[at]).collect();
@@ -56,38 +45,17 @@ pub(super) fn compile_all(plan: &Plan<'_>) -> Result<Vec<Done>, BatchError> {
         plan.system.create_dir_all(out).map_err(|error| unwritable(out, error))?;
     }
     let session = Session::new();
-    let next = AtomicUsize::new(0);
-    let threads = n_threads(plan.options).min(wanted.len().div_ceil(CHUNK)).max(1);
-    let work = || {
-        let mut worker = Worker::new(plan, &session);
-        loop {
-            let first = next.fetch_add(CHUNK, Ordering::Relaxed);
-            let Some(rest) = wanted.get(first..).filter(|rest| !rest.is_empty()) else { break };
-            for &at in &rest[..rest.len().min(CHUNK)] {
-                worker.compile(at)?;
-            }
+    let begin = || Ok(Worker::new(plan, &session));
+    // A thread that can't write does nothing more.
+    let compile = |worker: &mut Result<Worker<'_>, BatchError>, at: usize| {
+        if let Ok(open) = worker
+            && let Err(error) = open.compile(wanted[at])
+        {
+            *worker = Err(error);
         }
-        Ok(worker.finish())
     };
-    if wanted.is_empty() {
-        return Ok(Vec::new());
-    }
-    thread::scope(|scope| {
-        let mut handles = Vec::with_capacity(threads);
-        for _ in 0..threads {
-            let thread = LARGE_STACKS
-                .iter()
-                .find_map(|&size| Builder::new().stack_size(size).spawn_scoped(scope, work).ok());
-            handles.extend(thread);
-        }
-        if handles.is_empty() {
-            return Ok(vec![work()?]);
-        }
-        handles
-            .into_iter()
-            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
+    let end = |worker: Result<Worker<'_>, BatchError>| worker.map(Worker::finish);
+    plan.options.pool(CHUNK).each(wanted.len(), begin, compile, end).into_iter().collect()
 }
 
 /// Says of each stack whether a change reaches it: by what it relied on in an earlier batch, or

@@ -66,16 +66,7 @@ impl FolderArgs {
             Some(folder) => folder.clone(),
             None => system.current_dir().map_err(Failure::file("read", "."))?,
         };
-        if self.folders.is_empty() {
-            return Ok(find(&system, &base)?);
-        }
-        let mut stacks = Vec::new();
-        for folder in &self.folders {
-            stacks.extend(find(&system, &base.join(folder))?);
-        }
-        stacks.sort_by(|a, b| a.folder.cmp(&b.folder));
-        stacks.dedup_by(|a, b| a.folder == b.folder);
-        Ok(stacks)
+        Ok(find(&system, &base, &self.folders)?)
     }
 
     /// Finds the one stack that is meant.
