@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
-use kcl_eval::Limits;
+use kcl_eval::{Limits, Tracking};
 use kcl_hir::{Entries, LoadOptions, Loaded, Program, resolve_entries};
 use rustc_hash::FxHashSet;
 
@@ -65,7 +65,8 @@ pub(crate) fn check_job(
 pub(crate) fn is_plain(job: &Job) -> bool {
     let options = &job.options;
     let is_changed = !options.overrides.is_empty() || options.partial || options.complete;
-    !is_changed && !options.provenance && !options.debug && options.limits == Limits::default()
+    let keeps_contests = options.tracking() == Tracking::Contests;
+    !is_changed && !keeps_contests && !options.debug && options.limits == Limits::default()
 }
 
 /// Loads a program without checking it.

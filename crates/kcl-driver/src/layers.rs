@@ -158,15 +158,16 @@ impl<'s> Layers<'s> {
             evaluated.map_err(|error| RunError::new(vec![error.diagnostic], self.whole.clone()))?;
         let mut programs: Vec<&Program> = self.programs.iter().collect();
         programs.push(&self.whole);
-        let Shown { result, provenance } = show(&evaluated, &job, &programs).map_err(|fault| {
-            RunError::new(vec![at_end(evaluated.end, &fault)], self.whole.clone())
-        })?;
+        let Shown { result, documents, provenance } =
+            show(&evaluated, &job, &programs).map_err(|fault| {
+                RunError::new(vec![at_end(evaluated.end, &fault)], self.whole.clone())
+            })?;
         let mut warnings = self.warnings.clone();
         warnings.extend(evaluated.warnings);
         let mut printed = self.printed.clone();
         printed.push_str(&evaluated.printed);
         let (output, program) = (job.output, self.whole.clone());
-        Ok(RunOutput { printed, result, provenance, output, warnings, program })
+        Ok(RunOutput { printed, result, documents, provenance, output, warnings, program })
     }
 }
 

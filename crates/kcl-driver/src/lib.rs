@@ -20,10 +20,12 @@
 mod argument;
 mod batch;
 mod compile;
+mod documents;
 mod error;
 mod evaluate;
 mod layers;
 mod options;
+mod places;
 mod pool;
 mod prepare;
 mod provenance;
@@ -40,12 +42,14 @@ pub use batch::{
     StackState, read_list, run_batch,
 };
 pub use compile::{Compiled, compile};
+pub use documents::Documents;
 pub use error::{FailureKind, RunError};
 pub use evaluate::{RunOutput, run, run_here, run_then};
-pub use kcl_eval::Limits;
+pub use kcl_eval::{Limits, Tracking};
 pub use kcl_hir::Input;
 pub use layers::{Layers, merge_layers, with_layers};
 pub use options::{Format, RunOptions};
+pub use places::{LeafPlace, PathStep, Places};
 pub use pool::Pool;
 pub use provenance::{Leaf, Origin, PROVENANCE_VERSION, Place, Provenance, Step};
 pub use session::Session;

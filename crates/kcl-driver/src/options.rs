@@ -1,7 +1,8 @@
 //! What a run is asked for.
 
-use kcl_eval::Limits;
+use kcl_eval::{Limits, Tracking};
 use kcl_hir::Input;
+use kcl_value::output::OutputOptions;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -44,11 +45,13 @@ pub struct RunOptions {
     /// Whether partial instances get their defaults and are checked at the end, when all
     /// entries are merged.
     pub complete: bool,
-    /// Whether the output knows where its leaves come from.
+    /// Whether the output says where its leaves come from, as a list of leaves.
     pub provenance: bool,
-    /// Whether a leaf that an expression only passes on (`image = server.image`) is from what
-    /// gave it, in the place of that expression.
-    pub follow_reads: bool,
+    /// What is kept about where values come from. With [`provenance`](Self::provenance), it says
+    /// what counts: with [`Tracking::Givers`], a leaf that an expression only passes on
+    /// (`image = server.image`) is from what gave it; otherwise it is from that expression, and
+    /// what it replaced is known, too.
+    pub tracking: Tracking,
     /// Bounds of the evaluation.
     pub limits: Limits,
     /// Whether what earlier runs found out about packages is taken from disk, and kept there
@@ -60,6 +63,25 @@ impl RunOptions {
     /// Makes options that run some files.
     pub fn files<P: Into<String>>(paths: impl IntoIterator<Item = P>) -> Self {
         Self { inputs: paths.into_iter().map(Input::path).collect(), ..Self::default() }
+    }
+
+    /// What is kept about where values come from: contests unless something else was asked for,
+    /// if the output is to say it.
+    pub(crate) fn tracking(&self) -> Tracking {
+        match self.tracking {
+            Tracking::Entries if self.provenance => Tracking::Contests,
+            tracking => tracking,
+        }
+    }
+
+    /// How the output is written.
+    pub(crate) fn output(&self) -> OutputOptions {
+        OutputOptions {
+            sort_keys: self.sort_keys,
+            disable_none: self.disable_none,
+            show_hidden: self.show_hidden,
+            include_schema_type_path: self.include_schema_type_path,
+        }
     }
 }
 
@@ -73,6 +95,9 @@ pub enum Format {
     Json,
     /// TOML.
     Toml,
+    /// Data for a program: [`RunOutput::documents`](crate::RunOutput::documents) in the place of
+    /// text.
+    Data,
 }
 
 impl FromStr for Format {

@@ -1,6 +1,7 @@
 //! Imported packages that programs on one thread share, checked and evaluated.
 
 use crate::options::RunOptions;
+use kcl_eval::Tracking;
 use kcl_hir::{Assembly, AssemblyKey, Program};
 
 /// How many different sets of packages are kept.
@@ -31,18 +32,18 @@ pub(crate) struct Shared {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct EvalKey {
     arguments: Vec<(String, String)>,
-    flags: [bool; 7],
+    tracking: Tracking,
+    flags: [bool; 5],
 }
 
 impl EvalKey {
     fn new(options: &RunOptions) -> Self {
         Self {
             arguments: options.arguments.clone(),
+            tracking: options.tracking(),
             flags: [
                 options.partial,
                 options.complete,
-                options.provenance,
-                options.follow_reads,
                 options.strict_range_check,
                 options.debug,
                 options.show_hidden,

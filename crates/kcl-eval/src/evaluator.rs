@@ -17,6 +17,7 @@ use base_system::System;
 use base_text::{FileId, FileSpan, Name, Span};
 use kcl_hir::{PackageId, Program};
 use kcl_syntax::ast::{ExprId, Module, Schema, Stmt, StmtId};
+use kcl_value::output::Stream;
 use kcl_value::{CallArgs, Origin, SchemaInfo, Str, Value};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -167,7 +168,7 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) used_system: Cell<bool>,
     /// Whether imported packages did nothing that must happen again for another program.
     pub(crate) imports_are_pure: bool,
-    pub(crate) stream: Option<String>,
+    pub(crate) stream: Option<Stream>,
     /// The call of a built-in that was begun last; kept for provenance only.
     pub(crate) call_at: Origin,
     /// The arguments of running lambdas whose givers are known.

@@ -6,6 +6,7 @@ use crate::lazy::Backtrack;
 use base_system::System;
 use kcl_hir::PackageId;
 use kcl_std::Host;
+use kcl_value::output::Stream;
 use kcl_value::{CallArgs, Fault, Result, Value};
 use std::path::Path;
 
@@ -82,11 +83,9 @@ impl Host for Evaluator<'_> {
         self.printed.push_str(text);
     }
 
-    fn set_stream(&mut self, yaml: String) {
-        self.stream = Some(yaml);
-        if self.options.provenance {
-            self.provenance.stream = Some((Value::Undefined, self.call_at));
-        }
+    fn set_stream(&mut self, stream: Stream) {
+        self.stream = Some(stream);
+        self.provenance.stream_at = self.call_at;
     }
 
     fn call(&mut self, func: &Value, args: CallArgs) -> Result<Value> {

@@ -35,6 +35,6 @@ mod union;
 pub use error::EvalError;
 pub use evaluator::{evaluate, evaluate_after};
 pub use library::{Library, evaluate_in};
-pub use options::{Evaluated, Limits, Options};
+pub use options::{Evaluated, Limits, Options, Tracking};
 pub use partial::combine;
-pub use provenance::{Leaf, LeafOptions, Provenance, Source, Step};
+pub use provenance::{Giver, Leaf, LeafOptions, Provenance, Source, Step};

@@ -4,8 +4,8 @@ use crate::call::ParamTypes;
 use crate::error::EvalError;
 use crate::evaluator::{Evaluator, FileState, PackageState, SchemaDecl};
 use crate::layout::{Layout, Links, SchemaId};
-use crate::provenance::Provenance;
-use crate::{Evaluated, Options};
+use crate::provenance::{Contests, Provenance};
+use crate::{Evaluated, Options, Tracking};
 use base_system::System;
 use base_text::{FileId, Name};
 use kcl_hir::{PackageId, Program};
@@ -13,6 +13,9 @@ use kcl_syntax::ast::{Stmt, StmtId};
 use kcl_value::{SchemaInfo, Str};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+
+/// How many reads a library keeps: those of main packages gather there, too.
+const MAX_READS: usize = 1 << 20;
 
 /// The packages that evaluations of programs with the same imports share: their globals are
 /// evaluated, names are resolved and layouts made once. Starts empty; the first program fills
@@ -30,6 +33,8 @@ struct Known {
     schemas: Vec<KnownSchema>,
     schema_ids: FxHashMap<(PackageId, Name), SchemaId>,
     strings: FxHashMap<Name, Str>,
+    /// The reads that values of the packages may refer to.
+    reads: Rc<Contests>,
 }
 
 struct KnownSchema {
@@ -59,7 +64,9 @@ pub fn evaluate_in(
     options: &Options,
     library: &mut Library,
 ) -> Result<Evaluated, Box<EvalError>> {
-    let known = if options.provenance { None } else { library.known.take() };
+    // Contests are those of one evaluation.
+    let is_shared = options.tracking != Tracking::Contests;
+    let known = if is_shared { library.known.take() } else { None };
     let mut evaluator = Evaluator::with_library(
         program,
         system,
@@ -70,7 +77,8 @@ pub fn evaluate_in(
     match evaluator.run() {
         Ok(value) => {
             let end = evaluator.end();
-            if !options.provenance && evaluator.imports_are_pure {
+            let is_small = evaluator.provenance.contests.len() <= MAX_READS;
+            if is_shared && is_small && evaluator.imports_are_pure {
                 library.known = Some(take_known(&mut evaluator));
             }
             Ok(Evaluated { end, ..evaluator.into_evaluated(value) })
@@ -104,6 +112,7 @@ impl<'p> Evaluator<'p> {
         self.packages.extend(known.packages);
         self.schema_ids = known.schema_ids;
         self.strings = known.strings;
+        self.provenance.contests = known.reads;
         let program: &'p Program = self.program;
         for schema in known.schemas {
             let module = &program.file(schema.file).module;
@@ -162,5 +171,6 @@ fn take_known(evaluator: &mut Evaluator<'_>) -> Known {
         packages: evaluator.packages.drain(1..).collect(),
         schema_ids,
         strings: std::mem::take(&mut evaluator.strings),
+        reads: Rc::clone(&evaluator.provenance.contests),
     }
 }

@@ -3,6 +3,7 @@
 use base_diag::Diagnostic;
 use base_text::FileSpan;
 use kcl_value::Value;
+use kcl_value::output::Stream;
 use std::path::PathBuf;
 
 /// Bounds that keep any program finite.
@@ -22,6 +23,20 @@ impl Default for Limits {
     }
 }
 
+/// What an evaluation keeps about where values come from. The expression that set an entry or an
+/// attribute is always known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tracking {
+    /// Nothing more.
+    #[default]
+    Entries,
+    /// Also what set each item of a list, and what gave a value that an expression only reads and
+    /// passes on (`image = server.image`).
+    Givers,
+    /// Also what set each item of a list, and the candidates that each value replaced.
+    Contests,
+}
+
 /// How to evaluate.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -35,10 +50,8 @@ pub struct Options {
     pub partial: bool,
     /// Whether partial instances are completed once the whole program is evaluated.
     pub complete: bool,
-    /// Whether the candidates that a leaf beat are kept.
-    pub provenance: bool,
-    /// With provenance: whether it is kept what gave a value that an expression only reads.
-    pub follow_reads: bool,
+    /// What is kept about where values come from.
+    pub tracking: Tracking,
     /// Whether private names are kept in the result.
     pub show_hidden: bool,
     /// The working folder.
@@ -47,13 +60,30 @@ pub struct Options {
     pub limits: Limits,
 }
 
+impl Options {
+    /// Whether it is kept what set each item of a list.
+    pub(crate) fn tracks_items(&self) -> bool {
+        self.tracking != Tracking::Entries
+    }
+
+    /// Whether it is kept what gave a value that an expression only reads.
+    pub(crate) fn follows_reads(&self) -> bool {
+        self.tracking == Tracking::Givers
+    }
+
+    /// Whether the candidates that a value replaced are kept.
+    pub(crate) fn keeps_contests(&self) -> bool {
+        self.tracking == Tracking::Contests
+    }
+}
+
 /// What a program gave.
 #[derive(Debug)]
 pub struct Evaluated {
     /// The globals of the main package as one value.
     pub value: Value,
-    /// The output of `manifests.yaml_stream`, which replaces the globals.
-    pub stream: Option<String>,
+    /// What was given to `manifests.yaml_stream`; it replaces the globals.
+    pub stream: Option<Stream>,
     /// What is known about the origins of values.
     pub provenance: crate::Provenance,
     /// What `print` wrote.

@@ -3,11 +3,12 @@
 use crate::find::{Stack, find};
 use crate::identity::{Additions, Settled, settle};
 use crate::link::link;
-use crate::{CompileOptions, GenerateError, crds, origins, shapes};
+use crate::origins::{self, shown};
+use crate::{CompileOptions, GenerateError, crds, shapes};
 use base_diag::Colour;
-use base_system::{ReadOnly, System};
+use base_system::System;
 use kcl_driver::{
-    Format, Input, Pool, Provenance, RunError, RunOptions, RunOutput, Runner, Session,
+    Documents, Format, Input, Pool, RunError, RunOptions, RunOutput, Runner, Session, Tracking,
     parse_argument,
 };
 use kusion_model::{Origins, Spec};
@@ -22,7 +23,8 @@ pub struct Compiled {
     /// What is wanted. `dependsOn` holds all dependencies: explicit ones, those of references,
     /// and those that follow from fields.
     pub spec: Spec,
-    /// Where the attributes come from; files are relative to the working folder.
+    /// Where the attributes come from; files are relative to the working folder. Found by the
+    /// same evaluation as the Spec.
     pub origins: Origins,
     /// What `print` wrote.
     pub printed: String,
@@ -54,20 +56,6 @@ pub fn compile(
     job.compile_all(&stacks)
 }
 
-/// Says where the attributes of the stack in a folder come from: compiles it, and changes
-/// nothing. Empty if it does not compile so.
-///
-/// Programs are run from less of their packages, and share more of them, as long as nobody
-/// wants to know that.
-pub fn trace<S: System + Sync>(system: &S, options: &CompileOptions, folder: &Path) -> Origins {
-    let system = ReadOnly::new(system);
-    let folders = vec![folder.to_path_buf()];
-    let options = CompileOptions { folders, no_origins: false, ..options.clone() };
-    let found = compile(&system, &options).unwrap_or_default();
-    let own = found.into_iter().find(|it| it.stack.folder == folder);
-    own.map(|it| it.origins).unwrap_or_default()
-}
-
 struct Job<'a> {
     system: &'a (dyn System + Sync),
     options: &'a CompileOptions,
@@ -97,9 +85,9 @@ impl Job<'_> {
     }
 
     /// Chooses how programs are run: several share what they import, a single one reads only
-    /// what it needs of packages. Neither says where values come from.
+    /// what it needs of packages.
     fn programs<'s>(&'s self, session: &'s Session, count: usize) -> Programs<'s> {
-        if count > 1 && self.options.no_origins {
+        if count > 1 {
             Programs::Together(Box::new(Runner::new(session, self.system)))
         } else {
             Programs::Alone(session, self.system)
@@ -118,54 +106,34 @@ impl Job<'_> {
             settings: self.options.settings.clone(),
             arguments: self.arguments.clone(),
             overrides: self.options.overrides.clone(),
-            format: Some(Format::Json),
-            provenance: !self.options.no_origins,
-            follow_reads: true,
+            format: Some(Format::Data),
+            tracking: Tracking::Givers,
             use_cache: true,
             ..RunOptions::default()
         };
-        let shown = self.shown(&stack.folder);
+        let shown = shown(&self.work_dir, &stack.folder).to_path_buf();
         let output = programs.run(&run).map_err(|error| GenerateError::Program {
             stack: shown.clone(),
             text: error.to_text(Colour::Never),
         })?;
         let mut notes = output.notes;
         let wrong = |message| GenerateError::Output { stack: shown.clone(), message };
-        let numbered = match &output.provenance {
-            Some(_) => origins::is_numbered(output.provenance.as_ref()),
-            None => output.result.contains('\n'),
-        };
-        let mut drafts = shapes::read(&output.result, numbered).map_err(wrong)?;
+        let (places, work_dir) = (Arc::clone(&output.documents.places), self.work_dir.clone());
+        let written = Arc::new(origins::Output { places, work_dir });
+        let mut drafts = shapes::read(output.documents, written).map_err(wrong)?;
         if !drafts.is_something {
             notes.push("the output is empty: the stack wants no resources".to_owned());
         }
-        let show = |file: &str| Arc::from(self.shown(Path::new(file)).to_string_lossy());
-        if let Some(provenance) = output.provenance {
-            origins::attach(&mut drafts.resources, provenance, show);
-        }
         let folder = stack.project.folder.join("crd");
-        drafts.resources.extend(crds::read(self.system, &folder, show)?);
+        drafts.resources.extend(crds::read(self.system, &folder, &self.work_dir)?);
         let mut settled = settle(&mut drafts.resources, &additions(stack)).map_err(wrong)?;
         notes.extend(link(&mut settled, &drafts.resources).map_err(wrong)?);
         let Settled { resources, .. } = settled;
-        let mut origins = Origins::default();
-        for (resource, draft) in resources.iter().zip(drafts.resources) {
-            for (path, origin) in draft.leaves {
-                origins.insert(resource.id.clone(), path, origin);
-            }
-        }
+        let ids = resources.iter().map(|resource| &resource.id);
+        let origins = Origins::new(origins::Table::new(ids, drafts.resources));
         let (secret_store, context) = (drafts.secret_store, drafts.context);
         let spec = Spec { resources, secret_store, context };
         Ok(Compiled { stack: stack.clone(), spec, origins, printed: output.printed, notes })
-    }
-
-    /// Returns a path as messages show it: relative to the working folder if it lies below.
-    fn shown(&self, path: &Path) -> PathBuf {
-        match path.strip_prefix(&self.work_dir) {
-            Ok(inner) if inner.as_os_str().is_empty() => PathBuf::from("."),
-            Ok(inner) => inner.to_path_buf(),
-            Err(_) => path.to_path_buf(),
-        }
     }
 }
 
@@ -179,9 +147,8 @@ enum Programs<'a> {
 
 /// What a program gave.
 struct Output {
-    result: String,
+    documents: Documents,
     printed: String,
-    provenance: Option<Provenance>,
     /// The warnings of the compiler.
     notes: Vec<String>,
 }
@@ -204,9 +171,8 @@ impl Output {
             notes.push(base_diag::render_text(&output.warnings, &output.program, Colour::Never));
         }
         Self {
-            result: std::mem::take(&mut output.result),
+            documents: output.documents.take().unwrap_or_default(),
             printed: std::mem::take(&mut output.printed),
-            provenance: output.provenance.take(),
             notes,
         }
     }

@@ -23,7 +23,8 @@ pub(crate) struct Settled {
     pub(crate) index: IdIndex,
 }
 
-/// Gives every draft its id. The drafts keep only their leaves and what they depend on.
+/// Gives every draft its id. The drafts keep only where they were written and what they
+/// depend on.
 pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Settled, String> {
     resolve_names(drafts)?;
     let scopes = Scopes::new(drafts.iter().map(|draft| &draft.attributes));

@@ -19,7 +19,7 @@ mod shapes;
 mod targets;
 mod write;
 
-pub use compile::{Compiled, compile, trace};
+pub use compile::{Compiled, compile};
 pub use error::GenerateError;
 pub use find::{Project, Stack, find};
 pub use options::CompileOptions;

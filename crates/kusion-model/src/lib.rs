@@ -28,5 +28,5 @@ pub use record::{
     Ending, Identity, LoggedRecord, Operation, OperationId, Phase, Record, ReleaseHead,
     ResourceState,
 };
-pub use resource::{Origin, Origins, Resource, ResourceType, Spec};
+pub use resource::{Origin, OriginTable, Origins, Resource, ResourceType, Spec};
 pub use stack_key::StackKey;

@@ -170,7 +170,7 @@ fn change(context: &Context<'_>, facts: &Facts<'_>, found: Difference<'_>) -> Fi
     FieldChange {
         before: found.before.map(shown),
         after: found.after.map(shown),
-        origin: context.origins.find(facts.id, &found.path).cloned(),
+        origin: context.origins.find(facts.id, &found.path),
         path: found.path,
     }
 }

@@ -1,7 +1,7 @@
 //! What each leaf is from and what it replaced, in programs small enough to see it.
 
 use base_system::MemorySystem;
-use kcl_driver::{Origin, Place, RunOptions, Step, run};
+use kcl_driver::{Origin, Place, RunOptions, Step, Tracking, run};
 use std::fmt::Write as _;
 
 /// Runs files and compares the leaves, one on each line:
@@ -399,7 +399,7 @@ fn what_is_shown_has_leaves() {
 }
 
 fn check_givers(files: &[(&str, &str)], wanted: &str) {
-    let options = RunOptions { follow_reads: true, ..RunOptions::default() };
+    let options = RunOptions { tracking: Tracking::Givers, ..RunOptions::default() };
     check_with(files, &options, wanted);
 }
 

@@ -2,7 +2,10 @@
 //! place, inside an input file, and asking for it changes nothing.
 
 use base_system::OsSystem;
-use kcl_driver::{Format, Input, Origin, Place, RunOptions, RunOutput, Step, parse_argument, run};
+use kcl_driver::{
+    Format, Input, LeafPlace, Origin, PathStep, Place, RunOptions, RunOutput, Step, Tracking,
+    parse_argument, run,
+};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,7 +34,7 @@ fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> 
         // What the reference accepts and we do not is the score's business.
         let Ok(plain) = run(&OsSystem, &options) else { continue };
         options.provenance = true;
-        options.follow_reads = true;
+        options.tracking = Tracking::Givers;
         let Ok(known) = run(&OsSystem, &options) else {
             problems.push(format!("{}: fails with provenance", case.name));
             continue;
@@ -41,12 +44,13 @@ fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> 
             problems.push(format!("{}: other output with provenance", case.name));
         }
         options.format = Some(Format::Json);
-        for follow_reads in [false, true] {
-            let options = RunOptions { follow_reads, ..options.clone() };
+        for tracking in [Tracking::Contests, Tracking::Givers] {
+            let options = RunOptions { tracking, ..options.clone() };
             let Ok(json) = run(&OsSystem, &options) else { continue };
             n_leaves += json.provenance.as_ref().map_or(0, |found| found.leaves.len());
-            let problem = check(&json, &options).map(|it| format!("{}: {it}", case.name));
-            problems.extend(problem);
+            let problem = check(&json, &options);
+            let problem = problem.or_else(|| check_data(&json, &options));
+            problems.extend(problem.map(|it| format!("{}: {it}", case.name)));
         }
     }
     std::fs::remove_dir_all(&scratch)?;
@@ -109,6 +113,65 @@ fn check(output: &RunOutput, options: &RunOptions) -> Option<String> {
         }
     }
     None
+}
+
+/// The first difference between an output in JSON and the same output as data.
+fn check_data(json: &RunOutput, options: &RunOptions) -> Option<String> {
+    let options = RunOptions { format: Some(Format::Data), ..options.clone() };
+    let documents = match run(&OsSystem, &options) {
+        Ok(output) => output.documents?,
+        Err(error) => return Some(format!("fails with data: {error}")),
+    };
+    let read: Vec<Value> = serde_json::Deserializer::from_str(&json.result)
+        .into_iter::<Value>()
+        .filter_map(Result::ok)
+        .collect();
+    let is_same = documents.values.len() == read.len()
+        && documents.values.iter().zip(&read).all(|(data, read)| is_alike(data, read));
+    if !is_same {
+        return Some(format!("data {:?}, read {read:?}", documents.values));
+    }
+    if options.tracking != Tracking::Givers || !options.selectors.is_empty() {
+        return None;
+    }
+    let leaves = json.provenance.iter().flat_map(|it| &it.leaves);
+    leaves.into_iter().find_map(|leaf| {
+        let steps = leaf.path.iter().map(|step| match step {
+            Step::Key(key) => PathStep::Key(key),
+            Step::Index(at) => PathStep::Index(*at),
+        });
+        let found = documents.places.find(steps).map(|place| match place {
+            LeafPlace::Text { file, at } => format!("{file}:{}:{}", at.line, at.col),
+            LeafPlace::Override(spec) => spec.to_owned(),
+        });
+        let wanted = match &leaf.origin {
+            Origin::Override { spec } => Some(spec.to_string()),
+            origin => {
+                let place = origin.place();
+                place.map(|at| format!("{}:{}:{}", at.file, at.line, at.column))
+            }
+        };
+        let is_same = found == wanted;
+        (!is_same).then(|| format!("{} is from {found:?}, not {wanted:?}", path(&leaf.path)))
+    })
+}
+
+/// Whether two values are equal; readers of JSON may get the last bit of a float wrong.
+fn is_alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_alike(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| b.get(key).is_some_and(|it| is_alike(value, it)))
+        }
+        (Value::Number(a), Value::Number(b)) if a.is_f64() && b.is_f64() => {
+            let (a, b) = (a.as_f64().unwrap_or(0.0), b.as_f64().unwrap_or(0.0));
+            (a - b).abs() <= a.abs() * 1e-15
+        }
+        _ => a == b,
+    }
 }
 
 fn path(steps: &[Step]) -> String {

@@ -103,7 +103,7 @@ impl Writer<'_> {
         self.level += 1;
         let filter = self.filter;
         let mut first = true;
-        filter.pairs(dict, type_name, |key, value| {
+        filter.pairs(dict, type_name, |key, value, _| {
             self.separate(first);
             first = false;
             quote(self.out, key);

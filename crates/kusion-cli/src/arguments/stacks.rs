@@ -6,8 +6,7 @@ use crate::failure::{Exit, Failure};
 use crate::view::View;
 use crate::work;
 use base_system::{OsSystem, System as _};
-use kusion_generate::{CompileOptions, Compiled, Stack, compile, find, trace};
-use kusion_model::Origins;
+use kusion_generate::{CompileOptions, Compiled, Stack, compile, find};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -92,8 +91,7 @@ impl FolderArgs {
 }
 
 impl SourceArgs {
-    /// Compiles the stacks, in the order of their paths. Where their attributes come from is
-    /// found out when somebody asks.
+    /// Compiles the stacks, in the order of their paths.
     pub(crate) fn compile(&self) -> Result<Vec<Compiled>, Failure> {
         let (folders, program) = (&self.folders, &self.program);
         let options = CompileOptions {
@@ -102,15 +100,9 @@ impl SourceArgs {
             settings: program.settings.clone(),
             arguments: program.arguments.clone(),
             overrides: program.overrides.clone(),
-            no_origins: true,
             ..CompileOptions::default()
         };
-        let mut compiled = compile(&OsSystem, &options)?;
-        for stack in &mut compiled {
-            let (options, folder) = (options.clone(), stack.stack.folder.clone());
-            stack.origins = Origins::later(move || trace(&OsSystem, &options, &folder));
-        }
-        Ok(compiled)
+        Ok(compile(&OsSystem, &options)?)
     }
 }
 
