@@ -1,11 +1,12 @@
 //! Stacks to Specs, on several threads.
 
+use crate::error::findings_json;
 use crate::find::{Stack, find};
 use crate::identity::{Additions, Settled, settle};
 use crate::link::link;
 use crate::origins::{self, shown};
 use crate::{CompileOptions, GenerateError, crds, shapes};
-use base_diag::Colour;
+use base_diag::Findings;
 use base_system::System;
 use kcl_driver::{
     Documents, Format, Input, Pool, RunError, RunOptions, RunOutput, Runner, Session, Tracking,
@@ -20,6 +21,8 @@ use std::sync::Arc;
 pub struct Compiled {
     /// The stack, with its project.
     pub stack: Stack,
+    /// The folder of the stack as messages show it: relative to the working folder.
+    pub shown: PathBuf,
     /// What is wanted. `dependsOn` holds all dependencies: explicit ones, those of references,
     /// and those that follow from fields.
     pub spec: Spec,
@@ -28,8 +31,17 @@ pub struct Compiled {
     pub origins: Origins,
     /// What `print` wrote.
     pub printed: String,
-    /// What the user may want to know: warnings of the compiler, dependencies that were dropped.
+    /// The warnings of the compiler.
+    pub warnings: Findings,
+    /// What else the user may want to know, such as dependencies that were dropped.
     pub notes: Vec<String>,
+}
+
+impl Compiled {
+    /// Returns the warnings as JSON objects, for programs; see [`GenerateError::to_json`].
+    pub fn warnings_json(&self) -> Vec<serde_json::Value> {
+        findings_json(&self.warnings, &self.shown)
+    }
 }
 
 /// Compiles the stacks of folders, in the order of their paths.
@@ -114,9 +126,9 @@ impl Job<'_> {
         let shown = shown(&self.work_dir, &stack.folder).to_path_buf();
         let output = programs.run(&run).map_err(|error| GenerateError::Program {
             stack: shown.clone(),
-            text: error.to_text(Colour::Never),
+            findings: error.into_findings(),
         })?;
-        let mut notes = output.notes;
+        let mut notes = Vec::new();
         let wrong = |message| GenerateError::Output { stack: shown.clone(), message };
         let (places, work_dir) = (Arc::clone(&output.documents.places), self.work_dir.clone());
         let written = Arc::new(origins::Output { places, work_dir });
@@ -133,7 +145,8 @@ impl Job<'_> {
         let origins = Origins::new(origins::Table::new(ids, drafts.resources));
         let (secret_store, context) = (drafts.secret_store, drafts.context);
         let spec = Spec { resources, secret_store, context };
-        Ok(Compiled { stack: stack.clone(), spec, origins, printed: output.printed, notes })
+        let Output { printed, warnings, .. } = output;
+        Ok(Compiled { stack: stack.clone(), shown, spec, origins, printed, warnings, notes })
     }
 }
 
@@ -150,7 +163,7 @@ struct Output {
     documents: Documents,
     printed: String,
     /// The warnings of the compiler.
-    notes: Vec<String>,
+    warnings: Findings,
 }
 
 impl Programs<'_> {
@@ -166,14 +179,10 @@ impl Programs<'_> {
 
 impl Output {
     fn take(output: &mut RunOutput) -> Self {
-        let mut notes = Vec::new();
-        if !output.warnings.is_empty() {
-            notes.push(base_diag::render_text(&output.warnings, &output.program, Colour::Never));
-        }
         Self {
             documents: output.documents.take().unwrap_or_default(),
             printed: std::mem::take(&mut output.printed),
-            notes,
+            warnings: Findings::new(std::mem::take(&mut output.warnings), &output.program),
         }
     }
 }

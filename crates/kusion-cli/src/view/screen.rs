@@ -6,6 +6,7 @@ use super::lines::{is_on_board, line};
 use super::plan::{self, PlanEvent};
 use super::style::{Color, Role, Style};
 use crate::failure::Failure;
+use base_diag::Colour;
 use jiff::Timestamp;
 use kusion_engine::{EVENT_VERSION, Event, EventSink, RelatedObject, Stop};
 use kusion_generate::Compiled;
@@ -109,10 +110,15 @@ impl View {
 
     /// Shows what a program printed and what its compiler has to say.
     pub(crate) fn compiled(&self, compiled: &Compiled) {
-        for text in std::iter::once(&compiled.printed).chain(&compiled.notes) {
+        let warnings = compiled.warnings.to_text(Colour::Never);
+        for text in [&compiled.printed, &warnings].into_iter().chain(&compiled.notes) {
             if !text.trim().is_empty() {
                 self.notice(text.trim_end());
             }
+        }
+        if !compiled.warnings.is_empty() {
+            let found = compiled.warnings_json();
+            self.json(&json!({"event": "diagnostics", "diagnostics": found}));
         }
     }
 
@@ -121,7 +127,11 @@ impl View {
         self.end();
         if let Err(failure) = &done {
             let (message, hint) = (failure.to_string(), failure.hint());
-            self.json(&json!({"event": "error", "message": message, "hint": hint}));
+            let mut event = json!({"event": "error", "message": message, "hint": hint});
+            if let Failure::Generate(error) = failure {
+                event["diagnostics"] = error.to_json().into();
+            }
+            self.json(&event);
         }
         done
     }

@@ -1,8 +1,8 @@
 //! The stacks of `konfig/` compile to what their golden files say.
 
+use crate::support::leaves;
 use base_system::OsSystem;
 use kusion_generate::{CompileOptions, compile};
-use kusion_model::FieldPath;
 use serde_json::{Value, json};
 
 #[test]
@@ -63,29 +63,14 @@ fn stacks_that_share_packages_compile_to_the_same() {
         let alone = compile(&OsSystem, &options).expect("the stack compiles").remove(0);
         assert_eq!(alone.spec, together.spec);
         assert_eq!((&alone.printed, &alone.notes), (&together.printed, &together.notes));
+        assert_eq!(alone.warnings, together.warnings);
         for resource in &alone.spec.resources {
-            let mut paths = Vec::new();
-            add_paths(&resource.attributes, &FieldPath::default(), &mut paths);
-            for path in paths {
+            for path in leaves(resource) {
                 let origins = [&alone.origins, &together.origins];
                 let [a, b] = origins.map(|origins| origins.find(&resource.id, &path));
                 assert_eq!(a, b, "{} {path}", resource.id);
                 assert!(a.is_some(), "{} {path}", resource.id);
             }
         }
-    }
-}
-
-/// Adds the paths of all leaves.
-fn add_paths(value: &Value, path: &FieldPath, paths: &mut Vec<FieldPath>) {
-    match value {
-        Value::Object(fields) => {
-            fields.iter().for_each(|(key, value)| add_paths(value, &path.key(key), paths));
-        }
-        Value::Array(items) => {
-            let items = items.iter().enumerate();
-            items.for_each(|(at, value)| add_paths(value, &path.index(at), paths));
-        }
-        _ => paths.push(path.clone()),
     }
 }
