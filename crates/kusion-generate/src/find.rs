@@ -1,9 +1,9 @@
 //! Which stacks there are.
 
 use crate::GenerateError;
+use crate::files::{FileError, ProjectFile, StackFile};
 use base_system::System;
 use kcl_driver::{StackFolder, find_stacks};
-use kusion_model::{FileError, ProjectFile, StackFile};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

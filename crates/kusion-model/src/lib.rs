@@ -9,7 +9,6 @@ mod health;
 mod id;
 mod path;
 mod plan;
-mod project;
 mod record;
 pub mod references;
 mod resource;
@@ -20,10 +19,6 @@ pub use health::{Health, HealthState, Warning};
 pub use id::{KubernetesId, ResourceId};
 pub use path::{FieldPath, PathStep};
 pub use plan::{Action, FieldChange, PLAN_VERSION, Plan, Reason, Shown, Step};
-pub use project::{
-    BackendSetting, Extension, FileError, GeneratorSetting, MetadataExtension, NamespaceExtension,
-    ProjectFile, StackFile,
-};
 pub use record::{
     Ending, Identity, LoggedRecord, Operation, OperationId, Phase, Record, ReleaseHead,
     ResourceState,

@@ -1,8 +1,7 @@
 //! Where states are kept.
 
 use crate::failure::Failure;
-use kusion_generate::Stack;
-use kusion_model::BackendSetting;
+use kusion_generate::{BackendSetting, Stack};
 use serde_json::{Map, Value};
 
 /// Where states are kept, and under which name.
