@@ -2,6 +2,7 @@
 
 use crate::scope::{Scope, Scopes};
 use crate::shapes::{Draft, kind_of};
+use kusion_model::markers::REFERENCE;
 use kusion_model::references::{self, IdIndex, Lookup, ReferenceError, Segment};
 use kusion_model::{KubernetesId, Resource, ResourceId, ResourceType};
 use rustc_hash::FxHashMap;
@@ -221,7 +222,7 @@ fn drop_nulls(value: &mut Value, depth: usize) {
 /// is referred to becomes a dependency.
 fn resolve_names(drafts: &mut [Draft]) -> Result<(), String> {
     let has_reference = |draft: &Draft, key: &str| {
-        draft.attributes["metadata"][key].as_str().is_some_and(|it| it.contains("$kusion_path"))
+        draft.attributes["metadata"][key].as_str().is_some_and(|it| it.contains(REFERENCE))
     };
     let keys = ["name", "namespace"];
     let waiting: Vec<usize> = (0..drafts.len())

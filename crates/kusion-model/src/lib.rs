@@ -7,6 +7,7 @@
 mod attributes;
 mod health;
 mod id;
+pub mod markers;
 mod path;
 mod plan;
 mod record;

@@ -10,4 +10,4 @@ mod seal;
 
 pub use key::{KEY_FILE, KEY_VARIABLE, KeyError};
 pub use redact::Redactor;
-pub use seal::{SEALED, Sealer, UnsealError, is_sealed, sealed_hash};
+pub use seal::{Sealer, UnsealError, is_sealed, sealed_hash};

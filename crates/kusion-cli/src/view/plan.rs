@@ -2,6 +2,7 @@
 
 use super::style::{Role, Style, one_line, pad};
 use super::words::{self, of_action};
+use kusion_model::markers::{secret_hash, shown_secret};
 use kusion_model::{Action, FieldChange, Operation, Plan, Shown, StackKey, Step};
 use kusion_plan::Refusal;
 use serde::{Serialize, Serializer};
@@ -179,7 +180,7 @@ impl Serialize for ShownSteps<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.iter().map(|step| {
             let mut value = json!(step);
-            hide(&mut value, &|hash| json!({"$secret": hash}));
+            hide(&mut value, &|hash| shown_secret(hash.clone()));
             value
         }))
     }
@@ -187,15 +188,12 @@ impl Serialize for ShownSteps<'_> {
 
 /// Puts something else in the place of sealed values and hashes of secrets.
 pub(crate) fn hide(value: &mut Value, instead: &dyn Fn(&Value) -> Value) {
+    if let Some(hash) = secret_hash(value) {
+        *value = instead(hash);
+        return;
+    }
     match value {
-        Value::Object(map) => {
-            let sealed = map.get("$sealed").map(|it| it.get("hash").unwrap_or(&Value::Null));
-            if let Some(hash) = sealed.or(map.get("$secret")).filter(|_| map.len() == 1) {
-                *value = instead(hash);
-                return;
-            }
-            map.values_mut().for_each(|inner| hide(inner, instead));
-        }
+        Value::Object(map) => map.values_mut().for_each(|inner| hide(inner, instead)),
         Value::Array(items) => items.iter_mut().for_each(|inner| hide(inner, instead)),
         _ => {}
     }

@@ -3,11 +3,12 @@
 use super::wanted;
 use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
+use kusion_model::markers::shown_secret;
 use kusion_model::{
     Action, FieldChange, Operation, Plan, Reason, Resource, ResourceId, Shown, Spec, StackKey, Step,
 };
 use kusion_plan::differences;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Which releases are compared.
@@ -96,7 +97,7 @@ fn unmark(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(unmark),
         _ => {
             if let Some(hash) = hash_of(value) {
-                *value = json!({"$secret": hash});
+                *value = shown_secret(hash);
             }
         }
     }
