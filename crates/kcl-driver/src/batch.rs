@@ -16,7 +16,7 @@ mod runner;
 mod work;
 
 pub use list::{ListError, read_list};
-pub use runner::Runner;
+pub use runner::{Runner, Sharing};
 
 use crate::pool::Pool;
 use crate::stack_folder::StackFolder;

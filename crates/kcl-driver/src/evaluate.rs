@@ -1,7 +1,7 @@
 //! From a checked program to its output.
 
 use crate::argument;
-use crate::compile::{Compiled, check_job, drop_repeated};
+use crate::compile::{Compiled, Knowledge, check};
 use crate::documents::{Documents, documents};
 use crate::error::RunError;
 use crate::options::{Format, RunOptions};
@@ -9,11 +9,12 @@ use crate::prepare::{Job, prepare};
 use crate::provenance::Provenance;
 use crate::reduced::{self, Reduced};
 use crate::session::Session;
+use crate::shared::Shared;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::{Settled, System};
 use base_text::FileSpan;
-use kcl_eval::{EvalError, Evaluated, LeafOptions, Tracking};
+use kcl_eval::{Earlier, Evaluated, LeafOptions, Options as EvalOptions, Request, Tracking};
 use kcl_hir::{Loaded, Program};
 use kcl_value::output::{self, OutputOptions};
 use kcl_value::{Fault, Value, yaml};
@@ -44,20 +45,7 @@ pub struct RunOutput {
 ///
 /// With everything that was found wrong, in the order in which it is to be shown.
 pub fn run(system: &(dyn System + Sync), options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
-    with_large_stack(|| run_here(system, options))
-}
-
-/// Runs a program like [`run`], on the stack of the caller.
-///
-/// For callers that run many programs on a thread with a large stack of its own; on a small
-/// one, deep programs overflow it.
-///
-/// # Errors
-///
-/// As [`run`].
-pub fn run_here(system: &dyn System, options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
-    let system = &Settled::new(system);
-    Session::single(system, options).run_here(system, options)
+    run_then(system, options, |outcome| outcome)
 }
 
 /// Runs a program like [`run`] and hands the outcome on while everything is still in place.
@@ -71,11 +59,12 @@ pub fn run_then<T: Send>(
 ) -> T {
     with_large_stack(|| {
         let system = &Settled::new(system);
-        run_job(&Session::single(system, options), system, options, &then)
+        run_alone(&Session::single(system, options), system, options, &then)
     })
 }
 
-pub(crate) fn run_job<T>(
+/// Runs a program that shares no values with others, from as little of its packages as it needs.
+pub(crate) fn run_alone<T>(
     session: &Session,
     system: &dyn System,
     options: &RunOptions,
@@ -94,43 +83,47 @@ pub(crate) fn run_job<T>(
         Ok(Reduced::Whole(loaded)) => *loaded,
         Err(error) => return then(Err(error)),
     };
-    match evaluate(session, system, &job, loaded) {
+    match check_and_evaluate(system, &job, loaded, Before::Session(session)) {
         Ok((program, evaluated)) => then(output(&job, program, &evaluated)),
         Err(error) => then(Err(error)),
     }
 }
 
-fn evaluate(
-    session: &Session,
+/// What came before a program.
+pub(crate) enum Before<'k> {
+    /// Nothing that it could use.
+    Nothing,
+    /// Other programs of a session.
+    Session(&'k Session),
+    /// Layers, whose values are merged with that of this one: what they know about origins.
+    Layers(&'k Session, kcl_eval::Provenance),
+    /// Programs on this thread with the same imported packages.
+    Shared(&'k mut Shared),
+}
+
+/// Checks a loaded program and evaluates it. The one way from a program to its value.
+pub(crate) fn check_and_evaluate(
     system: &dyn System,
     job: &Job,
     loaded: Loaded,
+    before: Before<'_>,
 ) -> Result<(Program, Evaluated), Box<RunError>> {
-    let Compiled { program, diagnostics } = check_job(session, system, job, loaded);
-    let program = without_errors(program, diagnostics)?;
-    let evaluated = kcl_eval::evaluate(&program, system, &eval_options(job));
-    succeeded(program, evaluated)
-}
-
-/// The program, if nothing is wrong with it.
-pub(crate) fn without_errors(
-    program: Program,
-    diagnostics: Vec<Diagnostic>,
-) -> Result<Program, Box<RunError>> {
-    let mut errors: Vec<Diagnostic> =
-        diagnostics.into_iter().filter(Diagnostic::is_error).collect();
-    if errors.is_empty() {
-        return Ok(program);
+    let (knowledge, earlier) = match before {
+        Before::Nothing => (Knowledge::Nothing, Earlier::Nothing),
+        Before::Session(session) => (Knowledge::Store(session), Earlier::Nothing),
+        Before::Layers(session, provenance) => {
+            (Knowledge::Store(session), Earlier::Programs(provenance))
+        }
+        Before::Shared(shared) => {
+            (Knowledge::Library(&mut shared.types), Earlier::Library(&mut shared.values))
+        }
+    };
+    let Compiled { program, diagnostics } = check(system, job, loaded, knowledge);
+    let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
+    if !errors.is_empty() {
+        return Err(RunError::new(errors, program));
     }
-    drop_repeated(&mut errors);
-    Err(RunError::new(errors, program))
-}
-
-pub(crate) fn succeeded(
-    program: Program,
-    evaluated: Result<Evaluated, Box<EvalError>>,
-) -> Result<(Program, Evaluated), Box<RunError>> {
-    match evaluated {
+    match kcl_eval::evaluate(&program, system, &request(job), earlier) {
         Ok(evaluated) => Ok((program, evaluated)),
         Err(error) => {
             let mut failure = RunError::new(vec![error.diagnostic], program);
@@ -181,7 +174,7 @@ pub(crate) fn show(
     match (options.format.unwrap_or_default(), programs.last()) {
         (Format::Data, Some(program)) => {
             let selectors = &options.selectors;
-            let documents = documents(evaluated, program, selectors, options.output())?;
+            let documents = documents(evaluated, program, selectors, options.output)?;
             shown.documents = Some(documents);
         }
         (format, _) => shown.result = write(evaluated, job, format)?,
@@ -196,13 +189,13 @@ fn provenance(evaluated: &Evaluated, job: &Job, programs: &[&Program]) -> Proven
     let options = &job.options;
     let known = &evaluated.provenance;
     let follow_reads = options.tracking() == Tracking::Givers;
-    let (selectors, filter) = (&options.selectors[..], options.output().filter());
+    let (selectors, filter) = (&options.selectors[..], options.output.filter());
     let leaves = match &evaluated.stream {
         Some(stream) => {
             let filter = match options.format.unwrap_or_default() {
                 // The text is shown as the program wrote it.
                 Format::Yaml => stream.own_filter(),
-                _ => stream.filter(options.output()),
+                _ => stream.filter(options.output),
             };
             known.stream_leaves(programs, stream, &LeafOptions { selectors, filter, follow_reads })
         }
@@ -214,23 +207,19 @@ fn provenance(evaluated: &Evaluated, job: &Job, programs: &[&Program]) -> Proven
     Provenance::new(programs, leaves)
 }
 
-pub(crate) fn eval_options(job: &Job) -> kcl_eval::Options {
+/// What the evaluation of a job is given.
+pub(crate) fn request(job: &Job) -> Request {
     let options = &job.options;
-    kcl_eval::Options {
+    Request {
         arguments: argument::values(&options.arguments),
-        strict_range_check: options.strict_range_check,
-        debug: options.debug,
-        partial: options.partial,
-        complete: options.complete,
-        tracking: options.tracking(),
-        show_hidden: options.show_hidden,
         work_dir: job.program_dir.clone(),
-        limits: options.limits,
+        show_hidden: options.output.show_hidden,
+        options: EvalOptions { tracking: options.tracking(), ..options.eval },
     }
 }
 
 fn write(evaluated: &Evaluated, job: &Job, format: Format) -> kcl_value::Result<String> {
-    let options = job.options.output();
+    let options = job.options.output;
     match &evaluated.stream {
         Some(stream) if format == Format::Yaml => Ok(stream.to_yaml()),
         Some(stream) => {

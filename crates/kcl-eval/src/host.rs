@@ -67,7 +67,7 @@ impl Host for Evaluator<'_> {
 
     fn work_dir(&self) -> &Path {
         self.used_system.set(true);
-        &self.options.work_dir
+        &self.request.work_dir
     }
 
     fn current_file(&self) -> &str {
@@ -75,7 +75,7 @@ impl Host for Evaluator<'_> {
     }
 
     fn option(&self, key: &str) -> Option<Value> {
-        let found = self.options.arguments.iter().rev().find(|(name, _)| name == key);
+        let found = self.request.arguments.iter().rev().find(|(name, _)| name == key);
         found.map(|(_, value)| value.clone())
     }
 

@@ -1,12 +1,9 @@
 //! What is known of imported packages, kept from one program to the next.
 
 use crate::call::ParamTypes;
-use crate::error::EvalError;
 use crate::evaluator::{Evaluator, FileState, PackageState, SchemaDecl};
 use crate::layout::{Layout, Links, SchemaId};
-use crate::provenance::{Contests, Provenance};
-use crate::{Evaluated, Options, Tracking};
-use base_system::System;
+use crate::provenance::Contests;
 use base_text::{FileId, Name};
 use kcl_hir::{PackageId, Program};
 use kcl_syntax::ast::{Stmt, StmtId};
@@ -22,11 +19,11 @@ const MAX_READS: usize = 1 << 20;
 /// it.
 #[derive(Default)]
 pub struct Library {
-    known: Option<Known>,
+    known: Option<KnownPackages>,
 }
 
 /// What an evaluator knows beside the main package.
-struct Known {
+struct KnownPackages {
     n_main_files: usize,
     files: Vec<FileState>,
     packages: Vec<PackageState>,
@@ -48,53 +45,25 @@ struct KnownSchema {
     param_types: Rc<ParamTypes>,
 }
 
-/// Evaluates a program like [`evaluate`](crate::evaluate): what `library` knows of imported
-/// packages is not done again. All programs that use one library must have the same imported
-/// packages, under the same numbers, and be evaluated with the same options.
-///
-/// A program that fails leaves the library empty, and so does one whose packages print or ask
-/// for anything outside: that must happen again for the next one.
-///
-/// # Errors
-///
-/// As [`evaluate`](crate::evaluate).
-pub fn evaluate_in(
-    program: &Program,
-    system: &dyn System,
-    options: &Options,
-    library: &mut Library,
-) -> Result<Evaluated, Box<EvalError>> {
-    // Contests are those of one evaluation.
-    let is_shared = options.tracking != Tracking::Contests;
-    let known = if is_shared { library.known.take() } else { None };
-    let mut evaluator = Evaluator::with_library(
-        program,
-        system,
-        options,
-        Provenance::default(),
-        known_parts(known),
-    );
-    match evaluator.run() {
-        Ok(value) => {
-            let end = evaluator.end();
-            let is_small = evaluator.provenance.contests.len() <= MAX_READS;
-            if is_shared && is_small && evaluator.imports_are_pure {
-                library.known = Some(take_known(&mut evaluator));
-            }
-            Ok(Evaluated { end, ..evaluator.into_evaluated(value) })
+impl Library {
+    /// Gives away what is known.
+    pub(crate) fn take(&mut self) -> Parts {
+        Parts { known: self.known.take() }
+    }
+
+    /// Keeps what an evaluator that has finished knows of imported packages.
+    pub(crate) fn fill(&mut self, evaluator: &mut Evaluator<'_>) {
+        let is_small = evaluator.provenance.contests.len() <= MAX_READS;
+        if is_small && evaluator.imports_are_pure {
+            self.known = Some(take_known(evaluator));
         }
-        Err(failure) => Err(evaluator.into_error(&failure)),
     }
 }
 
 /// What is taken over into an evaluator.
 #[derive(Default)]
 pub(crate) struct Parts {
-    known: Option<Known>,
-}
-
-fn known_parts(known: Option<Known>) -> Parts {
-    Parts { known }
+    known: Option<KnownPackages>,
 }
 
 impl<'p> Evaluator<'p> {
@@ -144,7 +113,7 @@ impl<'p> Evaluator<'p> {
 }
 
 /// Takes what is known beside the main package out of an evaluator that has finished.
-fn take_known(evaluator: &mut Evaluator<'_>) -> Known {
+fn take_known(evaluator: &mut Evaluator<'_>) -> KnownPackages {
     let program = evaluator.program;
     let n_main_files = program.main_package().map_or(0, |package| package.files.len());
     let mut schema_ids = std::mem::take(&mut evaluator.schema_ids);
@@ -163,7 +132,7 @@ fn take_known(evaluator: &mut Evaluator<'_>) -> Known {
         links: schema.links.clone(),
         param_types: schema.param_types.clone(),
     });
-    Known {
+    KnownPackages {
         n_main_files,
         schemas: schemas.collect(),
         // The places of main files are still needed.

@@ -37,44 +37,72 @@ pub enum Tracking {
     Contests,
 }
 
-/// How to evaluate.
+/// What an evaluation is given beside the program.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct Request {
     /// The top-level arguments (`-D key=value`).
     pub arguments: Vec<(String, Value)>,
+    /// The working folder.
+    pub work_dir: PathBuf,
+    /// Whether private names are kept in the result.
+    pub show_hidden: bool,
+    /// How to evaluate.
+    pub options: Options,
+}
+
+/// How to evaluate. Shells, driver and evaluator use this one type, and it is compared as a whole
+/// where evaluated packages are shared: a new choice needs a field here and the code that obeys
+/// it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
     /// Whether integers have 32 bits.
     pub strict_range_check: bool,
     /// Whether failures carry a call trace.
     pub debug: bool,
-    /// Whether schema literals keep only what is written.
+    /// Whether schema literals keep only what is written: their names and types are checked, but
+    /// there are no defaults, and neither required attributes nor `check` count.
     pub partial: bool,
-    /// Whether partial instances are completed once the whole program is evaluated.
+    /// Whether partial instances get their defaults and are checked at the end, when all entries
+    /// are merged.
     pub complete: bool,
     /// What is kept about where values come from.
     pub tracking: Tracking,
-    /// Whether private names are kept in the result.
-    pub show_hidden: bool,
-    /// The working folder.
-    pub work_dir: PathBuf,
     /// Bounds.
     pub limits: Limits,
 }
 
 impl Options {
     /// Whether it is kept what set each item of a list.
-    pub(crate) fn tracks_items(&self) -> bool {
+    pub(crate) fn tracks_items(self) -> bool {
         self.tracking != Tracking::Entries
     }
 
     /// Whether it is kept what gave a value that an expression only reads.
-    pub(crate) fn follows_reads(&self) -> bool {
+    pub(crate) fn follows_reads(self) -> bool {
         self.tracking == Tracking::Givers
     }
 
     /// Whether the candidates that a value replaced are kept.
-    pub(crate) fn keeps_contests(&self) -> bool {
+    pub(crate) fn keeps_contests(self) -> bool {
         self.tracking == Tracking::Contests
     }
+}
+
+/// What was evaluated before a program.
+#[derive(Default)]
+pub enum Earlier<'l> {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Programs that were evaluated before, whose values will be merged with those of this one:
+    /// what they know about origins.
+    Programs(crate::Provenance),
+    /// Imported packages. All programs that use one library must have the same imported packages,
+    /// under the same numbers, and be evaluated with equal requests.
+    ///
+    /// The program adds what it finds out. One that fails leaves the library empty, and so does
+    /// one whose packages print or ask for anything outside: that must happen again for the next.
+    Library(&'l mut crate::Library),
 }
 
 /// What a program gave.

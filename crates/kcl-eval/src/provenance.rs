@@ -13,7 +13,6 @@ pub(crate) use given::GivenArgument;
 pub use leaves::{Leaf, LeafOptions, Step};
 pub use source::{Giver, Source};
 
-use crate::Options;
 use crate::evaluator::Evaluator;
 use kcl_hir::Program;
 use kcl_value::{Origin, Value};
@@ -88,7 +87,11 @@ struct Contest {
 
 impl Provenance {
     /// Gives numbers to a program; returns the first number of each file.
-    pub(crate) fn add_program(&mut self, program: &Program, options: &Options) -> Vec<u32> {
+    pub(crate) fn add_program(
+        &mut self,
+        program: &Program,
+        arguments: &[(String, Value)],
+    ) -> Vec<u32> {
         let mut next = self.programs.last().and_then(|p| p.files.last()).copied().unwrap_or(1);
         let mut files = Vec::with_capacity(program.files.len() + 1);
         let n_main_files = program.main_package().map_or(0, |package| package.files.len());
@@ -104,7 +107,7 @@ impl Provenance {
         }
         let bases = files.clone();
         files.push(next);
-        let arguments = options.arguments.iter();
+        let arguments = arguments.iter();
         let arguments = arguments.map(|(name, value)| (name.clone(), value.is_truthy())).collect();
         self.programs.push(Numbers { files, arguments });
         bases

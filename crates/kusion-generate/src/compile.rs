@@ -9,8 +9,8 @@ use crate::{CompileOptions, GenerateError, crds, shapes};
 use base_diag::Findings;
 use base_system::System;
 use kcl_driver::{
-    Documents, Format, Input, Pool, RunError, RunOptions, RunOutput, Runner, Session, Tracking,
-    parse_argument,
+    Documents, EvalOptions, Format, Input, Pool, RunOptions, RunOutput, Runner, Session, Sharing,
+    Tracking, parse_argument,
 };
 use kusion_model::{Origins, Spec};
 use std::path::{Path, PathBuf};
@@ -79,9 +79,9 @@ impl Job<'_> {
     fn compile_all(&self, stacks: &[Stack]) -> Result<Vec<Compiled>, GenerateError> {
         let session = Session::cached(self.system);
         let pool = Pool { threads: self.options.threads, chunk: 1 };
-        let begin = || self.programs(&session, stacks.len());
-        let done =
-            pool.map(stacks.len(), begin, |programs, at| self.compile(programs, &stacks[at]));
+        let sharing = if stacks.len() > 1 { Sharing::Evaluated } else { Sharing::Checked };
+        let begin = || Runner::new(&session, self.system, sharing);
+        let done = pool.map(stacks.len(), begin, |runner, at| self.compile(runner, &stacks[at]));
         let (mut compiled, mut errors) = (Vec::with_capacity(done.len()), Vec::new());
         for outcome in done {
             match outcome {
@@ -96,21 +96,7 @@ impl Job<'_> {
         }
     }
 
-    /// Chooses how programs are run: several share what they import, a single one reads only
-    /// what it needs of packages.
-    fn programs<'s>(&'s self, session: &'s Session, count: usize) -> Programs<'s> {
-        if count > 1 {
-            Programs::Together(Box::new(Runner::new(session, self.system)))
-        } else {
-            Programs::Alone(session, self.system)
-        }
-    }
-
-    fn compile(
-        &self,
-        programs: &mut Programs<'_>,
-        stack: &Stack,
-    ) -> Result<Compiled, GenerateError> {
+    fn compile(&self, runner: &mut Runner<'_>, stack: &Stack) -> Result<Compiled, GenerateError> {
         let is_plain = !stack.has_settings && self.options.settings.is_empty();
         let run = RunOptions {
             work_dir: Some(stack.folder.clone()),
@@ -119,12 +105,12 @@ impl Job<'_> {
             arguments: self.arguments.clone(),
             overrides: self.options.overrides.clone(),
             format: Some(Format::Data),
-            tracking: Tracking::Givers,
+            eval: EvalOptions { tracking: Tracking::Givers, ..EvalOptions::default() },
             use_cache: true,
             ..RunOptions::default()
         };
         let shown = shown(&self.work_dir, &stack.folder).to_path_buf();
-        let output = programs.run(&run).map_err(|error| GenerateError::Program {
+        let output = runner.run(&run, Output::take).map_err(|error| GenerateError::Program {
             stack: shown.clone(),
             findings: error.into_findings(),
         })?;
@@ -150,31 +136,12 @@ impl Job<'_> {
     }
 }
 
-/// How a thread runs programs.
-enum Programs<'a> {
-    /// Each for itself.
-    Alone(&'a Session, &'a (dyn System + Sync)),
-    /// With what those before it have found out about common packages.
-    Together(Box<Runner<'a>>),
-}
-
 /// What a program gave.
 struct Output {
     documents: Documents,
     printed: String,
     /// The warnings of the compiler.
     warnings: Findings,
-}
-
-impl Programs<'_> {
-    fn run(&mut self, options: &RunOptions) -> Result<Output, Box<RunError>> {
-        match self {
-            Self::Alone(session, system) => {
-                session.run_here(*system, options).map(|mut output| Output::take(&mut output))
-            }
-            Self::Together(runner) => runner.run(options, Output::take),
-        }
-    }
 }
 
 impl Output {

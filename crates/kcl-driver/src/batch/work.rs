@@ -3,7 +3,8 @@
 use super::facts::{Change, Fact, Recorder, Stamp};
 use super::manifest::{Finished, Manifest, task_of};
 use super::place::Place;
-use super::run::{note_files, prepare_stack, run_stack};
+use super::run::{note_files, prepare_stack};
+use super::runner::{Runner, Sharing};
 use super::{BatchError, BatchOptions, Stack, StackOutcome, StackState, unwritable};
 use crate::compile::load_job;
 use crate::error::RunError;
@@ -108,9 +109,7 @@ fn reads_files(program: &Program) -> bool {
 /// One thread.
 struct Worker<'a> {
     plan: &'a Plan<'a>,
-    session: &'a Session,
-    recorder: Recorder<'a>,
-    packages: SharedPackages,
+    runner: Runner<'a>,
     /// The folders that were made.
     folders: FxHashSet<PathBuf>,
     done: Done,
@@ -118,18 +117,17 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(plan: &'a Plan<'a>, session: &'a Session) -> Self {
+        let recorder = Recorder::new(plan.system, plan.options.out.is_some());
         Self {
             plan,
-            session,
-            recorder: Recorder::new(plan.system, plan.options.out.is_some()),
-            packages: SharedPackages::default(),
+            runner: Runner::with_recorder(session, recorder, Sharing::Evaluated),
             folders: FxHashSet::default(),
             done: Done::default(),
         }
     }
 
     fn finish(self) -> Done {
-        Done { recorded: self.recorder.into_facts(), ..self.done }
+        Done { recorded: self.runner.recorder.into_facts(), ..self.done }
     }
 
     /// Compiles one stack and writes its result.
@@ -137,7 +135,10 @@ impl<'a> Worker<'a> {
         let (stack, place) = (&self.plan.stacks[at], &self.plan.places[at]);
         let colour = self.plan.options.colour;
         let mut outcome = StackOutcome { name: place.name.clone(), ..StackOutcome::default() };
-        let run = || run_stack(self.session, &mut self.packages, &self.recorder, stack);
+        let run = || {
+            let job = prepare_stack(&self.runner.recorder, stack)?;
+            self.runner.run_job(&job)
+        };
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(output)) => {
                 let RunOutput { printed, mut result, warnings, program, .. } = output;
@@ -145,7 +146,7 @@ impl<'a> Worker<'a> {
                     outcome.warnings = render_text(&warnings, &program, colour);
                 }
                 outcome.printed = printed;
-                self.packages.finish(program);
+                self.runner.packages.finish(program);
                 if !result.is_empty() {
                     result.push('\n');
                 }
@@ -159,16 +160,16 @@ impl<'a> Worker<'a> {
                 outcome.state = StackState::Failed(error.to_text(colour));
                 let RunError { printed, program, .. } = *error;
                 outcome.printed = printed;
-                self.packages.finish(program);
+                self.runner.packages.finish(program);
             }
             Err(_) => {
                 let message = "error: this is a bug of ours: the compiler stopped\n";
                 outcome.state = StackState::Failed(message.to_owned());
-                self.packages = SharedPackages::default();
+                self.runner.packages = SharedPackages::default();
             }
         }
         // What a stack that failed asked for is of no use.
-        self.recorder.take_asked();
+        self.runner.recorder.take_asked();
         self.done.outcomes.push((at, outcome));
         Ok(())
     }
@@ -176,7 +177,7 @@ impl<'a> Worker<'a> {
     fn write(&mut self, out: &Path, at: usize, text: &str) -> Result<(), BatchError> {
         let (stack, place) = (&self.plan.stacks[at], &self.plan.places[at]);
         let system = self.plan.system;
-        let asked = self.recorder.take_asked();
+        let asked = self.runner.recorder.take_asked();
         let path = out.join(&place.output);
         if let Some(folder) = path.parent()
             && !self.folders.contains(folder)

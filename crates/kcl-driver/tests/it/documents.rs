@@ -2,12 +2,15 @@
 
 use base_system::{MemorySystem, OsSystem, System};
 use kcl_driver::PathStep::{self, Index, Key};
-use kcl_driver::{Format, LeafPlace, RunOptions, RunOutput, Tracking, run};
+use kcl_driver::{
+    EvalOptions, Format, LeafPlace, OutputOptions, RunOptions, RunOutput, Tracking, run,
+};
 use serde_json::{Deserializer, Value};
 
 fn data(system: &(dyn System + Sync), options: &RunOptions) -> RunOutput {
-    let (format, tracking) = (Some(Format::Data), Tracking::Givers);
-    run(system, &RunOptions { format, tracking, ..options.clone() }).expect("it runs")
+    let eval = EvalOptions { tracking: Tracking::Givers, ..EvalOptions::default() };
+    let format = Some(Format::Data);
+    run(system, &RunOptions { format, eval, ..options.clone() }).expect("it runs")
 }
 
 /// Checks that the data of a program are its JSON, and returns them.
@@ -72,14 +75,13 @@ fn data_obey_the_options() {
     let system = program(VALUES);
     for number in 0..16 {
         let has = |bit: u32| number >> bit & 1 == 1;
-        let options = RunOptions {
+        let output = OutputOptions {
             disable_none: has(0),
             sort_keys: has(1),
             show_hidden: has(2),
             include_schema_type_path: has(3),
-            ..main_file()
         };
-        check(&system, &options);
+        check(&system, &RunOptions { output, ..main_file() });
     }
     for selectors in [&["a"][..], &["a", "c"], &["d", "e"], &["b.8"]] {
         let selectors = selectors.iter().map(ToString::to_string).collect();

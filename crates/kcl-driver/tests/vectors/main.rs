@@ -3,8 +3,8 @@
 
 use base_system::OsSystem;
 use kcl_driver::{
-    Format, Input, LeafPlace, Origin, PathStep, Place, RunOptions, RunOutput, Step, Tracking,
-    parse_argument, run,
+    EvalOptions, Format, Input, LeafPlace, Origin, PathStep, Place, RunOptions, RunOutput, Step,
+    Tracking, parse_argument, run,
 };
 use serde_json::Value;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> 
         // What the reference accepts and we do not is the score's business.
         let Ok(plain) = run(&OsSystem, &options) else { continue };
         options.provenance = true;
-        options.tracking = Tracking::Givers;
+        options.eval.tracking = Tracking::Givers;
         let Ok(known) = run(&OsSystem, &options) else {
             problems.push(format!("{}: fails with provenance", case.name));
             continue;
@@ -45,7 +45,8 @@ fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> 
         }
         options.format = Some(Format::Json);
         for tracking in [Tracking::Contests, Tracking::Givers] {
-            let options = RunOptions { tracking, ..options.clone() };
+            let options =
+                RunOptions { eval: EvalOptions { tracking, ..options.eval }, ..options.clone() };
             let Ok(json) = run(&OsSystem, &options) else { continue };
             n_leaves += json.provenance.as_ref().map_or(0, |found| found.leaves.len());
             let problem = check(&json, &options);
@@ -75,12 +76,12 @@ fn options(case: &Case) -> Option<RunOptions> {
                 let (name, folder) = words.next()?.split_once('=')?;
                 options.packages.push((name.to_owned(), PathBuf::from(folder)));
             }
-            "-n" => options.disable_none = true,
-            "-d" => options.debug = true,
-            "-r" => options.strict_range_check = true,
-            "-k" | "--sort_keys" => options.sort_keys = true,
-            "-H" | "--show_hidden" => options.show_hidden = true,
-            "--include_schema_type_path" => options.include_schema_type_path = true,
+            "-n" => options.output.disable_none = true,
+            "-d" => options.eval.debug = true,
+            "-r" => options.eval.strict_range_check = true,
+            "-k" | "--sort_keys" => options.output.sort_keys = true,
+            "-H" | "--show_hidden" => options.output.show_hidden = true,
+            "--include_schema_type_path" => options.output.include_schema_type_path = true,
             _ if word.starts_with('-') => return None,
             _ => options.inputs.push(Input::path(word)),
         }
@@ -131,7 +132,7 @@ fn check_data(json: &RunOutput, options: &RunOptions) -> Option<String> {
     if !is_same {
         return Some(format!("data {:?}, read {read:?}", documents.values));
     }
-    if options.tracking != Tracking::Givers || !options.selectors.is_empty() {
+    if options.eval.tracking != Tracking::Givers || !options.selectors.is_empty() {
         return None;
     }
     let leaves = json.provenance.iter().flat_map(|it| &it.leaves);
