@@ -1,11 +1,13 @@
 //! The provenance of every vector that the reference accepts: each leaf of the output has one
 //! place, inside an input file, and asking for it changes nothing.
 
-use base_system::OsSystem;
+mod scratch;
+
 use kcl_driver::{
     EvalOptions, Format, Input, LeafPlace, Origin, PathStep, Place, RunOptions, RunOutput, Step,
     Tracking, parse_argument, run,
 };
+use scratch::Scratch;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,10 +22,10 @@ fn main() -> ExitCode {
 }
 
 fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> {
-    // Some programs write files below the working directory of the process.
+    // Some programs write files below the working folder.
     let scratch = std::env::temp_dir().join(format!("kcl-corpus-{}", std::process::id()));
     std::fs::create_dir_all(&scratch)?;
-    std::env::set_current_dir(&scratch)?;
+    let system = Scratch(scratch.canonicalize()?);
     let mut problems = Vec::new();
     let (mut n_cases, mut n_leaves) = (0, 0);
     for case in corpus.cases("run")? {
@@ -32,10 +34,10 @@ fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> 
         }
         let Some(mut options) = options(&case) else { continue };
         // What the reference accepts and we do not is the score's business.
-        let Ok(plain) = run(&OsSystem, &options) else { continue };
+        let Ok(plain) = run(&system, &options) else { continue };
         options.provenance = true;
         options.eval.tracking = Tracking::Givers;
-        let Ok(known) = run(&OsSystem, &options) else {
+        let Ok(known) = run(&system, &options) else {
             problems.push(format!("{}: fails with provenance", case.name));
             continue;
         };
@@ -47,10 +49,10 @@ fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> 
         for tracking in [Tracking::Contests, Tracking::Givers] {
             let options =
                 RunOptions { eval: EvalOptions { tracking, ..options.eval }, ..options.clone() };
-            let Ok(json) = run(&OsSystem, &options) else { continue };
+            let Ok(json) = run(&system, &options) else { continue };
             n_leaves += json.provenance.as_ref().map_or(0, |found| found.leaves.len());
             let problem = check(&json, &options);
-            let problem = problem.or_else(|| check_data(&json, &options));
+            let problem = problem.or_else(|| check_data(&system, &json, &options));
             problems.extend(problem.map(|it| format!("{}: {it}", case.name)));
         }
     }
@@ -117,9 +119,9 @@ fn check(output: &RunOutput, options: &RunOptions) -> Option<String> {
 }
 
 /// The first difference between an output in JSON and the same output as data.
-fn check_data(json: &RunOutput, options: &RunOptions) -> Option<String> {
+fn check_data(system: &Scratch, json: &RunOutput, options: &RunOptions) -> Option<String> {
     let options = RunOptions { format: Some(Format::Data), ..options.clone() };
-    let documents = match run(&OsSystem, &options) {
+    let documents = match run(system, &options) {
         Ok(output) => output.documents?,
         Err(error) => return Some(format!("fails with data: {error}")),
     };
