@@ -2,6 +2,7 @@
 
 mod docs;
 mod layers;
+mod lints;
 mod manifest;
 mod scan;
 mod sources;
@@ -47,6 +48,7 @@ pub(crate) fn check(tree: &Tree) -> Report {
     let mut report = Report::default();
     let manifests = manifest::read_all(tree);
     layers::check(&manifests, &mut report);
+    lints::check(tree, &mut report);
     sources::check(tree, &mut report);
     words::check(tree, &mut report);
     docs::check(tree, &manifests, &mut report);

@@ -1,6 +1,8 @@
 //! The provenance of every vector that the reference accepts: each leaf of the output has one
 //! place, inside an input file, and asking for it changes nothing.
 
+#![expect(clippy::disallowed_methods, reason = "tests read files of the repository")]
+
 mod scratch;
 
 use kcl_driver::{

@@ -1,5 +1,7 @@
 //! How steps wait, fail, and are tried again.
 
+#![expect(clippy::disallowed_methods, reason = "the runtime of the test is a folder")]
+
 use crate::world::{Memo, World, config, namespace, options, spec};
 use kusion_engine::{
     ApplyOptions, Confirm, Engine, EngineError, Event, Outcome, Previewed, Report, Runtimes,

@@ -1,5 +1,7 @@
 //! The same files give the same bytes.
 
+#![expect(clippy::disallowed_methods, reason = "tests read files of the repository")]
+
 use crate::support::leaves;
 use base_system::{MemorySystem, System, View};
 use kusion_generate::{CompileOptions, compile, spec_json, spec_yaml};

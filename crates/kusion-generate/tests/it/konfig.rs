@@ -1,5 +1,7 @@
 //! The stacks of `konfig/` compile to what their golden files say.
 
+#![expect(clippy::disallowed_methods, reason = "tests read files of the repository")]
+
 use crate::support::leaves;
 use base_system::OsSystem;
 use kusion_generate::{CompileOptions, compile};
