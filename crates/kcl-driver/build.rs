@@ -1,5 +1,7 @@
 //! Names the build: a hash of all sources that take part in the result of a run.
 
+#![expect(clippy::disallowed_methods, reason = "build scripts read sources")]
+
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
 use std::hash::{Hash as _, Hasher as _};

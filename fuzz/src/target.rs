@@ -2,7 +2,7 @@
 
 use crate::input::Kind;
 use base_system::MemorySystem;
-use kcl_driver::{Format, Input, Limits, RunError, RunOptions, RunOutput};
+use kcl_driver::{EvalOptions, Format, Input, Limits, RunError, RunOptions, RunOutput};
 use kcl_syntax::ast::{Expr, Module, StringPart};
 use kcl_value::{Value, json, ops, yaml};
 
@@ -132,10 +132,13 @@ fn execute(text: &str, format: Format, closely: bool) -> Result<RunOutput, Box<R
         inputs: vec![input],
         ignore_default_settings: true,
         format: Some(format),
-        limits: Limits { steps: STEPS, memory: MEMORY_BYTES, depth },
+        eval: EvalOptions {
+            limits: Limits { steps: STEPS, memory: MEMORY_BYTES, depth },
+            ..EvalOptions::default()
+        },
         ..RunOptions::default()
     };
-    kcl_driver::run_here(&MemorySystem::new(), &options)
+    kcl_driver::run(&MemorySystem::new(), &options)
 }
 
 fn same_again(text: &str, first: &RunOutput) -> Result<(), String> {

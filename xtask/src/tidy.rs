@@ -2,6 +2,7 @@
 
 mod docs;
 mod layers;
+mod lints;
 mod manifest;
 mod neutral;
 mod scan;
@@ -48,6 +49,7 @@ pub(crate) fn check(tree: &Tree) -> Report {
     let mut report = Report::default();
     let manifests = manifest::read_all(tree);
     layers::check(&manifests, &mut report);
+    lints::check(tree, &mut report);
     sources::check(tree, &mut report);
     words::check(tree, &mut report);
     neutral::check(tree, &mut report);

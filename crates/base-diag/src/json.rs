@@ -1,7 +1,7 @@
 //! The JSON form of diagnostics, for tools.
 
 use crate::{Diagnostic, Label, Severity, SourceMap};
-use base_text::LineIndex;
+use base_text::{LineIndex, push_json_string};
 use std::fmt::Write as _;
 
 /// Renders diagnostics as one JSON array, ending with a line end.
@@ -27,18 +27,18 @@ fn write_diagnostic(out: &mut String, diagnostic: &Diagnostic, sources: &dyn Sou
     out.push_str("{\"severity\":\"");
     out.push_str(severity);
     out.push_str("\",\"code\":");
-    write_str(out, diagnostic.code);
+    push_json_string(out, diagnostic.code);
     out.push_str(",\"kind\":");
-    write_str(out, diagnostic.kind);
+    push_json_string(out, diagnostic.kind);
     out.push_str(",\"message\":");
-    write_str(out, diagnostic.message());
+    push_json_string(out, diagnostic.message());
     if let Some(label) = diagnostic.labels.first() {
         write_place(out, label, sources);
     }
     out.push_str(",\"labels\":[");
     for (i, label) in diagnostic.labels.iter().enumerate() {
         out.push_str(if i == 0 { "{\"message\":" } else { ",{\"message\":" });
-        write_str(out, &label.message);
+        push_json_string(out, &label.message);
         write_place(out, label, sources);
         out.push_str(",\"note\":");
         write_option(out, label.note.as_deref());
@@ -47,7 +47,7 @@ fn write_diagnostic(out: &mut String, diagnostic: &Diagnostic, sources: &dyn Sou
             if i > 0 {
                 out.push(',');
             }
-            write_str(out, suggestion);
+            push_json_string(out, suggestion);
         }
         out.push_str("]}");
     }
@@ -68,7 +68,7 @@ fn write_place(out: &mut String, label: &Label, sources: &dyn SourceMap) {
     let start = lines.line_col(text, at.span.start);
     let end = lines.line_col(text, at.span.end.max(at.span.start));
     out.push_str(",\"file\":");
-    write_str(out, sources.path(at.file));
+    push_json_string(out, sources.path(at.file));
     // Writing to a string does not fail.
     let _ = write!(
         out,
@@ -79,27 +79,9 @@ fn write_place(out: &mut String, label: &Label, sources: &dyn SourceMap) {
 
 fn write_option(out: &mut String, text: Option<&str>) {
     match text {
-        Some(text) => write_str(out, text),
+        Some(text) => push_json_string(out, text),
         None => out.push_str("null"),
     }
-}
-
-fn write_str(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if (c as u32) < 0x20 => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 //!
 //! A [`Diagnostic`] says what is wrong, where, and what to do. It knows nothing about
 //! the language that produced it; files are looked up through [`SourceMap`].
-//! [`render_text`] and [`render_json`] show them.
+//! [`render_text`] and [`render_json`] show them; [`Findings`] keep them with their files.
 
 mod diagnostic;
+mod findings;
 mod json;
 mod text;
 
 pub use diagnostic::{Diagnostic, Label, Outcome, Severity, SourceMap};
+pub use findings::{Finding, Findings};
 pub use json::render_json;
 pub use text::{Colour, render_text};

@@ -1,5 +1,11 @@
 //! The operating system.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "this is the door to the operating system"
+)]
+
 use crate::{FileKind, Metadata, System};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::Write as _;

@@ -120,6 +120,8 @@ impl<'s> View for Settled<'s> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test makes links")]
+
     use super::Settled;
     use crate::{OsSystem, System};
     use std::os::unix::fs::symlink;

@@ -1,12 +1,14 @@
-//! Positions and names in source text.
+//! Positions and names in source text, and strings of JSON.
 //!
 //! Byte ranges ([`Span`]), their translation to lines and columns ([`LineIndex`]) and
 //! interned identifiers ([`Name`]). Knows nothing about any language.
 
+mod json;
 mod line_index;
 mod name;
 mod span;
 
+pub use json::{push_html_safe_json_string, push_json_string};
 pub use line_index::{LineCol, LineIndex};
 pub use name::Name;
 pub use span::{FileId, FileSpan, Span};

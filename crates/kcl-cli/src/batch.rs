@@ -80,7 +80,7 @@ fn find(args: &mut Args) -> Result<Vec<Stack>, String> {
     if OsSystem.is_dir(&source) {
         let stacks = find_stacks(&OsSystem, &source).map_err(|error| error.to_string())?;
         args.options.root.get_or_insert(source);
-        return Ok(stacks);
+        return Ok(stacks.into_iter().map(Stack::from).collect());
     }
     read_list(&OsSystem, &source).map_err(|error| error.to_string())
 }

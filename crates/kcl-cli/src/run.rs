@@ -212,15 +212,15 @@ fn set_flag(args: &mut Args, key: Key) -> Result<(), Refusal> {
     let options = &mut args.options;
     match key {
         Key::Help => return Err(Refusal::Help),
-        Key::DisableNone => options.disable_none = true,
-        Key::SortKeys => options.sort_keys = true,
-        Key::ShowHidden => options.show_hidden = true,
-        Key::SchemaTypePath => options.include_schema_type_path = true,
+        Key::DisableNone => options.output.disable_none = true,
+        Key::SortKeys => options.output.sort_keys = true,
+        Key::ShowHidden => options.output.show_hidden = true,
+        Key::SchemaTypePath => options.output.include_schema_type_path = true,
         Key::Provenance => options.provenance = true,
-        Key::Strict => options.strict_range_check = true,
-        Key::Debug => options.debug = true,
-        Key::Partial => options.partial = true,
-        Key::Complete => (options.partial, options.complete) = (true, true),
+        Key::Strict => options.eval.strict_range_check = true,
+        Key::Debug => options.eval.debug = true,
+        Key::Partial => options.eval.partial = true,
+        Key::Complete => (options.eval.partial, options.eval.complete) = (true, true),
         Key::Quiet => args.quiet = true,
         Key::NoStyle => args.colour = Some(Colour::Never),
         _ => {}
@@ -261,9 +261,9 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
                 _ => return Err(usage(format!("invalid colour choice '{value}'"))),
             }
         }
-        Key::MaxSteps => options.limits.steps = number(&value)?,
-        Key::MaxDepth => options.limits.depth = number(&value)?,
-        Key::MaxMemory => options.limits.memory = number(&value)?,
+        Key::MaxSteps => options.eval.limits.steps = number(&value)?,
+        Key::MaxDepth => options.eval.limits.depth = number(&value)?,
+        Key::MaxMemory => options.eval.limits.memory = number(&value)?,
         _ => {}
     }
     Ok(())

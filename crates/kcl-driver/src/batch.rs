@@ -7,8 +7,7 @@
 
 mod check;
 mod facts;
-mod find;
-mod in_parallel;
+mod list;
 mod manifest;
 mod place;
 mod ranges;
@@ -16,9 +15,11 @@ mod run;
 mod runner;
 mod work;
 
-pub use find::{ListError, find_stacks, read_list};
-pub use runner::Runner;
+pub use list::{ListError, read_list};
+pub use runner::{Runner, Sharing};
 
+use crate::pool::Pool;
+use crate::stack_folder::StackFolder;
 use base_diag::Colour;
 use base_system::System;
 use facts::Change;
@@ -36,6 +37,14 @@ pub struct Stack {
     pub inputs: Vec<String>,
     /// Top-level arguments, as on the command line: `key=value`.
     pub arguments: Vec<String>,
+}
+
+impl From<StackFolder> for Stack {
+    /// The stack as a run in its folder takes it: without settings, all files of the folder.
+    fn from(stack: StackFolder) -> Self {
+        let inputs = if stack.has_settings { Vec::new() } else { vec![".".to_owned()] };
+        Self { folder: stack.folder, inputs, arguments: Vec::new() }
+    }
 }
 
 /// How a batch is compiled.
@@ -170,6 +179,13 @@ pub fn run_batch(
     Ok(report)
 }
 
+impl BatchOptions {
+    /// The threads, each of which takes `chunk` neighbouring items at a time.
+    fn pool(&self, chunk: usize) -> Pool {
+        Pool { threads: self.threads, chunk }
+    }
+}
+
 fn previous_result(system: &dyn System, options: &BatchOptions) -> Option<String> {
     if options.scope == BatchScope::All {
         return None;
@@ -189,8 +205,7 @@ fn wanted_stacks(
     match (&options.scope, previous) {
         (BatchScope::All, _) | (BatchScope::Changed, None) => vec![true; stacks.len()],
         (BatchScope::Changed, Some(previous)) => {
-            let threads = work::n_threads(options);
-            previous.reached_by_changes(system, stacks, places, options, threads)
+            previous.reached_by_changes(system, stacks, places, options)
         }
         (BatchScope::Touched(paths), previous) => {
             let change = Change::new(system, paths);

@@ -2,12 +2,12 @@
 
 use crate::error::RunError;
 use crate::options::RunOptions;
-use crate::prepare::Job;
+use crate::prepare::{Job, prepare};
 use crate::session::Session;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
-use kcl_eval::Limits;
+use kcl_eval::{Options as EvalOptions, Tracking};
 use kcl_hir::{Entries, LoadOptions, Loaded, Program, resolve_entries};
 use rustc_hash::FxHashSet;
 
@@ -30,31 +30,45 @@ pub fn compile(
     system: &(dyn System + Sync),
     options: &RunOptions,
 ) -> Result<Compiled, Box<RunError>> {
-    with_large_stack(|| Session::single(system, options).compile_here(system, options))
+    with_large_stack(|| {
+        let session = Session::single(system, options);
+        let job = prepare(system, options)?;
+        let loaded = load_job(&session, system, &job)?;
+        Ok(check(system, &job, loaded, Knowledge::Store(&session)))
+    })
 }
 
-pub(crate) fn compile_job(
-    session: &Session,
-    system: &dyn System,
-    job: &Job,
-) -> Result<Compiled, Box<RunError>> {
-    let loaded = load_job(session, system, job)?;
-    Ok(check_job(session, system, job, loaded))
+/// What the check of a program may use and fill.
+pub(crate) enum Knowledge<'k> {
+    /// The store of a session: it keeps the packages of a program with which nothing is wrong.
+    Store(&'k Session),
+    /// The imported packages of programs before it on this thread.
+    Library(&'k mut kcl_types::Library),
+    /// Nothing.
+    Nothing,
 }
 
-/// Checks a program that was loaded as a whole, and keeps its packages if nothing is wrong.
-pub(crate) fn check_job(
-    session: &Session,
+/// Checks a program that was loaded.
+pub(crate) fn check(
     system: &dyn System,
     job: &Job,
     loaded: Loaded,
+    knowledge: Knowledge<'_>,
 ) -> Compiled {
     let Loaded { program, mut diagnostics, known } = loaded;
     let is_clean = diagnostics.is_empty() && is_plain(job);
-    let options = kcl_types::CheckOptions { partial: job.options.partial };
-    diagnostics.extend(kcl_types::check_as(&program, &options));
+    let options = kcl_types::CheckOptions { partial: job.options.eval.partial };
+    let (found, session) = match knowledge {
+        Knowledge::Library(library) => (kcl_types::check_in(&program, &options, library), None),
+        Knowledge::Store(session) => (kcl_types::check_as(&program, &options), Some(session)),
+        Knowledge::Nothing => (kcl_types::check_as(&program, &options), None),
+    };
+    diagnostics.extend(found);
     drop_repeated(&mut diagnostics);
-    if is_clean && !diagnostics.iter().any(Diagnostic::is_error) {
+    if let Some(session) = session
+        && is_clean
+        && !diagnostics.iter().any(Diagnostic::is_error)
+    {
         session.store.keep(system, &program, &known);
     }
     Compiled { program, diagnostics }
@@ -64,8 +78,12 @@ pub(crate) fn check_job(
 /// packages holds for it and from it.
 pub(crate) fn is_plain(job: &Job) -> bool {
     let options = &job.options;
-    let is_changed = !options.overrides.is_empty() || options.partial || options.complete;
-    !is_changed && !options.provenance && !options.debug && options.limits == Limits::default()
+    // What is kept about where values come from changes no value; contests are not shared.
+    let tracking = Tracking::Entries;
+    options.overrides.is_empty()
+        && options.tracking() != Tracking::Contests
+        && EvalOptions { tracking, strict_range_check: false, ..options.eval }
+            == EvalOptions::default()
 }
 
 /// Loads a program without checking it.

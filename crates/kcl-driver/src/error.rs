@@ -1,6 +1,6 @@
 //! Why a run stopped.
 
-use base_diag::{Colour, Diagnostic, Severity, render_json, render_text};
+use base_diag::{Colour, Diagnostic, Findings, Severity, render_json, render_text};
 use kcl_hir::Program;
 use std::error::Error;
 use std::fmt;
@@ -39,6 +39,11 @@ impl RunError {
     pub(crate) fn new(diagnostics: Vec<Diagnostic>, program: Program) -> Box<Self> {
         let kind = FailureKind::User;
         Box::new(Self { kind, diagnostics, printed: String::new(), program })
+    }
+
+    /// The findings with the files that they point into.
+    pub fn into_findings(self) -> Findings {
+        Findings::new(self.diagnostics, &self.program)
     }
 
     /// The findings as text.

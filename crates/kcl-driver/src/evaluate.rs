@@ -1,20 +1,22 @@
 //! From a checked program to its output.
 
 use crate::argument;
-use crate::compile::{Compiled, check_job, drop_repeated};
+use crate::compile::{Compiled, Knowledge, check};
+use crate::documents::{Documents, documents};
 use crate::error::RunError;
 use crate::options::{Format, RunOptions};
 use crate::prepare::{Job, prepare};
 use crate::provenance::Provenance;
 use crate::reduced::{self, Reduced};
 use crate::session::Session;
+use crate::shared::Shared;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::{Settled, System};
 use base_text::FileSpan;
-use kcl_eval::{EvalError, Evaluated, LeafOptions};
+use kcl_eval::{Earlier, Evaluated, LeafOptions, Options as EvalOptions, Request, Tracking};
 use kcl_hir::{Loaded, Program};
-use kcl_value::plan::{self, PlanOptions};
+use kcl_value::output::{self, OutputOptions};
 use kcl_value::{Fault, Value, yaml};
 use std::path::PathBuf;
 
@@ -23,8 +25,10 @@ use std::path::PathBuf;
 pub struct RunOutput {
     /// What `print` wrote; it comes before the result.
     pub printed: String,
-    /// The result in the wanted form, without a line end.
+    /// The result in the requested form, without a line end.
     pub result: String,
+    /// The result as data, if [`Format::Data`] was requested.
+    pub documents: Option<Documents>,
     /// Where the leaves of the result come from, if asked for.
     pub provenance: Option<Provenance>,
     /// Where the settings want the result to go.
@@ -41,20 +45,7 @@ pub struct RunOutput {
 ///
 /// With everything that was found wrong, in the order in which it is to be shown.
 pub fn run(system: &(dyn System + Sync), options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
-    with_large_stack(|| run_here(system, options))
-}
-
-/// Runs a program like [`run`], on the stack of the caller.
-///
-/// For callers that run many programs on a thread with a large stack of its own; on a small
-/// one, deep programs overflow it.
-///
-/// # Errors
-///
-/// As [`run`].
-pub fn run_here(system: &dyn System, options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
-    let system = &Settled::new(system);
-    Session::single(system, options).run_here(system, options)
+    run_then(system, options, |outcome| outcome)
 }
 
 /// Runs a program like [`run`] and hands the outcome on while everything is still in place.
@@ -68,11 +59,12 @@ pub fn run_then<T: Send>(
 ) -> T {
     with_large_stack(|| {
         let system = &Settled::new(system);
-        run_job(&Session::single(system, options), system, options, &then)
+        run_alone(&Session::single(system, options), system, options, &then)
     })
 }
 
-pub(crate) fn run_job<T>(
+/// Runs a program that shares no values with others, from as little of its packages as it needs.
+pub(crate) fn run_alone<T>(
     session: &Session,
     system: &dyn System,
     options: &RunOptions,
@@ -91,43 +83,47 @@ pub(crate) fn run_job<T>(
         Ok(Reduced::Whole(loaded)) => *loaded,
         Err(error) => return then(Err(error)),
     };
-    match evaluate(session, system, &job, loaded) {
+    match check_and_evaluate(system, &job, loaded, Before::Session(session)) {
         Ok((program, evaluated)) => then(output(&job, program, &evaluated)),
         Err(error) => then(Err(error)),
     }
 }
 
-fn evaluate(
-    session: &Session,
+/// What came before a program.
+pub(crate) enum Before<'k> {
+    /// Nothing that it could use.
+    Nothing,
+    /// Other programs of a session.
+    Session(&'k Session),
+    /// Layers, whose values are merged with that of this one: what they know about origins.
+    Layers(&'k Session, kcl_eval::Provenance),
+    /// Programs on this thread with the same imported packages.
+    Shared(&'k mut Shared),
+}
+
+/// Checks a loaded program and evaluates it. The one way from a program to its value.
+pub(crate) fn check_and_evaluate(
     system: &dyn System,
     job: &Job,
     loaded: Loaded,
+    before: Before<'_>,
 ) -> Result<(Program, Evaluated), Box<RunError>> {
-    let Compiled { program, diagnostics } = check_job(session, system, job, loaded);
-    let program = without_errors(program, diagnostics)?;
-    let evaluated = kcl_eval::evaluate(&program, system, &eval_options(job));
-    succeeded(program, evaluated)
-}
-
-/// The program, if nothing is wrong with it.
-pub(crate) fn without_errors(
-    program: Program,
-    diagnostics: Vec<Diagnostic>,
-) -> Result<Program, Box<RunError>> {
-    let mut errors: Vec<Diagnostic> =
-        diagnostics.into_iter().filter(Diagnostic::is_error).collect();
-    if errors.is_empty() {
-        return Ok(program);
+    let (knowledge, earlier) = match before {
+        Before::Nothing => (Knowledge::Nothing, Earlier::Nothing),
+        Before::Session(session) => (Knowledge::Store(session), Earlier::Nothing),
+        Before::Layers(session, provenance) => {
+            (Knowledge::Store(session), Earlier::Programs(provenance))
+        }
+        Before::Shared(shared) => {
+            (Knowledge::Library(&mut shared.types), Earlier::Library(&mut shared.values))
+        }
+    };
+    let Compiled { program, diagnostics } = check(system, job, loaded, knowledge);
+    let errors: Vec<Diagnostic> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
+    if !errors.is_empty() {
+        return Err(RunError::new(errors, program));
     }
-    drop_repeated(&mut errors);
-    Err(RunError::new(errors, program))
-}
-
-pub(crate) fn succeeded(
-    program: Program,
-    evaluated: Result<Evaluated, Box<EvalError>>,
-) -> Result<(Program, Evaluated), Box<RunError>> {
-    match evaluated {
+    match kcl_eval::evaluate(&program, system, &request(job), earlier) {
         Ok(evaluated) => Ok((program, evaluated)),
         Err(error) => {
             let mut failure = RunError::new(vec![error.diagnostic], program);
@@ -143,12 +139,12 @@ pub(crate) fn output(
     evaluated: &Evaluated,
 ) -> Result<RunOutput, Box<RunError>> {
     match show(evaluated, job, &[&program]) {
-        Ok(Shown { result, provenance }) => {
+        Ok(Shown { result, documents, provenance }) => {
             // Lints have their own command; a run says only what concerns this run.
             let mut warnings = job.warnings.clone();
             warnings.extend_from_slice(&evaluated.warnings);
             let (printed, output) = (evaluated.printed.clone(), job.output.clone());
-            Ok(RunOutput { printed, result, provenance, output, warnings, program })
+            Ok(RunOutput { printed, result, documents, provenance, output, warnings, program })
         }
         Err(fault) => {
             let mut failure = RunError::new(vec![at_end(evaluated.end, &fault)], program);
@@ -159,99 +155,98 @@ pub(crate) fn output(
 }
 
 /// A value as its reader gets it.
+#[derive(Default)]
 pub(crate) struct Shown {
     pub(crate) result: String,
+    pub(crate) documents: Option<Documents>,
     pub(crate) provenance: Option<Provenance>,
 }
 
 /// Writes a value and says where it is from. The programs are those that were evaluated for
-/// it, in order.
+/// it, in order; the last one is the one that gave the value.
 pub(crate) fn show(
     evaluated: &Evaluated,
     job: &Job,
     programs: &[&Program],
 ) -> kcl_value::Result<Shown> {
-    let result = write(evaluated, job)?;
-    if !job.options.provenance {
-        return Ok(Shown { result, provenance: None });
+    let options = &job.options;
+    let mut shown = Shown::default();
+    match (options.format.unwrap_or_default(), programs.last()) {
+        (Format::Data, Some(program)) => {
+            let selectors = &options.selectors;
+            let documents = documents(evaluated, program, selectors, options.output)?;
+            shown.documents = Some(documents);
+        }
+        (format, _) => shown.result = write(evaluated, job, format)?,
     }
+    if options.provenance {
+        shown.provenance = Some(provenance(evaluated, job, programs));
+    }
+    Ok(shown)
+}
+
+fn provenance(evaluated: &Evaluated, job: &Job, programs: &[&Program]) -> Provenance {
+    let options = &job.options;
     let known = &evaluated.provenance;
-    let mut options = LeafOptions {
-        selectors: &job.options.selectors,
-        hide_none: job.options.disable_none,
-        show_hidden: job.options.show_hidden,
-        sort_keys: job.options.sort_keys,
-        type_path: job.options.include_schema_type_path,
-        follow_reads: job.options.follow_reads,
-    };
+    let follow_reads = options.tracking() == Tracking::Givers;
+    let (selectors, filter) = (&options.selectors[..], options.output.filter());
     let leaves = match &evaluated.stream {
         Some(stream) => {
-            if job.options.format.unwrap_or_default() == Format::Yaml {
+            let filter = match options.format.unwrap_or_default() {
                 // The text is shown as the program wrote it.
-                let follow_reads = options.follow_reads;
-                options = LeafOptions { show_hidden: true, follow_reads, ..LeafOptions::default() };
-            }
-            known.stream_leaves(programs, yaml::parse_stream(stream)?, &options)
+                Format::Yaml => stream.own_filter(),
+                _ => stream.filter(options.output),
+            };
+            known.stream_leaves(programs, stream, &LeafOptions { selectors, filter, follow_reads })
         }
-        None => known.leaves(programs, &evaluated.value, &options),
+        None => {
+            let options = LeafOptions { selectors, filter, follow_reads };
+            known.leaves(programs, &evaluated.value, &options)
+        }
     };
-    Ok(Shown { result, provenance: Some(Provenance::new(programs, leaves)) })
+    Provenance::new(programs, leaves)
 }
 
-pub(crate) fn eval_options(job: &Job) -> kcl_eval::Options {
+/// What the evaluation of a job is given.
+pub(crate) fn request(job: &Job) -> Request {
     let options = &job.options;
-    kcl_eval::Options {
+    Request {
         arguments: argument::values(&options.arguments),
-        strict_range_check: options.strict_range_check,
-        debug: options.debug,
-        partial: options.partial,
-        complete: options.complete,
-        provenance: options.provenance,
-        follow_reads: options.provenance && options.follow_reads,
-        show_hidden: options.show_hidden,
         work_dir: job.program_dir.clone(),
-        limits: options.limits,
+        show_hidden: options.output.show_hidden,
+        options: EvalOptions { tracking: options.tracking(), ..options.eval },
     }
 }
 
-fn write(evaluated: &Evaluated, job: &Job) -> kcl_value::Result<String> {
-    let options = &job.options;
-    let plan = PlanOptions {
-        sort_keys: options.sort_keys,
-        disable_none: options.disable_none,
-        show_hidden: options.show_hidden,
-        include_schema_type_path: options.include_schema_type_path,
-        separator: None,
-    };
-    let format = options.format.unwrap_or_default();
-    if let Some(stream) = &evaluated.stream {
-        return write_stream(stream, format, &plan);
+fn write(evaluated: &Evaluated, job: &Job, format: Format) -> kcl_value::Result<String> {
+    let options = job.options.output;
+    match &evaluated.stream {
+        Some(stream) if format == Format::Yaml => Ok(stream.to_yaml()),
+        Some(stream) => {
+            // What other forms show is what a reader of the text gets.
+            let documents = yaml::parse_stream(&stream.to_yaml())?;
+            let texts: kcl_value::Result<Vec<String>> =
+                documents.iter().map(|document| write_value(document, format, options)).collect();
+            Ok(texts?.join("\n"))
+        }
+        None => {
+            let value = output::select_all(&evaluated.value, &job.options.selectors, options)?;
+            write_value(&value, format, options)
+        }
     }
-    let value = plan::select_all(&evaluated.value, &options.selectors, &plan)?;
-    write_value(&value, format, &plan)
 }
 
-fn write_value(value: &Value, format: Format, plan: &PlanOptions) -> kcl_value::Result<String> {
+fn write_value(value: &Value, format: Format, options: OutputOptions) -> kcl_value::Result<String> {
     match format {
-        Format::Yaml => Ok(plan::to_yaml(value, plan)),
-        Format::Json => Ok(plan::to_json(value, plan)),
+        Format::Yaml => Ok(output::to_yaml(value, options)),
+        Format::Json => Ok(output::to_json(value, options)),
         Format::Toml => {
-            let mut text = plan::to_toml(value, plan)?;
+            let mut text = output::to_toml(value, options)?;
             text.truncate(text.trim_end_matches('\n').len());
             Ok(text)
         }
+        Format::Data => Ok(String::new()),
     }
-}
-
-/// The text that the program wrote itself, in the wanted form.
-fn write_stream(stream: &str, format: Format, plan: &PlanOptions) -> kcl_value::Result<String> {
-    if format == Format::Yaml {
-        return Ok(stream.to_owned());
-    }
-    let documents = yaml::parse_stream(stream)?;
-    let texts: kcl_value::Result<Vec<String>> =
-        documents.iter().map(|document| write_value(document, format, plan)).collect();
-    Ok(texts?.join("\n"))
 }
 
 /// A failure after the last statement.

@@ -1,30 +1,30 @@
 //! Partial programs that are evaluated once each and merged in any order.
 
-use crate::compile::{Compiled, compile_job, load_job};
+use crate::compile::load_job;
 use crate::error::RunError;
-use crate::evaluate::{RunOutput, Shown, at_end, eval_options, show};
+use crate::evaluate::{Before, RunOutput, Shown, at_end, check_and_evaluate, request, show};
 use crate::options::RunOptions;
 use crate::prepare::{Job, prepare};
 use crate::session::Session;
 use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
+use kcl_eval::{Options as EvalOptions, Tracking};
 use kcl_hir::{Input, Program};
 use kcl_value::Value;
 
-/// Evaluates layers and merges them in the given order (places in `layers`).
+/// Evaluates layers once and calls `work`, which can merge them as often as it likes.
 ///
 /// A layer is a program whose schema literals keep only what is written: names and types are
 /// checked, but there are no defaults, and neither required attributes nor `check` count.
 /// Entries meet by their operators: `:` merges (unequal values are a conflict), `=` replaces,
-/// `+=` appends, `= Undefined` removes. With [`RunOptions::complete`] in `options`, defaults,
-/// required attributes and checks come after the merge.
+/// `+=` appends, `= Undefined` removes.
 ///
-/// `options` says how the result is made and written; its inputs are not read.
+/// Values live on one thread with a large stack, so `work` runs there, too.
 ///
 /// ```
 /// use base_system::MemorySystem;
-/// use kcl_driver::{RunOptions, merge_layers};
+/// use kcl_driver::{RunOptions, with_layers};
 ///
 /// let system = MemorySystem::new()
 ///     .with_file("/m/kcl.mod", "")
@@ -32,31 +32,18 @@ use kcl_value::Value;
 ///     .with_file("/m/base.k", "import app\nshop: app.App {image = \"shop:1.0\"}\n")
 ///     .with_file("/m/prod.k", "import app\nshop: app.App {replicas = 6}\n");
 /// let layers = [RunOptions::files(["/m/base.k"]), RunOptions::files(["/m/prod.k"])];
-/// let merge = |order: &[usize], complete| {
-///     let options = RunOptions { complete, ..RunOptions::default() };
-///     merge_layers(&system, &layers, order, &options).expect("the layers go together").result
-/// };
-/// assert_eq!(merge(&[0], false), "shop:\n  image: shop:1.0");
-/// assert_eq!(merge(&[1, 0], false), "shop:\n  image: shop:1.0\n  replicas: 6");
-/// assert_eq!(merge(&[0], true), "shop:\n  image: shop:1.0\n  replicas: 1");
+/// with_layers(&system, &layers, |layers| {
+///     let merge = |order: &[usize], complete| {
+///         let mut options = RunOptions::default();
+///         options.eval.complete = complete;
+///         layers.merge(order, &options).expect("the layers go together").result
+///     };
+///     assert_eq!(merge(&[0], false), "shop:\n  image: shop:1.0");
+///     assert_eq!(merge(&[1, 0], false), "shop:\n  image: shop:1.0\n  replicas: 6");
+///     assert_eq!(merge(&[0], true), "shop:\n  image: shop:1.0\n  replicas: 1");
+/// })
+/// .expect("each layer is valid");
 /// ```
-///
-/// # Errors
-///
-/// As [`run`](crate::run), for each layer and for the merge.
-pub fn merge_layers(
-    system: &(dyn System + Sync),
-    layers: &[RunOptions],
-    order: &[usize],
-    options: &RunOptions,
-) -> Result<RunOutput, Box<RunError>> {
-    with_layers(system, layers, |layers| layers.merge(order, options))?
-}
-
-/// Evaluates layers once and calls `work`, which can merge them as often as it likes.
-///
-/// Values live on one thread with a large stack, so `work` runs there, too. See
-/// [`merge_layers`] for what a layer is.
 ///
 /// # Errors
 ///
@@ -98,8 +85,13 @@ impl<'s> Layers<'s> {
         let mut whole: Option<Job> = None;
         for layer in layers {
             // Contests inside a layer are cheap to note and may be asked for later.
-            let options =
-                RunOptions { partial: true, complete: false, provenance: true, ..layer.clone() };
+            let eval = EvalOptions {
+                partial: true,
+                complete: false,
+                tracking: Tracking::Contests,
+                ..layer.eval
+            };
+            let options = RunOptions { eval, ..layer.clone() };
             let job = prepare(system, &options)?;
             made.add(&job)?;
             add_inputs(&mut whole, job);
@@ -111,31 +103,20 @@ impl<'s> Layers<'s> {
     }
 
     fn add(&mut self, job: &Job) -> Result<(), Box<RunError>> {
-        let Compiled { program, diagnostics } = compile_job(&self.session, self.system, job)?;
-        let errors: Vec<_> = diagnostics.into_iter().filter(Diagnostic::is_error).collect();
-        if !errors.is_empty() {
-            return Err(RunError::new(errors, program));
-        }
-        let provenance = std::mem::take(&mut self.provenance);
-        let options = eval_options(job);
-        match kcl_eval::evaluate_after(&program, self.system, &options, provenance) {
-            Ok(evaluated) => {
-                self.provenance = evaluated.provenance;
-                self.printed.push_str(&evaluated.printed);
-                self.warnings.extend(job.warnings.iter().cloned());
-                self.values.push(evaluated.value);
-                self.programs.push(program);
-                Ok(())
-            }
-            Err(error) => {
-                let mut failure = RunError::new(vec![error.diagnostic], program);
-                failure.printed = error.printed;
-                Err(failure)
-            }
-        }
+        let loaded = load_job(&self.session, self.system, job)?;
+        let before = Before::Layers(&self.session, std::mem::take(&mut self.provenance));
+        let (program, evaluated) = check_and_evaluate(self.system, job, loaded, before)?;
+        self.provenance = evaluated.provenance;
+        self.printed.push_str(&evaluated.printed);
+        self.warnings.extend(job.warnings.iter().cloned());
+        self.values.push(evaluated.value);
+        self.programs.push(program);
+        Ok(())
     }
 
-    /// Merges layers in the given order and writes the result as `options` say.
+    /// Merges layers in the given order (places in the list of layers) and writes the result as
+    /// `options` say; their inputs are not read. With [`EvalOptions::complete`], defaults, required
+    /// attributes and checks come after the merge.
     ///
     /// Keys stand in the order of the layers as they were given, so layers that set different
     /// leaves give the same text in any order. An order may name some of the layers only.
@@ -146,10 +127,12 @@ impl<'s> Layers<'s> {
     pub fn merge(&self, order: &[usize], options: &RunOptions) -> Result<RunOutput, Box<RunError>> {
         let bare = RunOptions { ignore_default_settings: true, ..options.clone() };
         let job = prepare(self.system, &bare)?;
+        let mut request = request(&job);
+        request.options.partial = true;
         let evaluated = kcl_eval::combine(
             &self.whole,
             self.system,
-            &kcl_eval::Options { partial: true, ..eval_options(&job) },
+            &request,
             self.provenance.clone(),
             &self.values,
             order,
@@ -158,15 +141,16 @@ impl<'s> Layers<'s> {
             evaluated.map_err(|error| RunError::new(vec![error.diagnostic], self.whole.clone()))?;
         let mut programs: Vec<&Program> = self.programs.iter().collect();
         programs.push(&self.whole);
-        let Shown { result, provenance } = show(&evaluated, &job, &programs).map_err(|fault| {
-            RunError::new(vec![at_end(evaluated.end, &fault)], self.whole.clone())
-        })?;
+        let Shown { result, documents, provenance } =
+            show(&evaluated, &job, &programs).map_err(|fault| {
+                RunError::new(vec![at_end(evaluated.end, &fault)], self.whole.clone())
+            })?;
         let mut warnings = self.warnings.clone();
         warnings.extend(evaluated.warnings);
         let mut printed = self.printed.clone();
         printed.push_str(&evaluated.printed);
         let (output, program) = (job.output, self.whole.clone());
-        Ok(RunOutput { printed, result, provenance, output, warnings, program })
+        Ok(RunOutput { printed, result, documents, provenance, output, warnings, program })
     }
 }
 

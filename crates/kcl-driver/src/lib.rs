@@ -1,10 +1,16 @@
 //! THE way to compile and run programs; every shell (command line, server, editor) calls
 //! only this.
 //!
-//! API boundary. [`run`] takes [`RunOptions`], loads settings and files through a
-//! [`System`](base_system::System), checks and evaluates the program and gives its output;
-//! [`compile`] stops before evaluation. Both work on a thread with a large stack, so deep
-//! programs are safe from any caller.
+//! API boundary. All entry points take [`RunOptions`] and read settings and files through a
+//! [`System`](base_system::System):
+//!
+//! - [`run`]: one program to its output, as text or as data; [`run_then`] for a process that ends
+//!   with it, [`compile`] for the check alone.
+//! - [`Runner`]: one program after the other, on a thread of a [`Pool`].
+//! - [`run_batch`]: many stacks to files, and only those that changed.
+//! - [`with_layers`]: partial programs, merged in any order.
+//!
+//! All work on large stacks, so deep programs are safe from any caller.
 //!
 //! ```
 //! use base_system::MemorySystem;
@@ -20,10 +26,13 @@
 mod argument;
 mod batch;
 mod compile;
+mod documents;
 mod error;
 mod evaluate;
 mod layers;
 mod options;
+mod places;
+mod pool;
 mod prepare;
 mod provenance;
 mod reduced;
@@ -31,19 +40,25 @@ mod session;
 mod settings;
 mod shared;
 mod stack;
+mod stack_folder;
 
 pub use argument::{ArgumentError, parse_argument};
 pub use batch::{
-    BatchError, BatchOptions, BatchReport, BatchScope, ListError, Runner, Stack, StackOutcome,
-    StackState, find_stacks, read_list, run_batch,
+    BatchError, BatchOptions, BatchReport, BatchScope, ListError, Runner, Sharing, Stack,
+    StackOutcome, StackState, read_list, run_batch,
 };
 pub use compile::{Compiled, compile};
+pub use documents::Documents;
 pub use error::{FailureKind, RunError};
-pub use evaluate::{RunOutput, run, run_here, run_then};
-pub use kcl_eval::Limits;
+pub use evaluate::{RunOutput, run, run_then};
+pub use kcl_eval::{Limits, Options as EvalOptions, Tracking};
 pub use kcl_hir::Input;
-pub use layers::{Layers, merge_layers, with_layers};
+pub use kcl_value::output::OutputOptions;
+pub use layers::{Layers, with_layers};
 pub use options::{Format, RunOptions};
+pub use places::{LeafPlace, PathStep, Places};
+pub use pool::Pool;
 pub use provenance::{Leaf, Origin, PROVENANCE_VERSION, Place, Provenance, Step};
 pub use session::Session;
 pub use settings::{Settings, SettingsError};
+pub use stack_folder::{FindError, StackFolder, find_stacks};

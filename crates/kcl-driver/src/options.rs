@@ -1,7 +1,8 @@
 //! What a run is asked for.
 
-use kcl_eval::Limits;
+use kcl_eval::{Options as EvalOptions, Tracking};
 use kcl_hir::Input;
+use kcl_value::output::OutputOptions;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -26,31 +27,15 @@ pub struct RunOptions {
     pub packages: Vec<(String, PathBuf)>,
     /// The form of the output; YAML if not given.
     pub format: Option<Format>,
-    /// Whether `None` is left out.
-    pub disable_none: bool,
-    /// Whether keys are sorted.
-    pub sort_keys: bool,
-    /// Whether private names are shown.
-    pub show_hidden: bool,
-    /// Whether schema instances carry the name of their schema.
-    pub include_schema_type_path: bool,
-    /// Whether integers have 32 bits.
-    pub strict_range_check: bool,
-    /// Whether failures carry a call trace.
-    pub debug: bool,
-    /// Whether schema literals keep only what is written: their names and types are checked,
-    /// but there are no defaults, and neither required attributes nor `check` count.
-    pub partial: bool,
-    /// Whether partial instances get their defaults and are checked at the end, when all
-    /// entries are merged.
-    pub complete: bool,
-    /// Whether the output knows where its leaves come from.
+    /// What of the result is written, and how.
+    pub output: OutputOptions,
+    /// How the program is evaluated.
+    pub eval: EvalOptions,
+    /// Whether the output says where its leaves come from, as a list of leaves. What counts is
+    /// said by [`EvalOptions::tracking`]: with [`Tracking::Givers`], a leaf that an expression only
+    /// passes on (`image = server.image`) is from what gave it; otherwise it is from that
+    /// expression, and what it replaced is known, too.
     pub provenance: bool,
-    /// Whether a leaf that an expression only passes on (`image = server.image`) is from what
-    /// gave it, in the place of that expression.
-    pub follow_reads: bool,
-    /// Bounds of the evaluation.
-    pub limits: Limits,
     /// Whether what earlier runs found out about packages is taken from disk, and kept there
     /// for later ones. The environment can forbid it: `KCL_CACHE=off`.
     pub use_cache: bool,
@@ -60,6 +45,15 @@ impl RunOptions {
     /// Makes options that run some files.
     pub fn files<P: Into<String>>(paths: impl IntoIterator<Item = P>) -> Self {
         Self { inputs: paths.into_iter().map(Input::path).collect(), ..Self::default() }
+    }
+
+    /// What is kept about where values come from: contests unless something else was asked for,
+    /// if the output is to say it.
+    pub(crate) fn tracking(&self) -> Tracking {
+        match self.eval.tracking {
+            Tracking::Entries if self.provenance => Tracking::Contests,
+            tracking => tracking,
+        }
     }
 }
 
@@ -73,6 +67,9 @@ pub enum Format {
     Json,
     /// TOML.
     Toml,
+    /// Data for a program: [`RunOutput::documents`](crate::RunOutput::documents) in the place of
+    /// text.
+    Data,
 }
 
 impl FromStr for Format {

@@ -127,12 +127,13 @@ impl Job {
         if let (None, Some(format)) = (options.format, settings.format) {
             options.format = Some(format.parse().map_err(RunError::plain)?);
         }
-        options.strict_range_check |= settings.strict_range_check.unwrap_or(false);
-        options.disable_none |= settings.disable_none.unwrap_or(false);
-        options.debug |= settings.debug.unwrap_or(false);
-        options.sort_keys |= settings.sort_keys.unwrap_or(false);
-        options.show_hidden |= settings.show_hidden.unwrap_or(false);
-        options.include_schema_type_path |= settings.include_schema_type_path.unwrap_or(false);
+        options.eval.strict_range_check |= settings.strict_range_check.unwrap_or(false);
+        options.output.disable_none |= settings.disable_none.unwrap_or(false);
+        options.eval.debug |= settings.debug.unwrap_or(false);
+        options.output.sort_keys |= settings.sort_keys.unwrap_or(false);
+        options.output.show_hidden |= settings.show_hidden.unwrap_or(false);
+        options.output.include_schema_type_path |=
+            settings.include_schema_type_path.unwrap_or(false);
         options.arguments.splice(0..0, settings.options);
         Ok(())
     }
@@ -185,8 +186,8 @@ impl Job {
         self.options.inputs = entries.iter().map(Input::path).collect();
         self.base = root.to_path_buf();
         let options = &mut self.options;
-        options.disable_none |= profile.disable_none.unwrap_or(false);
-        options.sort_keys |= profile.sort_keys.unwrap_or(false);
+        options.output.disable_none |= profile.disable_none.unwrap_or(false);
+        options.output.sort_keys |= profile.sort_keys.unwrap_or(false);
         if options.overrides.is_empty() {
             options.overrides.clone_from(&profile.overrides);
         }

@@ -1,9 +1,8 @@
 //! Where the leaves of an output come from, as data and as JSON.
 
-use base_text::{FileId, FileSpan, LineCol};
+use base_text::{FileId, FileSpan, LineCol, push_json_string};
 use kcl_eval::Source;
 use kcl_hir::Program;
-use kcl_value::{Value, json};
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -96,7 +95,7 @@ impl Provenance {
                     out.push_str(", ");
                 }
                 match step {
-                    Step::Key(key) => push_text(&mut out, key),
+                    Step::Key(key) => push_json_string(&mut out, key),
                     Step::Index(index) => push_number(&mut out, *index as u64),
                 }
             }
@@ -133,11 +132,11 @@ impl Origin {
             }
             Self::Override { spec } => {
                 out.push_str("{\"kind\": \"override\", \"spec\": ");
-                push_text(out, spec);
+                push_json_string(out, spec);
             }
             Self::Option { name, place } => {
                 out.push_str("{\"kind\": \"option\", \"name\": ");
-                push_text(out, name);
+                push_json_string(out, name);
                 place.push_json(out);
             }
             Self::Builtin => out.push_str("{\"kind\": \"builtin\""),
@@ -149,7 +148,7 @@ impl Origin {
 impl Place {
     fn push_json(&self, out: &mut String) {
         out.push_str(", \"file\": ");
-        push_text(out, &self.file);
+        push_json_string(out, &self.file);
         let Self { line, column, end_line, end_column, .. } = self;
         for (key, number) in
             [("line", line), ("column", column), ("end_line", end_line), ("end_column", end_column)]
@@ -160,10 +159,6 @@ impl Place {
             push_number(out, u64::from(*number));
         }
     }
-}
-
-fn push_text(out: &mut String, text: &str) {
-    out.push_str(&json::write(&Value::str(text)));
 }
 
 fn push_number(out: &mut String, number: u64) {

@@ -7,10 +7,9 @@
 
 use crate::compile::{is_plain, load_as};
 use crate::error::RunError;
-use crate::evaluate::{RunOutput, eval_options, output};
+use crate::evaluate::{Before, RunOutput, check_and_evaluate, output};
 use crate::prepare::Job;
 use crate::session::Session;
-use base_diag::Diagnostic;
 use base_system::{ReadOnly, System};
 use kcl_eval::Evaluated;
 use kcl_hir::Loaded;
@@ -44,14 +43,11 @@ fn attempt(
     session: &Session,
     system: &dyn System,
     job: &Job,
-    loaded: Loaded,
+    mut loaded: Loaded,
 ) -> Option<(RunOutput, Evaluated)> {
-    let Loaded { program, known, .. } = loaded;
-    if kcl_types::check(&program).iter().any(Diagnostic::is_error) {
-        return None;
-    }
+    let known = std::mem::take(&mut loaded.known);
     let read_only = ReadOnly::new(system);
-    let evaluated = kcl_eval::evaluate(&program, &read_only, &eval_options(job)).ok()?;
+    let (program, evaluated) = check_and_evaluate(&read_only, job, loaded, Before::Nothing).ok()?;
     if read_only.was_refused() || !evaluated.warnings.is_empty() {
         return None;
     }

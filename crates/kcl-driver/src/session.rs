@@ -1,10 +1,6 @@
 //! Many programs in one process.
 
-use crate::compile::{Compiled, compile_job};
-use crate::error::RunError;
-use crate::evaluate::{RunOutput, run_job};
 use crate::options::RunOptions;
-use crate::prepare::prepare;
 use base_cache::Cache;
 use base_system::System;
 use kcl_hir::PackageStore;
@@ -20,7 +16,7 @@ const BUILD: &str = env!("KCL_BUILD");
 ///
 /// ```
 /// use base_system::MemorySystem;
-/// use kcl_driver::{RunOptions, Session};
+/// use kcl_driver::{RunOptions, Runner, Session, Sharing};
 ///
 /// let system = MemorySystem::new()
 ///     .with_file("/m/kcl.mod", "")
@@ -28,7 +24,11 @@ const BUILD: &str = env!("KCL_BUILD");
 ///     .with_file("/m/a.k", "import app\na = app.App {image = \"a:1\"}\n")
 ///     .with_file("/m/b.k", "import app\nb = app.App {image = \"b:1\"}\n");
 /// let session = Session::new();
-/// let run = |file: &str| session.run_here(&system, &RunOptions::files([file])).unwrap().result;
+/// let mut runner = Runner::new(&session, &system, Sharing::Evaluated);
+/// let mut run = |file: &str| {
+///     let result = runner.run(&RunOptions::files([file]), |output| output.result.clone());
+///     result.expect("the program is valid")
+/// };
 /// assert_eq!(run("/m/a.k"), "a:\n  image: a:1");
 /// assert_eq!(run("/m/b.k"), "b:\n  image: b:1");
 /// ```
@@ -59,33 +59,6 @@ impl Session {
     pub(crate) fn single(system: &dyn System, options: &RunOptions) -> Self {
         let cache = if options.use_cache { disk_cache(system) } else { None };
         Self { store: PackageStore::default().with_cache(system, cache) }
-    }
-
-    /// Runs a program like [`run_here`](crate::run_here), on the stack of the caller.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](crate::run).
-    pub fn run_here(
-        &self,
-        system: &dyn System,
-        options: &RunOptions,
-    ) -> Result<RunOutput, Box<RunError>> {
-        run_job(self, system, options, |outcome| outcome)
-    }
-
-    /// Loads and checks a program like [`compile`](crate::compile), on the stack of the caller.
-    ///
-    /// # Errors
-    ///
-    /// As [`compile`](crate::compile).
-    pub fn compile_here(
-        &self,
-        system: &dyn System,
-        options: &RunOptions,
-    ) -> Result<Compiled, Box<RunError>> {
-        let job = prepare(system, options)?;
-        compile_job(self, system, &job)
     }
 }
 

@@ -1,7 +1,9 @@
 //! Imported packages that programs on one thread share, checked and evaluated.
 
 use crate::options::RunOptions;
+use kcl_eval::Options as EvalOptions;
 use kcl_hir::{Assembly, AssemblyKey, Program};
+use kcl_value::output::OutputOptions;
 
 /// How many different sets of packages are kept.
 const N_KEPT: usize = 16;
@@ -27,27 +29,18 @@ pub(crate) struct Shared {
     pub(crate) values: kcl_eval::Library,
 }
 
-/// The options that change what packages evaluate to.
+/// What changes what packages evaluate to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct EvalKey {
     arguments: Vec<(String, String)>,
-    flags: [bool; 7],
+    eval: EvalOptions,
+    output: OutputOptions,
 }
 
 impl EvalKey {
     fn new(options: &RunOptions) -> Self {
-        Self {
-            arguments: options.arguments.clone(),
-            flags: [
-                options.partial,
-                options.complete,
-                options.provenance,
-                options.follow_reads,
-                options.strict_range_check,
-                options.debug,
-                options.show_hidden,
-            ],
-        }
+        let eval = EvalOptions { tracking: options.tracking(), ..options.eval };
+        Self { arguments: options.arguments.clone(), eval, output: options.output }
     }
 }
 

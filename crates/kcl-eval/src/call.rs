@@ -260,12 +260,6 @@ impl<'p> Evaluator<'p> {
     ) -> Eval<Value> {
         self.pending = None;
         let result = (function.run)(self, args);
-        if let Some((written @ Value::Undefined, _)) = &mut self.provenance.stream {
-            // The function wrote the output of the program: its first argument.
-            let named = || args.named.iter().find(|(name, _)| name.as_str() == "values");
-            let values = args.positional.first().or_else(|| named().map(|(_, value)| value));
-            *written = values.cloned().unwrap_or(Value::None);
-        }
         match result {
             Ok(value) => {
                 self.charge_value(&value)?;
@@ -329,7 +323,7 @@ impl<'p> Evaluator<'p> {
         closure: &Closure,
         args: &'p [ExprId],
     ) -> Eval<Value> {
-        if args.len() > closure.info.n_params as usize || self.options.follow_reads {
+        if args.len() > closure.info.n_params as usize || self.options.follows_reads() {
             return self.call_with_care(func, closure, args);
         }
         let base = self.stack.len();

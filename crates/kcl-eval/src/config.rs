@@ -396,7 +396,7 @@ impl<T> Buckets<T> {
         let bucket = self.buckets.entry(name).or_default();
         let mut beaten = Origin(0);
         if name.is_some() && op == ConfigOp::Override {
-            if evaluator.options.provenance {
+            if evaluator.options.keeps_contests() {
                 for (_, origin, earlier) in bucket.iter() {
                     let origin = evaluator.outvote(*earlier, *origin);
                     beaten = evaluator.outvote(beaten, origin);

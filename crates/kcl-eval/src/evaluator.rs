@@ -11,12 +11,13 @@ use crate::ordered::{Deciding, OrderedRuns, OrderedStmts, Outermost};
 use crate::provenance::Provenance;
 use crate::runtime_type::RuntimeType;
 use crate::typing::CheckedLists;
-use crate::{Evaluated, Options};
+use crate::{Earlier, Evaluated, Options, Request, Tracking};
 use base_diag::{Diagnostic, Severity};
 use base_system::System;
 use base_text::{FileId, FileSpan, Name, Span};
 use kcl_hir::{PackageId, Program};
 use kcl_syntax::ast::{ExprId, Module, Schema, Stmt, StmtId};
+use kcl_value::output::Stream;
 use kcl_value::{CallArgs, Origin, SchemaInfo, Str, Value};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -24,25 +25,35 @@ use std::rc::Rc;
 use std::sync::LazyLock;
 
 /// Evaluates a program.
+///
+/// # Errors
+///
+/// With the first failure.
 pub fn evaluate(
     program: &Program,
     system: &dyn System,
-    options: &Options,
+    request: &Request,
+    earlier: Earlier<'_>,
 ) -> Result<Evaluated, Box<EvalError>> {
-    evaluate_after(program, system, options, Provenance::default())
-}
-
-/// Evaluates a program whose value is to be merged with those of others: takes what they
-/// know about origins, and gives it back with what this program adds.
-pub fn evaluate_after(
-    program: &Program,
-    system: &dyn System,
-    options: &Options,
-    provenance: Provenance,
-) -> Result<Evaluated, Box<EvalError>> {
-    let mut evaluator = Evaluator::new(program, system, options, provenance);
+    let (mut provenance, mut parts, mut kept) = (Provenance::default(), Parts::default(), None);
+    match earlier {
+        Earlier::Programs(known) => provenance = known,
+        // Contests are those of one evaluation.
+        Earlier::Library(library) if request.options.tracking != Tracking::Contests => {
+            parts = library.take();
+            kept = Some(library);
+        }
+        Earlier::Nothing | Earlier::Library(_) => {}
+    }
+    let mut evaluator = Evaluator::with_library(program, system, request, provenance, parts);
     match evaluator.run() {
-        Ok(value) => Ok(evaluator.into_evaluated(value)),
+        Ok(value) => {
+            let end = evaluator.end();
+            if let Some(library) = kept {
+                library.fill(&mut evaluator);
+            }
+            Ok(Evaluated { end, ..evaluator.into_evaluated(value) })
+        }
         Err(failure) => Err(evaluator.into_error(&failure)),
     }
 }
@@ -120,7 +131,9 @@ pub(crate) struct PackageState {
 pub(crate) struct Evaluator<'p> {
     pub(crate) program: &'p Program,
     pub(crate) system: &'p dyn System,
-    pub(crate) options: &'p Options,
+    pub(crate) request: &'p Request,
+    /// The options of the request.
+    pub(crate) options: Options,
     pub(crate) files: Vec<FileState>,
     pub(crate) packages: Vec<PackageState>,
     pub(crate) schemas: Vec<SchemaDecl<'p>>,
@@ -167,7 +180,7 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) used_system: Cell<bool>,
     /// Whether imported packages did nothing that must happen again for another program.
     pub(crate) imports_are_pure: bool,
-    pub(crate) stream: Option<String>,
+    pub(crate) stream: Option<Stream>,
     /// The call of a built-in that was begun last; kept for provenance only.
     pub(crate) call_at: Origin,
     /// The arguments of running lambdas whose givers are known.
@@ -187,21 +200,22 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn new(
         program: &'p Program,
         system: &'p dyn System,
-        options: &'p Options,
+        request: &'p Request,
         provenance: Provenance,
     ) -> Self {
-        Self::with_library(program, system, options, provenance, Parts::default())
+        Self::with_library(program, system, request, provenance, Parts::default())
     }
 
     /// Makes an evaluator that knows imported packages already.
     pub(crate) fn with_library(
         program: &'p Program,
         system: &'p dyn System,
-        options: &'p Options,
+        request: &'p Request,
         mut provenance: Provenance,
         library: Parts,
     ) -> Self {
-        let bases = provenance.add_program(program, options);
+        let options = request.options;
+        let bases = provenance.add_program(program, &request.arguments);
         let mut files = Vec::with_capacity(program.files.len());
         for (file, origin_base) in program.files.iter().zip(bases) {
             let n_exprs = file.module.exprs.len() as u32;
@@ -226,6 +240,7 @@ impl<'p> Evaluator<'p> {
         let mut evaluator = Self {
             program,
             system,
+            request,
             options,
             files,
             packages: program.packages.iter().map(|_| PackageState::default()).collect(),

@@ -240,7 +240,8 @@ impl<'p> Evaluator<'p> {
             Expr::Binary { op: first_op, left: first, right: second }
                 if !matches!(first_op, BinOp::And | BinOp::Or | BinOp::As) =>
             {
-                if self.options.provenance || matches!(module[*first].kind, Expr::Binary { .. }) {
+                if self.options.tracks_items() || matches!(module[*first].kind, Expr::Binary { .. })
+                {
                     return self.eval_chain(op, left, right);
                 }
                 let a = self.eval(*first)?;
@@ -256,7 +257,7 @@ impl<'p> Evaluator<'p> {
     /// Applies an operator to the values of two expressions.
     fn operate(&mut self, op: BinOp, a: (Value, ExprId), b: (Value, ExprId)) -> Eval<Value> {
         let ((mut a, left), (mut b, right)) = (a, b);
-        if self.options.provenance {
+        if self.options.tracks_items() {
             a = self.stamped(a, self.origin(left));
             b = self.stamped(b, self.origin(right));
         }
@@ -451,7 +452,7 @@ impl<'p> Evaluator<'p> {
                 continue;
             }
             list.items.push(self.eval(item)?);
-            if self.options.provenance {
+            if self.options.tracks_items() {
                 self.push_origin(list, item);
             }
         }
@@ -464,7 +465,7 @@ impl<'p> Evaluator<'p> {
         match value {
             Value::List(items) => {
                 list.items.extend(items.items.iter().cloned());
-                if self.options.provenance {
+                if self.options.tracks_items() {
                     list.origins.extend(items.origins.iter().copied());
                 }
             }
@@ -480,7 +481,7 @@ impl<'p> Evaluator<'p> {
                 )));
             }
         }
-        if self.options.provenance {
+        if self.options.tracks_items() {
             let origin = self.origin(from);
             list.origins.resize(list.items.len(), origin);
         }

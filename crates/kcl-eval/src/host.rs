@@ -6,6 +6,7 @@ use crate::lazy::Backtrack;
 use base_system::System;
 use kcl_hir::PackageId;
 use kcl_std::Host;
+use kcl_value::output::Stream;
 use kcl_value::{CallArgs, Fault, Result, Value};
 use std::path::Path;
 
@@ -66,7 +67,7 @@ impl Host for Evaluator<'_> {
 
     fn work_dir(&self) -> &Path {
         self.used_system.set(true);
-        &self.options.work_dir
+        &self.request.work_dir
     }
 
     fn current_file(&self) -> &str {
@@ -74,7 +75,7 @@ impl Host for Evaluator<'_> {
     }
 
     fn option(&self, key: &str) -> Option<Value> {
-        let found = self.options.arguments.iter().rev().find(|(name, _)| name == key);
+        let found = self.request.arguments.iter().rev().find(|(name, _)| name == key);
         found.map(|(_, value)| value.clone())
     }
 
@@ -82,11 +83,9 @@ impl Host for Evaluator<'_> {
         self.printed.push_str(text);
     }
 
-    fn set_stream(&mut self, yaml: String) {
-        self.stream = Some(yaml);
-        if self.options.provenance {
-            self.provenance.stream = Some((Value::Undefined, self.call_at));
-        }
+    fn set_stream(&mut self, stream: Stream) {
+        self.stream = Some(stream);
+        self.provenance.stream_at = self.call_at;
     }
 
     fn call(&mut self, func: &Value, args: CallArgs) -> Result<Value> {

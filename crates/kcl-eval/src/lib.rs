@@ -33,8 +33,8 @@ mod typing;
 mod union;
 
 pub use error::EvalError;
-pub use evaluator::{evaluate, evaluate_after};
-pub use library::{Library, evaluate_in};
-pub use options::{Evaluated, Limits, Options};
+pub use evaluator::evaluate;
+pub use library::Library;
+pub use options::{Earlier, Evaluated, Limits, Options, Request, Tracking};
 pub use partial::combine;
-pub use provenance::{Leaf, LeafOptions, Provenance, Source, Step};
+pub use provenance::{Giver, Leaf, LeafOptions, Provenance, Source, Step};

@@ -1,12 +1,9 @@
 //! What is known of imported packages, kept from one program to the next.
 
 use crate::call::ParamTypes;
-use crate::error::EvalError;
 use crate::evaluator::{Evaluator, FileState, PackageState, SchemaDecl};
 use crate::layout::{Layout, Links, SchemaId};
-use crate::provenance::Provenance;
-use crate::{Evaluated, Options};
-use base_system::System;
+use crate::provenance::Contests;
 use base_text::{FileId, Name};
 use kcl_hir::{PackageId, Program};
 use kcl_syntax::ast::{Stmt, StmtId};
@@ -14,22 +11,27 @@ use kcl_value::{SchemaInfo, Str};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
+/// How many reads a library keeps: those of main packages gather there, too.
+const MAX_READS: usize = 1 << 20;
+
 /// The packages that evaluations of programs with the same imports share: their globals are
 /// evaluated, names are resolved and layouts made once. Starts empty; the first program fills
 /// it.
 #[derive(Default)]
 pub struct Library {
-    known: Option<Known>,
+    known: Option<KnownPackages>,
 }
 
 /// What an evaluator knows beside the main package.
-struct Known {
+struct KnownPackages {
     n_main_files: usize,
     files: Vec<FileState>,
     packages: Vec<PackageState>,
     schemas: Vec<KnownSchema>,
     schema_ids: FxHashMap<(PackageId, Name), SchemaId>,
     strings: FxHashMap<Name, Str>,
+    /// The reads that values of the packages may refer to.
+    reads: Rc<Contests>,
 }
 
 struct KnownSchema {
@@ -43,50 +45,25 @@ struct KnownSchema {
     param_types: Rc<ParamTypes>,
 }
 
-/// Evaluates a program like [`evaluate`](crate::evaluate): what `library` knows of imported
-/// packages is not done again. All programs that use one library must have the same imported
-/// packages, under the same numbers, and be evaluated with the same options.
-///
-/// A program that fails leaves the library empty, and so does one whose packages print or ask
-/// for anything outside: that must happen again for the next one.
-///
-/// # Errors
-///
-/// As [`evaluate`](crate::evaluate).
-pub fn evaluate_in(
-    program: &Program,
-    system: &dyn System,
-    options: &Options,
-    library: &mut Library,
-) -> Result<Evaluated, Box<EvalError>> {
-    let known = if options.provenance { None } else { library.known.take() };
-    let mut evaluator = Evaluator::with_library(
-        program,
-        system,
-        options,
-        Provenance::default(),
-        known_parts(known),
-    );
-    match evaluator.run() {
-        Ok(value) => {
-            let end = evaluator.end();
-            if !options.provenance && evaluator.imports_are_pure {
-                library.known = Some(take_known(&mut evaluator));
-            }
-            Ok(Evaluated { end, ..evaluator.into_evaluated(value) })
+impl Library {
+    /// Gives away what is known.
+    pub(crate) fn take(&mut self) -> Parts {
+        Parts { known: self.known.take() }
+    }
+
+    /// Keeps what an evaluator that has finished knows of imported packages.
+    pub(crate) fn fill(&mut self, evaluator: &mut Evaluator<'_>) {
+        let is_small = evaluator.provenance.contests.len() <= MAX_READS;
+        if is_small && evaluator.imports_are_pure {
+            self.known = Some(take_known(evaluator));
         }
-        Err(failure) => Err(evaluator.into_error(&failure)),
     }
 }
 
 /// What is taken over into an evaluator.
 #[derive(Default)]
 pub(crate) struct Parts {
-    known: Option<Known>,
-}
-
-fn known_parts(known: Option<Known>) -> Parts {
-    Parts { known }
+    known: Option<KnownPackages>,
 }
 
 impl<'p> Evaluator<'p> {
@@ -104,6 +81,7 @@ impl<'p> Evaluator<'p> {
         self.packages.extend(known.packages);
         self.schema_ids = known.schema_ids;
         self.strings = known.strings;
+        self.provenance.contests = known.reads;
         let program: &'p Program = self.program;
         for schema in known.schemas {
             let module = &program.file(schema.file).module;
@@ -135,7 +113,7 @@ impl<'p> Evaluator<'p> {
 }
 
 /// Takes what is known beside the main package out of an evaluator that has finished.
-fn take_known(evaluator: &mut Evaluator<'_>) -> Known {
+fn take_known(evaluator: &mut Evaluator<'_>) -> KnownPackages {
     let program = evaluator.program;
     let n_main_files = program.main_package().map_or(0, |package| package.files.len());
     let mut schema_ids = std::mem::take(&mut evaluator.schema_ids);
@@ -154,7 +132,7 @@ fn take_known(evaluator: &mut Evaluator<'_>) -> Known {
         links: schema.links.clone(),
         param_types: schema.param_types.clone(),
     });
-    Known {
+    KnownPackages {
         n_main_files,
         schemas: schemas.collect(),
         // The places of main files are still needed.
@@ -162,5 +140,6 @@ fn take_known(evaluator: &mut Evaluator<'_>) -> Known {
         packages: evaluator.packages.drain(1..).collect(),
         schema_ids,
         strings: std::mem::take(&mut evaluator.strings),
+        reads: Rc::clone(&evaluator.provenance.contests),
     }
 }

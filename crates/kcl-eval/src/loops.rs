@@ -193,7 +193,7 @@ impl<'p> Evaluator<'p> {
             (Body::Item(elt), Collected::List(list)) => {
                 let value = self.eval(elt)?;
                 list.items.push(value);
-                if self.options.provenance {
+                if self.options.tracks_items() {
                     self.push_origin(list, elt);
                 }
                 self.charge(size_of::<Value>())

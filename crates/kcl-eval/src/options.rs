@@ -3,6 +3,7 @@
 use base_diag::Diagnostic;
 use base_text::FileSpan;
 use kcl_value::Value;
+use kcl_value::output::Stream;
 use std::path::PathBuf;
 
 /// Bounds that keep any program finite.
@@ -22,29 +23,86 @@ impl Default for Limits {
     }
 }
 
-/// How to evaluate.
+/// What an evaluation keeps about where values come from. The expression that set an entry or an
+/// attribute is always known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tracking {
+    /// Nothing more.
+    #[default]
+    Entries,
+    /// Also what set each item of a list, and what gave a value that an expression only reads and
+    /// passes on (`image = server.image`).
+    Givers,
+    /// Also what set each item of a list, and the candidates that each value replaced.
+    Contests,
+}
+
+/// What an evaluation is given beside the program.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct Request {
     /// The top-level arguments (`-D key=value`).
     pub arguments: Vec<(String, Value)>,
+    /// The working folder.
+    pub work_dir: PathBuf,
+    /// Whether private names are kept in the result.
+    pub show_hidden: bool,
+    /// How to evaluate.
+    pub options: Options,
+}
+
+/// How to evaluate. Shells, driver and evaluator use this one type, and it is compared as a whole
+/// where evaluated packages are shared: a new choice needs a field here and the code that obeys
+/// it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
     /// Whether integers have 32 bits.
     pub strict_range_check: bool,
     /// Whether failures carry a call trace.
     pub debug: bool,
-    /// Whether schema literals keep only what is written.
+    /// Whether schema literals keep only what is written: their names and types are checked, but
+    /// there are no defaults, and neither required attributes nor `check` count.
     pub partial: bool,
-    /// Whether partial instances are completed once the whole program is evaluated.
+    /// Whether partial instances get their defaults and are checked at the end, when all entries
+    /// are merged.
     pub complete: bool,
-    /// Whether the candidates that a leaf beat are kept.
-    pub provenance: bool,
-    /// With provenance: whether it is kept what gave a value that an expression only reads.
-    pub follow_reads: bool,
-    /// Whether private names are kept in the result.
-    pub show_hidden: bool,
-    /// The working folder.
-    pub work_dir: PathBuf,
+    /// What is kept about where values come from.
+    pub tracking: Tracking,
     /// Bounds.
     pub limits: Limits,
+}
+
+impl Options {
+    /// Whether it is kept what set each item of a list.
+    pub(crate) fn tracks_items(self) -> bool {
+        self.tracking != Tracking::Entries
+    }
+
+    /// Whether it is kept what gave a value that an expression only reads.
+    pub(crate) fn follows_reads(self) -> bool {
+        self.tracking == Tracking::Givers
+    }
+
+    /// Whether the candidates that a value replaced are kept.
+    pub(crate) fn keeps_contests(self) -> bool {
+        self.tracking == Tracking::Contests
+    }
+}
+
+/// What was evaluated before a program.
+#[derive(Default)]
+pub enum Earlier<'l> {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Programs that were evaluated before, whose values will be merged with those of this one:
+    /// what they know about origins.
+    Programs(crate::Provenance),
+    /// Imported packages. All programs that use one library must have the same imported packages,
+    /// under the same numbers, and be evaluated with equal requests.
+    ///
+    /// The program adds what it finds out. One that fails leaves the library empty, and so does
+    /// one whose packages print or ask for anything outside: that must happen again for the next.
+    Library(&'l mut crate::Library),
 }
 
 /// What a program gave.
@@ -52,8 +110,8 @@ pub struct Options {
 pub struct Evaluated {
     /// The globals of the main package as one value.
     pub value: Value,
-    /// The output of `manifests.yaml_stream`, which replaces the globals.
-    pub stream: Option<String>,
+    /// What was given to `manifests.yaml_stream`; it replaces the globals.
+    pub stream: Option<Stream>,
     /// What is known about the origins of values.
     pub provenance: crate::Provenance,
     /// What `print` wrote.

@@ -22,7 +22,7 @@ impl Evaluator<'_> {
         for at in self.global_order() {
             let state = &self.packages[0].globals[at];
             let (name, value, origin) = (state.name, state.value.clone(), state.origin);
-            if name.is_private() && !self.options.show_hidden {
+            if name.is_private() && !self.request.show_hidden {
                 continue;
             }
             let key = self.string(name);

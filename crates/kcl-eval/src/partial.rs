@@ -10,7 +10,7 @@ use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::{Layout, SchemaId};
 use crate::runtime_type::RuntimeType;
-use crate::{Evaluated, Options, Provenance};
+use crate::{Evaluated, Provenance, Request};
 use base_system::System;
 use base_text::Name;
 use indexmap::IndexSet;
@@ -29,12 +29,12 @@ use std::rc::Rc;
 pub fn combine(
     program: &Program,
     system: &dyn System,
-    options: &Options,
+    request: &Request,
     provenance: Provenance,
     layers: &[Value],
     order: &[usize],
 ) -> Result<Evaluated, Box<EvalError>> {
-    let mut evaluator = Evaluator::new(program, system, options, provenance);
+    let mut evaluator = Evaluator::new(program, system, request, provenance);
     match evaluator.combined(layers, order) {
         Ok(value) => Ok(evaluator.into_evaluated(value)),
         Err(failure) => Err(evaluator.into_error(&failure)),

@@ -11,9 +11,8 @@ mod source;
 
 pub(crate) use given::GivenArgument;
 pub use leaves::{Leaf, LeafOptions, Step};
-pub use source::Source;
+pub use source::{Giver, Source};
 
-use crate::Options;
 use crate::evaluator::Evaluator;
 use kcl_hir::Program;
 use kcl_value::{Origin, Value};
@@ -33,13 +32,12 @@ const MAIN_ROOM: u32 = 1 << 22;
 #[derive(Clone, Debug, Default)]
 pub struct Provenance {
     programs: Vec<Numbers>,
-    contests: Vec<Contest>,
-    /// The contests that stand for reads, by the expression and what it read.
-    reads: FxHashMap<(Origin, Origin), Origin>,
+    /// Shared with the library of imported packages, whose values may refer to them.
+    pub(crate) contests: Rc<Contests>,
     /// Where the value of the whole program is from, if it is one expression.
     pub(crate) root: Origin,
-    /// What the last `manifests.yaml_stream` was called with, and where.
-    pub(crate) stream: Option<(Value, Origin)>,
+    /// Where `manifests.yaml_stream` was called last.
+    pub(crate) stream_at: Origin,
 }
 
 /// The numbers of one program's expressions.
@@ -49,6 +47,31 @@ struct Numbers {
     files: Vec<u32>,
     /// The arguments that were given, and whether they count as true.
     arguments: Vec<(String, bool)>,
+}
+
+/// All contests, by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contests {
+    all: Vec<Contest>,
+    /// The contests that stand for reads, by the expression and what it read.
+    reads: FxHashMap<(Origin, Origin), Origin>,
+}
+
+impl Contests {
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    fn is_full(&self) -> bool {
+        self.all.len() >= FIRST_CONTEST as usize
+    }
+
+    /// Adds a contest; returns the origin that stands for it.
+    fn add(&mut self, contest: Contest) -> Origin {
+        self.all.push(contest);
+        Origin(FIRST_CONTEST + (self.all.len() - 1) as u32)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +87,11 @@ struct Contest {
 
 impl Provenance {
     /// Gives numbers to a program; returns the first number of each file.
-    pub(crate) fn add_program(&mut self, program: &Program, options: &Options) -> Vec<u32> {
+    pub(crate) fn add_program(
+        &mut self,
+        program: &Program,
+        arguments: &[(String, Value)],
+    ) -> Vec<u32> {
         let mut next = self.programs.last().and_then(|p| p.files.last()).copied().unwrap_or(1);
         let mut files = Vec::with_capacity(program.files.len() + 1);
         let n_main_files = program.main_package().map_or(0, |package| package.files.len());
@@ -80,7 +107,7 @@ impl Provenance {
         }
         let bases = files.clone();
         files.push(next);
-        let arguments = options.arguments.iter();
+        let arguments = arguments.iter();
         let arguments = arguments.map(|(name, value)| (name.clone(), value.is_truthy())).collect();
         self.programs.push(Numbers { files, arguments });
         bases
@@ -89,15 +116,20 @@ impl Provenance {
     /// The origin of a leaf whose value replaces one from `old`.
     pub(crate) fn outvote(&mut self, old: Origin, new: Origin) -> Origin {
         let winner = self.node(new);
-        if old.0 == 0 || new.0 == 0 || old == new || self.contests.len() >= FIRST_CONTEST as usize {
+        if old.0 == 0 || new.0 == 0 || old == new || self.contests.is_full() {
             return if new.0 == 0 { old } else { new };
         }
         if self.node(old) == winner && new == winner {
             // The same expression again: it keeps what it had beaten.
             return old;
         }
-        self.contests.push(Contest { winner, old, new, given: Origin(0) });
-        Origin(FIRST_CONTEST + (self.contests.len() - 1) as u32)
+        Rc::make_mut(&mut self.contests).add(Contest { winner, old, new, given: Origin(0) })
+    }
+
+    /// The origin of a leaf whose value replaces one from `old`, where contests are not kept.
+    pub(crate) fn replace(&self, old: Origin, new: Origin) -> Origin {
+        // The same expression again: what gave its value stays known.
+        if new.0 == 0 || self.node(old) == new { old } else { new }
     }
 
     /// The node that set a leaf.
@@ -125,7 +157,7 @@ impl Provenance {
     }
 
     fn contest(&self, origin: Origin) -> Option<&Contest> {
-        self.contests.get(origin.0.checked_sub(FIRST_CONTEST)? as usize)
+        self.contests.all.get(origin.0.checked_sub(FIRST_CONTEST)? as usize)
     }
 }
 
@@ -133,7 +165,7 @@ impl Evaluator<'_> {
     /// A list or config whose parts all know where they are from: those that did not know
     /// are from `origin`. Does nothing unless provenance is asked for.
     pub(crate) fn stamped(&self, value: Value, origin: Origin) -> Value {
-        if !self.options.provenance || origin.0 == 0 {
+        if !self.options.tracks_items() || origin.0 == 0 {
             return value;
         }
         match value {

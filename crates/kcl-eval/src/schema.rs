@@ -293,7 +293,7 @@ impl<'p> Evaluator<'p> {
                 };
                 this.set(slot, value, Slot::new(MergeOp::Override, None), origin);
             }
-        } else if self.options.provenance
+        } else if self.options.tracks_items()
             && let Some(value) = attr.value
         {
             let origin = self.outvote(this.origin_of(slot), self.origin(value));

@@ -1,5 +1,6 @@
 //! The union of values: `|`, and how config entries meet what is there.
 
+use crate::Tracking;
 use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
 use crate::layout::SchemaId;
@@ -400,7 +401,11 @@ impl Evaluator<'_> {
 
     /// The origin of a leaf whose value replaces another one.
     pub(crate) fn outvote(&mut self, old: Origin, new: Origin) -> Origin {
-        if self.options.provenance { self.provenance.outvote(old, new) } else { new }
+        match self.options.tracking {
+            Tracking::Entries => new,
+            Tracking::Givers => self.provenance.replace(old, new),
+            Tracking::Contests => self.provenance.outvote(old, new),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What functions may ask of the evaluator.
 
 use base_system::System;
+use kcl_value::output::Stream;
 use kcl_value::{CallArgs, Result, Value};
 use std::path::Path;
 
@@ -20,8 +21,8 @@ pub trait Host {
     fn option(&self, key: &str) -> Option<Value>;
     /// Adds text to what the program printed.
     fn print(&mut self, text: &str);
-    /// Replaces the program's output by a YAML stream; the last call wins.
-    fn set_stream(&mut self, yaml: String);
+    /// Replaces the program's output by a stream of documents; the last call wins.
+    fn set_stream(&mut self, stream: Stream);
     /// Calls a function value.
     fn call(&mut self, func: &Value, args: CallArgs) -> Result<Value>;
     /// The declared type of a function's parameter as text, if it has one.

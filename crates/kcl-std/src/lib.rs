@@ -11,6 +11,7 @@ mod builtins;
 pub mod function;
 mod host;
 mod modules;
+mod shared_faults;
 mod strings;
 
 pub use builtins::builtins;

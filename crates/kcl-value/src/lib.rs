@@ -10,7 +10,7 @@ mod filter;
 pub mod json;
 mod number;
 pub mod ops;
-pub mod plan;
+pub mod output;
 mod show;
 mod text;
 pub mod toml;

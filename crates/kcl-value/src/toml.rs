@@ -52,7 +52,7 @@ impl Writer {
     fn table(&mut self, dict: &Dict, type_name: Option<&Value>, header: Header) -> Result<()> {
         let mut pairs: Vec<(Kind, &str, &Value)> = Vec::with_capacity(dict.len());
         let filter = self.filter;
-        filter.pairs(dict, type_name, |key, value| match value {
+        filter.pairs(dict, type_name, |key, value, _| match value {
             Value::None => {}
             Value::Float(number) if !number.is_finite() => {}
             _ => pairs.push((kind(value, filter), key, value)),
@@ -147,7 +147,7 @@ impl Writer {
 
     fn inline_table(&mut self, dict: &Dict, type_name: Option<&Value>) -> Result<()> {
         let mut pairs = Vec::with_capacity(dict.len());
-        self.filter.pairs(dict, type_name, |key, value| pairs.push((key, value)));
+        self.filter.pairs(dict, type_name, |key, value, _| pairs.push((key, value)));
         pairs.retain(|(_, value)| !matches!(value, Value::None));
         self.out.push('{');
         for (at, (key, value)) in pairs.into_iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Where the states of a stack are kept.
 
 use crate::error::AppError;
-use kusion_generate::Stack;
-use kusion_model::{BackendSetting, Place};
+use kusion_generate::{BackendSetting, Stack};
+use kusion_model::Place;
 use serde_json::{Map, Value};
 
 /// The file for states of sandboxes, below the folder for local data: they end with their

@@ -2,16 +2,17 @@
 
 use crate::secrets::hide;
 use kusion_engine::{EngineError, Stack};
+use kusion_model::markers::shown_secret;
 use kusion_model::{
     Action, FieldChange, Operation, Plan, Reason, Resource, ResourceId, Shown, Spec, StackKey, Step,
 };
 use kusion_plan::differences;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Reads the Spec of a release; of its secrets only hashes are left.
 pub async fn spec(stack: &Stack, revision: u64) -> Result<Spec, EngineError> {
-    hidden_spec(stack, revision, &|hash| json!({"$secret": hash})).await
+    hidden_spec(stack, revision, &|hash| shown_secret(hash.clone())).await
 }
 
 /// Says what must be done to get from the Spec of one release to that of another.
@@ -94,7 +95,7 @@ fn unmark(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(unmark),
         _ => {
             if let Some(hash) = hash_of(value) {
-                *value = json!({"$secret": hash});
+                *value = shown_secret(hash);
             }
         }
     }

@@ -1,18 +1,16 @@
 //! Sealed values in what programs and people see.
 
-use serde_json::{Value, json};
+use kusion_model::markers::{secret_hash, shown_secret};
+use serde_json::Value;
 
 /// Puts something else in the place of sealed values and hashes of secrets.
 pub fn hide(value: &mut Value, instead: &dyn Fn(&Value) -> Value) {
+    if let Some(hash) = secret_hash(value) {
+        *value = instead(hash);
+        return;
+    }
     match value {
-        Value::Object(map) => {
-            let sealed = map.get("$sealed").map(|it| it.get("hash").unwrap_or(&Value::Null));
-            if let Some(hash) = sealed.or(map.get("$secret")).filter(|_| map.len() == 1) {
-                *value = instead(hash);
-                return;
-            }
-            map.values_mut().for_each(|inner| hide(inner, instead));
-        }
+        Value::Object(map) => map.values_mut().for_each(|inner| hide(inner, instead)),
         Value::Array(items) => items.iter_mut().for_each(|inner| hide(inner, instead)),
         _ => {}
     }
@@ -20,12 +18,13 @@ pub fn hide(value: &mut Value, instead: &dyn Fn(&Value) -> Value) {
 
 /// Puts hashes in the place of sealed values.
 pub fn hash_only(value: &mut Value) {
-    hide(value, &|hash| json!({"$secret": hash}));
+    hide(value, &|hash| shown_secret(hash.clone()));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn sealed_values_become_hashes() {

@@ -188,6 +188,14 @@ impl<'a> ReleaseLine<'a> {
 #[derive(Serialize)]
 pub struct ReplayLine<'a>(pub &'a StampedEvent);
 
+/// What a compiler found in a program that compiles.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "diagnostics")]
+pub struct DiagnosticsLine {
+    /// What it found: `severity`, `code`, `message`, `file`, `line`, `column`, `help`.
+    pub diagnostics: Vec<Value>,
+}
+
 /// Why a command stopped.
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "error")]

@@ -182,7 +182,10 @@ impl Failure {
 
     /// Returns what a compiler found, where that is the reason.
     pub(crate) fn diagnostics(&self) -> Vec<Value> {
-        Vec::new()
+        match self {
+            Self::Generate(error) => error.to_json(),
+            _ => Vec::new(),
+        }
     }
 
     /// Says what to do about it, where the message does not.

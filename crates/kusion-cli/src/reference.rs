@@ -108,6 +108,7 @@ fn every_event_is_in_the_reference() {
         "watched",
         "status",
         "release",
+        "diagnostics",
         "error",
     ];
     for name in names {

@@ -3,6 +3,7 @@
 use crate::desired::Desired;
 use crate::error::{EngineError, Finding};
 use crate::observe::LiveObjects;
+use kusion_model::markers::REFERENCE;
 use kusion_model::references::{self, IdIndex, Lookup, Reference, ReferenceError};
 use kusion_model::{Action, FieldPath, Resource, ResourceId, Step};
 use serde_json::Value;
@@ -173,7 +174,7 @@ fn finding(id: &ResourceId, fault: &ReferenceError) -> Finding {
 /// Whether a text of a value holds a mark, be it escaped.
 fn holds_mark(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.contains("$kusion_path"),
+        Value::String(text) => text.contains(REFERENCE),
         Value::Array(items) => items.iter().any(holds_mark),
         Value::Object(fields) => fields.values().any(holds_mark),
         _ => false,

@@ -1,37 +1,47 @@
 //! Stacks to Specs, on several threads.
 
+use crate::error::findings_json;
 use crate::find::{Stack, find};
 use crate::identity::{Additions, Settled, settle};
 use crate::link::link;
-use crate::{CompileOptions, GenerateError, crds, origins, shapes};
-use base_diag::Colour;
-use base_system::{ReadOnly, System};
+use crate::origins::{self, shown};
+use crate::{CompileOptions, GenerateError, crds, shapes};
+use base_diag::Findings;
+use base_system::System;
 use kcl_driver::{
-    Format, Input, Provenance, RunError, RunOptions, RunOutput, Runner, Session, parse_argument,
+    Documents, EvalOptions, Format, Input, Pool, RunOptions, RunOutput, Runner, Session, Sharing,
+    Tracking, parse_argument,
 };
 use kusion_model::{Origins, Spec};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, Builder};
-
-/// Stack sizes of the threads that compile, tried in order: programs may be deep.
-const STACK_SIZES: [usize; 3] = [1 << 30, 256 << 20, 64 << 20];
 
 /// A stack that compiled.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The stack, with its project.
     pub stack: Stack,
+    /// The folder of the stack as messages show it: relative to the working folder.
+    pub shown: PathBuf,
     /// What is wanted. `dependsOn` holds all dependencies: explicit ones, those of references,
     /// and those that follow from fields.
     pub spec: Spec,
-    /// Where the attributes come from; files are relative to the working folder.
+    /// Where the attributes come from; files are relative to the working folder. Found by the
+    /// same evaluation as the Spec.
     pub origins: Origins,
     /// What `print` wrote.
     pub printed: String,
-    /// What the user may want to know: warnings of the compiler, dependencies that were dropped.
+    /// The warnings of the compiler.
+    pub warnings: Findings,
+    /// What else the user may want to know, such as dependencies that were dropped.
     pub notes: Vec<String>,
+}
+
+impl Compiled {
+    /// Returns the warnings as JSON objects, for programs; see [`GenerateError::to_json`].
+    pub fn warnings_json(&self) -> Vec<serde_json::Value> {
+        findings_json(&self.warnings, &self.shown)
+    }
 }
 
 /// Compiles the stacks of folders, in the order of their paths.
@@ -48,15 +58,7 @@ pub fn compile(
         None => system.current_dir().map_err(crate::find::unreadable(Path::new(".")))?,
     };
     let work_dir = system.canonicalize(&work_dir).map_err(crate::find::unreadable(&work_dir))?;
-    let mut stacks = Vec::new();
-    if options.folders.is_empty() {
-        stacks = find(system, &work_dir)?;
-    }
-    for folder in &options.folders {
-        stacks.extend(find(system, &work_dir.join(folder))?);
-    }
-    stacks.sort_by(|a, b| a.folder.cmp(&b.folder));
-    stacks.dedup_by(|a, b| a.folder == b.folder);
+    let stacks = find(system, &work_dir, &options.folders)?;
     let mut arguments = Vec::with_capacity(options.arguments.len());
     for argument in &options.arguments {
         let parsed = parse_argument(argument);
@@ -64,20 +66,6 @@ pub fn compile(
     }
     let job = Job { system, options, work_dir, arguments };
     job.compile_all(&stacks)
-}
-
-/// Says where the attributes of the stack in a folder come from: compiles it, and changes
-/// nothing. Empty if it does not compile so.
-///
-/// Programs are run from less of their packages, and share more of them, as long as nobody
-/// wants to know that.
-pub fn trace<S: System + Sync>(system: &S, options: &CompileOptions, folder: &Path) -> Origins {
-    let system = ReadOnly::new(system);
-    let folders = vec![folder.to_path_buf()];
-    let options = CompileOptions { folders, no_origins: false, ..options.clone() };
-    let found = compile(&system, &options).unwrap_or_default();
-    let own = found.into_iter().find(|it| it.stack.folder == folder);
-    own.map(|it| it.origins).unwrap_or_default()
 }
 
 struct Job<'a> {
@@ -90,35 +78,12 @@ struct Job<'a> {
 impl Job<'_> {
     fn compile_all(&self, stacks: &[Stack]) -> Result<Vec<Compiled>, GenerateError> {
         let session = Session::cached(self.system);
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut done = Vec::new();
-            let mut programs = self.programs(&session, stacks.len());
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some(stack) = stacks.get(at) else { return done };
-                done.push((at, self.compile(&mut programs, stack)));
-            }
-        };
-        let cores = match self.options.threads {
-            0 => thread::available_parallelism().map_or(1, usize::from),
-            threads => threads.min(256),
-        };
-        let mut done: Vec<(usize, Result<Compiled, GenerateError>)> = thread::scope(|scope| {
-            let mut handles = Vec::new();
-            for _ in 0..cores.min(stacks.len()) {
-                let spawn =
-                    |size: &usize| Builder::new().stack_size(*size).spawn_scoped(scope, work).ok();
-                handles.extend(STACK_SIZES.iter().find_map(spawn));
-            }
-            let join = |handle: thread::ScopedJoinHandle<'_, _>| {
-                handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            if handles.is_empty() { work() } else { handles.into_iter().flat_map(join).collect() }
-        });
-        done.sort_by_key(|(at, _)| *at);
+        let pool = Pool { threads: self.options.threads, chunk: 1 };
+        let sharing = if stacks.len() > 1 { Sharing::Evaluated } else { Sharing::Checked };
+        let begin = || Runner::new(&session, self.system, sharing);
+        let done = pool.map(stacks.len(), begin, |runner, at| self.compile(runner, &stacks[at]));
         let (mut compiled, mut errors) = (Vec::with_capacity(done.len()), Vec::new());
-        for (_, outcome) in done {
+        for outcome in done {
             match outcome {
                 Ok(stack) => compiled.push(stack),
                 Err(error) => errors.push(error),
@@ -131,21 +96,7 @@ impl Job<'_> {
         }
     }
 
-    /// Chooses how programs are run: several share what they import, a single one reads only
-    /// what it needs of packages. Neither says where values come from.
-    fn programs<'s>(&'s self, session: &'s Session, count: usize) -> Programs<'s> {
-        if count > 1 && self.options.no_origins {
-            Programs::Together(Box::new(Runner::new(session, self.system)))
-        } else {
-            Programs::Alone(session, self.system)
-        }
-    }
-
-    fn compile(
-        &self,
-        programs: &mut Programs<'_>,
-        stack: &Stack,
-    ) -> Result<Compiled, GenerateError> {
+    fn compile(&self, runner: &mut Runner<'_>, stack: &Stack) -> Result<Compiled, GenerateError> {
         let is_plain = !stack.has_settings && self.options.settings.is_empty();
         let run = RunOptions {
             work_dir: Some(stack.folder.clone()),
@@ -153,96 +104,52 @@ impl Job<'_> {
             settings: self.options.settings.clone(),
             arguments: self.arguments.clone(),
             overrides: self.options.overrides.clone(),
-            format: Some(Format::Json),
-            provenance: !self.options.no_origins,
-            follow_reads: true,
+            format: Some(Format::Data),
+            eval: EvalOptions { tracking: Tracking::Givers, ..EvalOptions::default() },
             use_cache: true,
             ..RunOptions::default()
         };
-        let shown = self.shown(&stack.folder);
-        let output = programs.run(&run).map_err(|error| GenerateError::Program {
+        let shown = shown(&self.work_dir, &stack.folder).to_path_buf();
+        let output = runner.run(&run, Output::take).map_err(|error| GenerateError::Program {
             stack: shown.clone(),
-            text: error.to_text(Colour::Never),
+            findings: error.into_findings(),
         })?;
-        let mut notes = output.notes;
+        let mut notes = Vec::new();
         let wrong = |message| GenerateError::Output { stack: shown.clone(), message };
-        let numbered = match &output.provenance {
-            Some(_) => origins::is_numbered(output.provenance.as_ref()),
-            None => output.result.contains('\n'),
-        };
-        let mut drafts = shapes::read(&output.result, numbered).map_err(wrong)?;
+        let (places, work_dir) = (Arc::clone(&output.documents.places), self.work_dir.clone());
+        let written = Arc::new(origins::Output { places, work_dir });
+        let mut drafts = shapes::read(output.documents, written).map_err(wrong)?;
         if !drafts.is_something {
             notes.push("the output is empty: the stack wants no resources".to_owned());
         }
-        let show = |file: &str| Arc::from(self.shown(Path::new(file)).to_string_lossy());
-        if let Some(provenance) = output.provenance {
-            origins::attach(&mut drafts.resources, provenance, show);
-        }
         let folder = stack.project.folder.join("crd");
-        drafts.resources.extend(crds::read(self.system, &folder, show)?);
+        drafts.resources.extend(crds::read(self.system, &folder, &self.work_dir)?);
         let mut settled = settle(&mut drafts.resources, &additions(stack)).map_err(wrong)?;
         notes.extend(link(&mut settled, &drafts.resources).map_err(wrong)?);
         let Settled { resources, .. } = settled;
-        let mut origins = Origins::default();
-        for (resource, draft) in resources.iter().zip(drafts.resources) {
-            for (path, origin) in draft.leaves {
-                origins.insert(resource.id.clone(), path, origin);
-            }
-        }
+        let ids = resources.iter().map(|resource| &resource.id);
+        let origins = Origins::new(origins::Table::new(ids, drafts.resources));
         let (secret_store, context) = (drafts.secret_store, drafts.context);
         let spec = Spec { resources, secret_store, context };
-        Ok(Compiled { stack: stack.clone(), spec, origins, printed: output.printed, notes })
+        let Output { printed, warnings, .. } = output;
+        Ok(Compiled { stack: stack.clone(), shown, spec, origins, printed, warnings, notes })
     }
-
-    /// Returns a path as messages show it: relative to the working folder if it lies below.
-    fn shown(&self, path: &Path) -> PathBuf {
-        match path.strip_prefix(&self.work_dir) {
-            Ok(inner) if inner.as_os_str().is_empty() => PathBuf::from("."),
-            Ok(inner) => inner.to_path_buf(),
-            Err(_) => path.to_path_buf(),
-        }
-    }
-}
-
-/// How a thread runs programs.
-enum Programs<'a> {
-    /// Each for itself.
-    Alone(&'a Session, &'a (dyn System + Sync)),
-    /// With what those before it have found out about common packages.
-    Together(Box<Runner<'a>>),
 }
 
 /// What a program gave.
 struct Output {
-    result: String,
+    documents: Documents,
     printed: String,
-    provenance: Option<Provenance>,
     /// The warnings of the compiler.
-    notes: Vec<String>,
-}
-
-impl Programs<'_> {
-    fn run(&mut self, options: &RunOptions) -> Result<Output, Box<RunError>> {
-        match self {
-            Self::Alone(session, system) => {
-                session.run_here(*system, options).map(|mut output| Output::take(&mut output))
-            }
-            Self::Together(runner) => runner.run(options, Output::take),
-        }
-    }
+    warnings: Findings,
 }
 
 impl Output {
     fn take(output: &mut RunOutput) -> Self {
-        let mut notes = Vec::new();
-        if !output.warnings.is_empty() {
-            notes.push(base_diag::render_text(&output.warnings, &output.program, Colour::Never));
-        }
         Self {
-            result: std::mem::take(&mut output.result),
+            documents: output.documents.take().unwrap_or_default(),
             printed: std::mem::take(&mut output.printed),
-            provenance: output.provenance.take(),
-            notes,
+            warnings: Findings::new(std::mem::take(&mut output.warnings), &output.program),
         }
     }
 }

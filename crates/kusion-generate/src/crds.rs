@@ -2,20 +2,21 @@
 
 use crate::GenerateError;
 use crate::find::unreadable;
+use crate::origins::{Written, shown};
 use crate::shapes::Draft;
 use base_system::System;
-use kusion_model::{FieldPath, Origin};
+use kusion_model::Origin;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Reads the objects in the YAML files of a folder, in the order of their names; none if there
-/// is no such folder.
+/// is no such folder. Files are shown relative to `work_dir`.
 pub(crate) fn read(
     system: &dyn System,
     folder: &Path,
-    show: impl Fn(&str) -> Arc<str>,
+    work_dir: &Path,
 ) -> Result<Vec<Draft>, GenerateError> {
     let mut drafts = Vec::new();
     if !system.is_dir(folder) {
@@ -28,7 +29,7 @@ pub(crate) fn read(
     files.sort();
     for path in files {
         let text = system.read_to_string(&path).map_err(unreadable(&path))?;
-        let file = show(&path.to_string_lossy());
+        let file: Arc<str> = shown(work_dir, &path).to_string_lossy().into();
         for (number, document) in yaml_serde::Deserializer::from_str(&text).enumerate() {
             let wrong = |line: Option<u32>, message: String| GenerateError::File {
                 path: PathBuf::from(&*file),
@@ -50,10 +51,8 @@ pub(crate) fn read(
                 );
                 return Err(wrong(None, message));
             }
-            let mut draft = Draft::object(value, FieldPath::default());
             let origin = Origin { file: file.clone(), line: line_of(&text, number), column: 1 };
-            draft.leaves.push((FieldPath::default().key("metadata").key("name"), origin));
-            drafts.push(draft);
+            drafts.push(Draft::object(value, Written::File(origin)));
         }
     }
     Ok(drafts)

@@ -1,5 +1,8 @@
 //! Why stacks do not compile.
 
+use base_diag::{Colour, Finding, Findings, Severity};
+use kcl_driver::FindError;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// Why stacks do not compile. The text names files, lines and resources.
@@ -23,12 +26,9 @@ pub enum GenerateError {
         /// What is wrong.
         message: String,
     },
-    /// There is no stack.
-    #[error(
-        "there is no stack in {}: a stack is a folder with a stack.yaml, a kcl.yaml or a main.k",
-        .0.display()
-    )]
-    NoStack(PathBuf),
+    /// There is no stack, or a folder cannot be read.
+    #[error(transparent)]
+    Find(#[from] FindError),
     /// Two stacks of a project have one name.
     #[error(
         "project `{project}` has two stacks `{stack}`: {} and {}",
@@ -48,12 +48,12 @@ pub enum GenerateError {
     #[error("`{0}` is no argument: write `key=value`")]
     Argument(String),
     /// The program of a stack fails.
-    #[error("{}", .text.trim_end())]
+    #[error("{}", .findings.to_text(Colour::Never).trim_end())]
     Program {
         /// The folder of the stack.
         stack: PathBuf,
-        /// The findings, as the compiler shows them.
-        text: String,
+        /// The findings of the compiler.
+        findings: Findings,
     },
     /// The output of a stack is no Spec.
     #[error("stack {}: {message}", stack.display())]
@@ -66,6 +66,60 @@ pub enum GenerateError {
     /// Several stacks fail.
     #[error("{}", several(.0))]
     Several(Vec<GenerateError>),
+}
+
+impl GenerateError {
+    /// Returns the errors as JSON objects, for programs. Each has `severity`, `message`, and, or
+    /// `null`: `code`, `kind`, `stack` (its folder), `file`, `line`, `column` and `help`.
+    pub fn to_json(&self) -> Vec<Value> {
+        let path = |path: &Path| path.to_string_lossy().into_owned();
+        let plain =
+            |message: &str, stack: Option<&Path>, file: Option<&Path>, line: Option<u32>| {
+                json!({
+                    "severity": "error",
+                    "code": null,
+                    "kind": null,
+                    "message": message,
+                    "stack": stack.map(path),
+                    "file": file.map(path),
+                    "line": line,
+                    "column": null,
+                    "help": null,
+                })
+            };
+        match self {
+            Self::Program { stack, findings } => findings_json(findings, stack),
+            Self::File { path, line, message } => vec![plain(message, None, Some(path), *line)],
+            Self::Output { stack, message } => vec![plain(message, Some(stack), None, None)],
+            Self::Several(errors) => errors.iter().flat_map(Self::to_json).collect(),
+            Self::Unreadable { .. }
+            | Self::Find(_)
+            | Self::DuplicateStack { .. }
+            | Self::Argument(_) => vec![plain(&self.to_string(), None, None, None)],
+        }
+    }
+}
+
+/// Returns findings of the compiler about a stack as JSON objects; see [`GenerateError::to_json`].
+pub(crate) fn findings_json(findings: &Findings, stack: &Path) -> Vec<Value> {
+    let object = |it: Finding<'_>| {
+        let severity = match it.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        json!({
+            "severity": severity,
+            "code": it.code,
+            "kind": it.kind,
+            "message": it.message,
+            "stack": stack.to_string_lossy(),
+            "file": it.at.map(|(file, _)| file),
+            "line": it.at.map(|(_, at)| at.line),
+            "column": it.at.map(|(_, at)| at.col),
+            "help": it.help,
+        })
+    };
+    findings.iter().map(object).collect()
 }
 
 fn place(path: &Path, line: Option<u32>) -> String {

@@ -1,14 +1,12 @@
 //! Which stacks there are.
 
 use crate::GenerateError;
+use crate::files::{FileError, ProjectFile, StackFile};
 use base_system::System;
-use kusion_model::{FileError, ProjectFile, StackFile};
+use kcl_driver::{StackFolder, find_stacks};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Folders in which no stacks are looked for, beside hidden ones.
-const SKIPPED: [&str; 5] = ["vendor", "node_modules", "target", "ci-test", "crd"];
 
 /// A project: what its stacks have in common.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,34 +34,31 @@ pub struct Stack {
     pub(crate) has_settings: bool,
 }
 
-/// Finds the stacks of a folder, in the order of their paths: the stack itself, those of a
-/// project, or all below.
+/// Finds the stacks of folders, in the order of their paths, each once. Of each folder: the stack
+/// itself, those of a project, or all below it. Relative folders start at `work_dir`, which is
+/// searched itself if there are none.
 ///
 /// # Errors
 ///
-/// If a folder cannot be read, a `project.yaml` or `stack.yaml` is wrong, two stacks of a
-/// project have one name, or there is no stack.
-pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<Stack>, GenerateError> {
+/// If a folder cannot be read, a `project.yaml` or `stack.yaml` is invalid, two stacks of a
+/// project have the same name, or there is no stack.
+pub fn find(
+    system: &dyn System,
+    work_dir: &Path,
+    folders: &[PathBuf],
+) -> Result<Vec<Stack>, GenerateError> {
     let mut finder = Finder { system, projects: FxHashMap::default() };
-    let folder = system.canonicalize(folder).map_err(unreadable(folder))?;
-    let mut stacks = Vec::new();
-    let entries = system.read_dir(&folder).map_err(unreadable(&folder))?;
-    if let Some(stack) = finder.stack(&folder, &entries, true)? {
-        stacks.push(stack);
-    } else {
-        let mut pending: Vec<PathBuf> = inner_folders(system, &entries);
-        while let Some(folder) = pending.pop() {
-            let entries = system.read_dir(&folder).map_err(unreadable(&folder))?;
-            match finder.stack(&folder, &entries, false)? {
-                Some(stack) => stacks.push(stack),
-                None => pending.extend(inner_folders(system, &entries)),
-            }
-        }
+    let mut found = Vec::new();
+    if folders.is_empty() {
+        found = find_stacks(system, work_dir)?;
     }
-    if stacks.is_empty() {
-        return Err(GenerateError::NoStack(folder));
+    for folder in folders {
+        found.extend(find_stacks(system, &work_dir.join(folder))?);
     }
-    stacks.sort_by(|a, b| a.folder.cmp(&b.folder));
+    found.sort_by(|a, b| a.folder.cmp(&b.folder));
+    found.dedup();
+    let stacks: Vec<Stack> =
+        found.into_iter().map(|stack| finder.stack(stack)).collect::<Result<_, _>>()?;
     check_names(&stacks)?;
     Ok(stacks)
 }
@@ -75,34 +70,21 @@ struct Finder<'s> {
 }
 
 impl Finder<'_> {
-    /// Returns the stack that a folder is. One that was named may also be a folder with a
-    /// program only.
-    fn stack(
-        &mut self,
-        folder: &Path,
-        entries: &[PathBuf],
-        is_named: bool,
-    ) -> Result<Option<Stack>, GenerateError> {
-        let has =
-            |name: &str| entries.iter().any(|path| path.file_name().is_some_and(|it| it == name));
-        let has_settings = has("kcl.yaml") || has("kcl.mod");
-        let is_project = has("project.yaml");
-        let is_program = has("kcl.yaml") || (is_named && has("main.k") && !is_project);
-        if !has("stack.yaml") && !is_program {
-            return Ok(None);
-        }
-        let (name, file) = if has("stack.yaml") {
+    /// Reads what the files of a stack and of its project say.
+    fn stack(&mut self, stack: StackFolder) -> Result<Stack, GenerateError> {
+        let StackFolder { folder, has_stack_file, has_settings } = stack;
+        let (name, file) = if has_stack_file {
             let path = folder.join("stack.yaml");
             let text = self.system.read_to_string(&path).map_err(unreadable(&path))?;
             let file = StackFile::parse(&text).map_err(wrong(&path))?;
             (file.name.clone(), file)
         } else {
-            (folder_name(folder), StackFile::default())
+            (folder_name(&folder), StackFile::default())
         };
-        let project = match self.project(folder)? {
+        let project = match self.project(&folder)? {
             Some(project) => project,
             None => {
-                let parent = folder.parent().unwrap_or(folder);
+                let parent = folder.parent().unwrap_or(&folder);
                 Arc::new(Project {
                     name: folder_name(parent),
                     folder: parent.to_path_buf(),
@@ -110,7 +92,7 @@ impl Finder<'_> {
                 })
             }
         };
-        Ok(Some(Stack { name, folder: folder.to_path_buf(), file, project, has_settings }))
+        Ok(Stack { name, folder, file, project, has_settings })
     }
 
     /// Returns the nearest project at or above a folder.
@@ -137,25 +119,6 @@ impl Finder<'_> {
         }
         Ok(found)
     }
-}
-
-fn inner_folders(system: &dyn System, entries: &[PathBuf]) -> Vec<PathBuf> {
-    let may_hold_stacks = |path: &&PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or(".");
-        let is_file = [".k", ".yaml", ".yml", ".json", ".md", ".mod", ".lock"]
-            .iter()
-            .any(|extension| name.ends_with(extension));
-        !name.starts_with('.')
-            && !SKIPPED.contains(&name)
-            && !is_file
-            && is_real_folder(system, path)
-    };
-    entries.iter().filter(may_hold_stacks).cloned().collect()
-}
-
-/// Whether a path is a folder and no link: links may lead round in a circle.
-fn is_real_folder(system: &dyn System, path: &Path) -> bool {
-    system.is_dir(path) && system.link_metadata(path).is_ok_and(|facts| facts.is_some())
 }
 
 fn folder_name(folder: &Path) -> String {

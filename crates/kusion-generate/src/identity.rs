@@ -3,6 +3,7 @@
 use crate::scope::{Scope, Scopes};
 use crate::shapes::{Draft, kind_of};
 use kusion_k8s_schema::{ObjectId, RESOURCE_TYPE};
+use kusion_model::markers::REFERENCE;
 use kusion_model::references::{self, IdIndex, Lookup, ReferenceError, Segment};
 use kusion_model::{Resource, ResourceId, ResourceType};
 use rustc_hash::FxHashMap;
@@ -27,7 +28,8 @@ pub(crate) struct Settled {
     pub(crate) index: IdIndex,
 }
 
-/// Gives every draft its id. The drafts keep only their leaves and what they depend on.
+/// Gives every draft its id. The drafts keep only where they were written and what they
+/// depend on.
 pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Settled, String> {
     resolve_names(drafts)?;
     let scopes = Scopes::new(drafts.iter().map(|draft| &draft.attributes));
@@ -226,7 +228,7 @@ fn drop_nulls(value: &mut Value, depth: usize) {
 /// is referred to becomes a dependency.
 fn resolve_names(drafts: &mut [Draft]) -> Result<(), String> {
     let has_reference = |draft: &Draft, key: &str| {
-        draft.attributes["metadata"][key].as_str().is_some_and(|it| it.contains("$kusion_path"))
+        draft.attributes["metadata"][key].as_str().is_some_and(|it| it.contains(REFERENCE))
     };
     let keys = ["name", "namespace"];
     let waiting: Vec<usize> = (0..drafts.len())

@@ -7,6 +7,7 @@
 mod compile;
 mod crds;
 mod error;
+mod files;
 mod find;
 mod identity;
 mod infer;
@@ -19,8 +20,12 @@ mod shapes;
 mod targets;
 mod write;
 
-pub use compile::{Compiled, compile, trace};
+pub use compile::{Compiled, compile};
 pub use error::GenerateError;
+pub use files::{
+    BackendSetting, Extension, FileError, GeneratorSetting, MetadataExtension, NamespaceExtension,
+    ProjectFile, StackFile,
+};
 pub use find::{Project, Stack, find};
 pub use options::CompileOptions;
 pub use write::{spec_json, spec_yaml};

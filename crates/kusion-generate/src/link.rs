@@ -66,8 +66,8 @@ pub(crate) fn at_field(
     path: &FieldPath,
     message: &str,
 ) -> String {
-    let origin = draft.leaves.iter().find(|(leaf, _)| leaf == path);
-    let place = origin.map_or_else(|| draft.place(), |(_, origin)| origin.to_string());
+    let origin = draft.written.find(path);
+    let place = origin.map_or_else(|| draft.place(), |origin| origin.to_string());
     format!("resource `{}`, `{path}` at {place}: {message}", resource.id)
 }
 

@@ -20,6 +20,4 @@ pub struct CompileOptions {
     pub overrides: Vec<String>,
     /// How many threads work; as many as there are cores if 0.
     pub threads: usize,
-    /// Whether it is left out where values come from, which costs time.
-    pub no_origins: bool,
 }

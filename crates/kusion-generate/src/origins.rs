@@ -1,62 +1,91 @@
 //! Where attributes come from.
 
 use crate::shapes::Draft;
-use kcl_driver::{Leaf, Origin as Source, Provenance, Step};
-use kusion_model::{FieldPath, Origin, PathStep};
+use kcl_driver::{LeafPlace, PathStep as Step, Places};
+use kusion_model::{FieldPath, Origin, OriginTable, PathStep, ResourceId};
 use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Whether the paths of a result begin with the number of a document.
-pub(crate) fn is_numbered(provenance: Option<&Provenance>) -> bool {
-    let first = provenance.and_then(|it| it.leaves.first()).and_then(|leaf| leaf.path.first());
-    matches!(first, Some(Step::Index(_)))
+/// Where something was written.
+#[derive(Clone, Debug)]
+pub(crate) enum Written {
+    /// In the output of a program, at a path.
+    Output(Arc<Output>, FieldPath),
+    /// In a file that was read as it is.
+    File(Origin),
 }
 
-/// Gives each draft the leaves of its attributes. `show` says how a file is shown.
-pub(crate) fn attach(
-    drafts: &mut [Draft],
-    provenance: Provenance,
-    show: impl Fn(&str) -> Arc<str>,
-) {
-    let by_path: FxHashMap<FieldPath, usize> =
-        drafts.iter().enumerate().map(|(at, draft)| (draft.at.clone(), at)).collect();
-    let longest = drafts.iter().map(|draft| draft.at.0.len()).max().unwrap_or(0);
-    let mut shown: FxHashMap<Arc<str>, Arc<str>> = FxHashMap::default();
-    // Leaves of one resource come one after the other.
-    let mut last: Option<usize> = None;
-    for Leaf { path, origin, .. } in provenance.leaves {
-        let mut path: Vec<PathStep> = path.into_iter().map(step).collect();
-        let is_inside = |at: &usize| path.starts_with(&drafts[*at].at.0);
-        let found = last.filter(is_inside).or_else(|| {
-            let mut prefix = FieldPath(path[..longest.min(path.len())].to_vec());
-            loop {
-                if let Some(at) = by_path.get(&prefix) {
-                    return Some(*at);
-                }
-                prefix.0.pop()?;
+/// The output of a program: what gave its leaves.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    pub(crate) places: Arc<Places>,
+    /// The folder that files are shown relative to.
+    pub(crate) work_dir: PathBuf,
+}
+
+impl Written {
+    /// Returns what set the value at a path.
+    pub(crate) fn find(&self, path: &FieldPath) -> Option<Origin> {
+        match self {
+            Self::Output(output, at) => output.find(at, path),
+            Self::File(origin) => {
+                let name = FieldPath::default().key("metadata").key("name");
+                path.is_prefix_of(&name).then(|| origin.clone())
             }
-        });
-        let Some(at) = found else { continue };
-        last = Some(at);
-        let draft = &mut drafts[at];
-        let inner = FieldPath(path.split_off(draft.at.0.len()));
-        let origin = match origin {
-            Source::Source(place) | Source::Option { place, .. } => {
-                let file = shown.entry(place.file.clone()).or_insert_with(|| show(&place.file));
-                Origin { file: file.clone(), line: place.line, column: place.column }
-            }
-            Source::Override { spec } => {
-                Origin { file: format!("-O {spec}").into(), line: 0, column: 0 }
-            }
-            Source::Builtin => continue,
-        };
-        draft.leaves.push((inner, origin));
+        }
     }
 }
 
-fn step(step: Step) -> PathStep {
-    match step {
-        Step::Key(key) => PathStep::Key(key),
-        Step::Index(index) => PathStep::Index(index),
+impl Default for Written {
+    fn default() -> Self {
+        Self::Output(Arc::default(), FieldPath::default())
+    }
+}
+
+impl Output {
+    fn find(&self, at: &FieldPath, path: &FieldPath) -> Option<Origin> {
+        let steps = at.0.iter().chain(&path.0).map(|step| match step {
+            PathStep::Key(key) => Step::Key(key),
+            PathStep::Index(index) => Step::Index(*index),
+        });
+        Some(match self.places.find(steps)? {
+            LeafPlace::Text { file, at } => {
+                let file = shown(&self.work_dir, Path::new(file));
+                Origin { file: file.to_string_lossy().into(), line: at.line, column: at.col }
+            }
+            LeafPlace::Override(spec) => {
+                Origin { file: format!("-O {spec}").into(), line: 0, column: 0 }
+            }
+        })
+    }
+}
+
+/// The origins of the resources of a stack.
+pub(crate) struct Table(FxHashMap<ResourceId, Written>);
+
+impl Table {
+    /// Makes the table of resources and the drafts that they were made of.
+    pub(crate) fn new<'r>(
+        ids: impl IntoIterator<Item = &'r ResourceId>,
+        drafts: Vec<Draft>,
+    ) -> Self {
+        let written = drafts.into_iter().map(|draft| draft.written);
+        Self(ids.into_iter().cloned().zip(written).collect())
+    }
+}
+
+impl OriginTable for Table {
+    fn find(&self, id: &ResourceId, path: &FieldPath) -> Option<Origin> {
+        self.0.get(id)?.find(path)
+    }
+}
+
+/// Returns a path as messages show it: relative to the working folder if it is inside it.
+pub(crate) fn shown<'p>(work_dir: &Path, path: &'p Path) -> &'p Path {
+    match path.strip_prefix(work_dir) {
+        Ok(inner) if inner.as_os_str().is_empty() => Path::new("."),
+        Ok(inner) => inner,
+        Err(_) => path,
     }
 }

@@ -4,8 +4,11 @@
 //! `instances:` of the founding documents, Kubernetes objects as documents, in lists and in
 //! `kind: List`, and attributes at the top that are one of these or lists of them.
 
-use kusion_model::{FieldPath, Origin, PathStep};
-use serde_json::{Deserializer, Map, Value};
+use crate::origins::{Output, Written};
+use kcl_driver::Documents;
+use kusion_model::{FieldPath, PathStep};
+use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// A resource as it was written.
 #[derive(Debug, Default)]
@@ -20,26 +23,25 @@ pub(crate) struct Draft {
     pub(crate) depends_on: Vec<String>,
     /// The extensions.
     pub(crate) extensions: Map<String, Value>,
-    /// Where the attributes stand in the output.
-    pub(crate) at: FieldPath,
-    /// What set the attributes.
-    pub(crate) leaves: Vec<(FieldPath, Origin)>,
+    /// Where the attributes were written.
+    pub(crate) written: Written,
 }
 
 impl Draft {
     /// Makes the draft of a Kubernetes object.
-    pub(crate) fn object(attributes: Value, at: FieldPath) -> Self {
-        Self { attributes, at, ..Self::default() }
+    pub(crate) fn object(attributes: Value, written: Written) -> Self {
+        Self { attributes, written, ..Self::default() }
     }
 
     /// Says where the resource was written: a place in a file, else in the output.
     pub(crate) fn place(&self) -> String {
         let name = FieldPath::default().key("metadata").key("name");
-        let named = self.leaves.iter().find(|(path, _)| *path == name);
-        match named.or(self.leaves.first()) {
-            Some((_, origin)) => origin.to_string(),
-            None if self.at.0.is_empty() => "the output".to_owned(),
-            None => format!("`{}` of the output", self.at),
+        let origin = self.written.find(&name).or_else(|| self.written.find(&FieldPath::default()));
+        match (origin, &self.written) {
+            (Some(origin), _) => origin.to_string(),
+            (None, Written::File(origin)) => origin.to_string(),
+            (None, Written::Output(_, at)) if at.0.is_empty() => "the output".to_owned(),
+            (None, Written::Output(_, at)) => format!("`{at}` of the output"),
         }
     }
 }
@@ -54,16 +56,15 @@ pub(crate) struct Drafts {
     pub(crate) is_something: bool,
     /// Whether a form was recognised, be it empty.
     is_known: bool,
+    output: Arc<Output>,
 }
 
-/// Reads an output: JSON values, one after the other. `numbered` says that the first step of
-/// paths into the output is the number of the document.
-pub(crate) fn read(text: &str, numbered: bool) -> Result<Drafts, String> {
-    let mut drafts = Drafts::default();
-    for (number, document) in Deserializer::from_str(text).into_iter::<Value>().enumerate() {
-        let document = document.map_err(|error| format!("the output cannot be read: {error}"))?;
+/// Reads the output of a program.
+pub(crate) fn read(documents: Documents, output: Arc<Output>) -> Result<Drafts, String> {
+    let mut drafts = Drafts { output, ..Drafts::default() };
+    for (number, document) in documents.values.into_iter().enumerate() {
         let at = FieldPath::default();
-        drafts.document(document, &if numbered { at.index(number) } else { at })?;
+        drafts.document(document, &if documents.is_list { at.index(number) } else { at })?;
     }
     if drafts.is_something && !drafts.is_known {
         return Err("the output holds no resources: print Kubernetes objects, a list of records \
@@ -132,7 +133,8 @@ impl Drafts {
                 let items = fields.remove("items");
                 return self.items(items, &at.key("items"), Self::list);
             }
-            self.resources.push(Draft::object(Value::Object(fields), at.clone()));
+            let written = Written::Output(Arc::clone(&self.output), at.clone());
+            self.resources.push(Draft::object(Value::Object(fields), written));
             return Ok(());
         }
         if fields.contains_key("attributes") {
@@ -179,10 +181,11 @@ impl Drafts {
     }
 
     fn record(&mut self, mut fields: Map<String, Value>, at: &FieldPath) -> Result<(), String> {
+        let attributes_at = at.key("attributes");
         let mut draft = Draft {
             id: take_text(&mut fields, "id", at)?,
             resource_type: take_text(&mut fields, "type", at)?,
-            at: at.key("attributes"),
+            written: Written::Output(Arc::clone(&self.output), attributes_at.clone()),
             ..Draft::default()
         };
         draft.attributes = match fields.remove("attributes") {
@@ -192,7 +195,7 @@ impl Drafts {
             }
             Some(other) => {
                 let found = kind_of(&other);
-                return Err(format!("{} must be a map, not {found}", shown(&draft.at)));
+                return Err(format!("{} must be a map, not {found}", shown(&attributes_at)));
             }
         };
         match fields.remove("dependsOn") {

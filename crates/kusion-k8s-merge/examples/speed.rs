@@ -1,5 +1,6 @@
 //! Measures applies and updates of a deployment that three managers share.
 
+#![expect(clippy::disallowed_methods, reason = "this measures time")]
 #![expect(clippy::print_stdout, reason = "this is what the program is for")]
 
 use std::hint::black_box;

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
+use base_text::push_html_safe_json_string;
 use serde_json::{Map, Value};
 
-use crate::go;
 use crate::path::{KeyPart, PathElement, Single};
 use crate::set::{Part, Set};
 
@@ -148,7 +148,7 @@ fn push_text(out: &mut String, set: &Set<'_>, with_self: bool) {
             out.push(',');
         }
         first = false;
-        go::push_json_string(out, &element_text(&entry.element));
+        push_html_safe_json_string(out, &element_text(&entry.element));
         out.push(':');
         push_text(out, &entry.part.children, entry.part.member);
     }
@@ -170,7 +170,7 @@ fn element_text(element: &PathElement<'_>) -> String {
                 if idx > 0 {
                     out.push(',');
                 }
-                go::push_json_string(&mut out, name);
+                push_html_safe_json_string(&mut out, name);
                 out.push(':');
                 value.push_json(&mut out);
             }

@@ -4,28 +4,6 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-/// Appends a string as a JSON string, with the characters `<`, `>` and `&` escaped.
-pub(crate) fn push_json_string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => push_unicode_escape(out, c),
-            c if (c as u32) < 0x20 => push_unicode_escape(out, c),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-fn push_unicode_escape(out: &mut String, c: char) {
-    let _ = write!(out, "\\u{:04x}", c as u32);
-}
-
 /// Appends a floating-point number: plain digits, or an exponent outside of 1e-6 to 1e21.
 pub(crate) fn push_float(out: &mut String, number: f64) {
     let size = number.abs();

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
+use base_text::push_html_safe_json_string;
 use serde_json::Value;
 
 use crate::go;
@@ -86,7 +87,7 @@ impl<'a> Single<'a> {
             Self::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
             Self::Int(whole) => out.push_str(&whole.to_string()),
             Self::Float(number) => go::push_float(out, *number),
-            Self::String(text) => go::push_json_string(out, text),
+            Self::String(text) => push_html_safe_json_string(out, text),
             Self::Nested(value) => out.push_str(&value.to_string()),
         }
     }

@@ -9,11 +9,11 @@ mod description;
 mod health;
 mod id;
 mod infrastructure;
+pub mod markers;
 mod options;
 mod path;
 mod place;
 mod plan;
-mod project;
 mod record;
 pub mod references;
 mod resource;
@@ -28,14 +28,10 @@ pub use options::{Guards, IgnoreError, IgnoreRule, PlanOptions};
 pub use path::{FieldPath, PathStep};
 pub use place::{Place, PlaceError};
 pub use plan::{Action, FieldChange, Note, PLAN_VERSION, Plan, Reason, Shown, Step};
-pub use project::{
-    BackendSetting, Extension, FileError, GeneratorSetting, MetadataExtension, NamespaceExtension,
-    ProjectFile, StackFile,
-};
 pub use record::{
     AttemptId, Ending, GitRevision, Identity, Leftover, LoggedRecord, Operation, OperationId,
     Phase, Record, ReleaseHead, ReleaseHealth, ResourceState, RuntimeData, StackSource,
     StampedRecord,
 };
-pub use resource::{Origin, Origins, Resource, ResourceType, Spec};
+pub use resource::{Origin, OriginTable, Origins, Resource, ResourceType, Spec};
 pub use stack_key::StackKey;

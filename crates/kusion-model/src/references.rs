@@ -4,13 +4,11 @@
 //! a reference is read against the ids that the Spec knows, the longest first. The path takes
 //! `.key`, `[0]`, `.0` and `["any key"]`. `$$kusion_path` stands for the plain text.
 
+use crate::markers::REFERENCE;
 use crate::{FieldPath, PathStep, ResourceId};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
-
-/// How a reference begins.
-const MARK: &str = "$kusion_path";
 
 /// Deepest value that references are looked for in.
 const MAX_DEPTH: usize = 128;
@@ -196,16 +194,16 @@ pub fn find<'t>(text: &'t str, ids: &IdIndex) -> Result<Vec<Segment<'t>>, Refere
     let mut segments = Vec::new();
     let mut plain = Cow::Borrowed("");
     let mut rest = text;
-    while let Some(at) = rest.find(MARK) {
-        let after = &rest[at + MARK.len()..];
+    while let Some(at) = rest.find(REFERENCE) {
+        let after = &rest[at + REFERENCE.len()..];
         if rest[..at].ends_with('$') {
             push(&mut plain, &rest[..at - 1]);
-            push(&mut plain, MARK);
+            push(&mut plain, REFERENCE);
             rest = after;
             continue;
         }
         let Some(body) = after.strip_prefix('.') else {
-            push(&mut plain, &rest[..at + MARK.len()]);
+            push(&mut plain, &rest[..at + REFERENCE.len()]);
             rest = after;
             continue;
         };
@@ -249,8 +247,8 @@ pub fn spell_out(value: &mut Value, ids: &IdIndex) {
 fn spelled(text: &str, ids: &IdIndex) -> Option<String> {
     let mut out = String::new();
     let mut done = 0;
-    for (at, _) in text.match_indices(MARK) {
-        let start = at + MARK.len() + 1;
+    for (at, _) in text.match_indices(REFERENCE) {
+        let start = at + REFERENCE.len() + 1;
         let has_dot = text.as_bytes().get(start - 1) == Some(&b'.');
         if !has_dot || text[..at].ends_with('$') || start < done {
             continue;
@@ -389,7 +387,7 @@ fn resolve_at(
         return Err(ReferenceError::TooDeep);
     }
     Ok(match value {
-        Value::String(text) if text.contains(MARK) => match resolve_text(text, ids, lookup)? {
+        Value::String(text) if text.contains(REFERENCE) => match resolve_text(text, ids, lookup)? {
             Some(value) => value,
             None => {
                 unknown.push(path.clone());
@@ -478,7 +476,7 @@ fn visit_at(
         return Err(ReferenceError::TooDeep);
     }
     match value {
-        Value::String(text) if text.contains(MARK) => {
+        Value::String(text) if text.contains(REFERENCE) => {
             let segments = find(text, ids)?;
             let is_part = segments.len() > 1;
             for segment in segments {

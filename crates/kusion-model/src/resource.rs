@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Which runtime answers for a resource: `Kubernetes`, `Terraform`, or another registered one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -83,47 +83,41 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Where the leaves of the attributes of resources come from. A side table: the Spec itself does
-/// not change with it.
-#[derive(Clone, Default)]
-pub struct Origins {
-    table: OnceLock<Table>,
-    /// Makes the table when somebody asks for the first time.
-    later: Option<Arc<dyn Fn() -> Origins + Send + Sync>>,
+/// Finds the places that set values of resources.
+pub trait OriginTable: Send + Sync {
+    /// Returns what set the value at a path of a resource's attributes. Of a map or list, that is
+    /// what set the first value inside it, by the order of paths.
+    fn find(&self, id: &ResourceId, path: &FieldPath) -> Option<Origin>;
 }
 
-type Table = BTreeMap<ResourceId, BTreeMap<FieldPath, Origin>>;
+/// The places that set values of resources. A side table, made by the evaluation that made the
+/// Spec: it neither reads files nor compiles anything.
+#[derive(Clone, Default)]
+pub struct Origins(Option<Arc<dyn OriginTable>>);
 
 impl Origins {
-    /// Makes a table that is found out when somebody asks for the first time.
-    pub fn later(make: impl Fn() -> Origins + Send + Sync + 'static) -> Self {
-        Self { table: OnceLock::new(), later: Some(Arc::new(make)) }
+    /// Makes origins of a table.
+    pub fn new(table: impl OriginTable + 'static) -> Self {
+        Self(Some(Arc::new(table)))
     }
 
-    /// Notes what set a leaf.
-    pub fn insert(&mut self, id: ResourceId, path: FieldPath, origin: Origin) {
-        let mut table = self.table.take().unwrap_or_default();
-        table.entry(id).or_default().insert(path, origin);
-        self.table = table.into();
-    }
-
-    /// Returns what set the value at a path, or the first leaf below it.
-    pub fn find(&self, id: &ResourceId, path: &FieldPath) -> Option<&Origin> {
-        let leaves = self.table().get(id)?;
-        let (found, origin) = leaves.range(path.clone()..).next()?;
-        path.is_prefix_of(found).then_some(origin)
-    }
-
-    fn table(&self) -> &Table {
-        self.table.get_or_init(|| {
-            let made = self.later.as_ref().map(|make| make()).unwrap_or_default();
-            made.table.into_inner().unwrap_or_default()
-        })
+    /// Returns what set the value at a path, or the first value inside it.
+    pub fn find(&self, id: &ResourceId, path: &FieldPath) -> Option<Origin> {
+        self.0.as_ref()?.find(id, path)
     }
 }
 
 impl fmt::Debug for Origins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Origins").field(self.table()).finish()
+        let is_known = self.0.is_some();
+        f.debug_struct("Origins").field("is_known", &is_known).finish()
+    }
+}
+
+/// The leaves of resources, by path.
+impl OriginTable for BTreeMap<ResourceId, BTreeMap<FieldPath, Origin>> {
+    fn find(&self, id: &ResourceId, path: &FieldPath) -> Option<Origin> {
+        let (found, origin) = self.get(id)?.range(path.clone()..).next()?;
+        path.is_prefix_of(found).then(|| origin.clone())
     }
 }

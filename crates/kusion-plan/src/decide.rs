@@ -1,11 +1,12 @@
 //! What is done to one resource: from its desired, recorded and live form.
 
 use crate::diff::{Difference, desired_differences, differences};
+use kusion_model::markers::{REFERENCE, SEALED, shown_secret};
 use kusion_model::{
     Action, FieldChange, FieldPath, Identity, Note, Origins, Reason, Resource, ResourceId,
     ResourceState, Shown, Step,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// A live object, reduced to what can be compared.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,7 +143,7 @@ fn is_new(facts: &Facts<'_>) -> bool {
 pub fn is_alike(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(a), Value::Object(b)) => {
-            if let (Some(a), Some(b)) = (a.get("$sealed"), b.get("$sealed")) {
+            if let (Some(a), Some(b)) = (a.get(SEALED), b.get(SEALED)) {
                 return a.get("hash") == b.get("hash");
             }
             a.len() == b.len()
@@ -172,7 +173,7 @@ fn change(context: &Context<'_>, facts: &Facts<'_>, found: Difference<'_>) -> Fi
     FieldChange {
         before: found.before.map(shown),
         after: found.after.map(shown),
-        origin: context.origins.find(facts.id, &found.path).cloned(),
+        origin: context.origins.find(facts.id, &found.path),
         path: found.path,
     }
 }
@@ -192,11 +193,8 @@ fn shown(context: &Context<'_>, facts: &Facts<'_>, path: &FieldPath, value: &Val
     for secret in secrets.iter().filter(|secret| path.is_prefix_of(secret)) {
         let below = FieldPath(secret.0[path.0.len()..].to_vec());
         if let Some(hidden) = below.find_mut(&mut plain) {
-            *hidden = json!({"$secret": (context.hash)(hidden)});
+            *hidden = shown_secret((context.hash)(hidden));
         }
     }
     Shown::Plain(plain)
 }
-
-/// How references between resources begin.
-const REFERENCE: &str = "$kusion_path";

@@ -1,5 +1,11 @@
 //! Where the key comes from.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the key is a file that only its owner may read"
+)]
+
 use crate::Sealer;
 use data_encoding::{
     BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE,

@@ -2,13 +2,11 @@
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use data_encoding::{BASE64, HEXLOWER};
+use kusion_model::markers::SEALED;
 use kusion_model::{FieldPath, PathStep, ResourceId, StackKey};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, BufWriter, Write};
-
-/// The field that a sealed value has instead of everything else.
-pub const SEALED: &str = "$sealed";
 
 /// What the cipher text is for; bound to it, so that it opens for nothing else.
 const PURPOSE: &[u8] = b"kusion sealed value, version 2";

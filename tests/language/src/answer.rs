@@ -42,11 +42,11 @@ fn options(case: &Case) -> anyhow::Result<RunOptions> {
                 options.packages.push((name.into(), folder.into()));
             }
             "-f" => options.format = Some(value()?.parse().map_err(anyhow::Error::msg)?),
-            "-n" => options.disable_none = true,
-            "-k" => options.sort_keys = true,
-            "-H" => options.show_hidden = true,
-            "-r" => options.strict_range_check = true,
-            "--include-schema-type-path" => options.include_schema_type_path = true,
+            "-n" => options.output.disable_none = true,
+            "-k" => options.output.sort_keys = true,
+            "-H" => options.output.show_hidden = true,
+            "-r" => options.eval.strict_range_check = true,
+            "--include-schema-type-path" => options.output.include_schema_type_path = true,
             _ if word.starts_with('-') => bail!("unknown option `{word}`"),
             _ => options.inputs.push(Input::path(word)),
         }

@@ -194,6 +194,11 @@ impl<'s> Recorder<'s> {
         }
     }
 
+    /// The system that is asked.
+    pub(super) fn system(&self) -> &'s dyn System {
+        self.system
+    }
+
     /// What was asked since the last call.
     pub(super) fn take_asked(&self) -> Asked {
         let mut facts: Vec<u32> = self.asked.borrow_mut().drain().collect();

@@ -7,7 +7,6 @@
 
 use super::check::Checker;
 use super::facts::{Answer, Asked, Change, Fact, Question, Stamp};
-use super::in_parallel::in_parallel;
 use super::place::Place;
 use super::ranges::{Ranges, push_ranges};
 use super::{BatchOptions, Stack};
@@ -31,6 +30,9 @@ const END: &str = "end\n";
 
 /// How many facts without use are borne before a manifest is written anew.
 const SLACK: usize = 1000;
+
+/// How many neighbouring facts or stacks a thread checks at a time: neighbours share folders.
+const CHUNK: usize = 256;
 
 /// What a batch relied on, as lines of its file.
 #[derive(Debug, Default)]
@@ -92,28 +94,23 @@ impl<'t> Manifest<'t> {
         stacks: &[Stack],
         places: &[Place],
         options: &BatchOptions,
-        threads: usize,
     ) -> Vec<bool> {
         let out = options.out.as_deref().unwrap_or(Path::new(""));
+        let pool = options.pool(CHUNK);
         let begin = || Checker::new(system);
-        let holds = in_parallel(&self.facts, threads, begin, |checker, line| {
-            parse_fact(line).is_some_and(|fact| checker.holds(&fact))
+        let holds = pool.map(self.facts.len(), begin, |checker, at| {
+            parse_fact(self.facts[at]).is_some_and(|fact| checker.holds(&fact))
         });
         let n_changed = running_count(holds.into_iter().map(|holds| !holds));
-        let tasks: Vec<(&Stack, &Place)> = stacks.iter().zip(places).collect();
-        in_parallel(
-            &tasks,
-            threads,
-            || (),
-            |(), (stack, place)| {
-                let Some(entry) = self.entry(place) else { return true };
-                let is_there =
-                    || Stamp::now(system, &out.join(&place.output)) == Some(entry.output);
-                entry.task != task_of(stack)
-                    || has_any(&n_changed, entry.facts) != Some(false)
-                    || !is_there()
-            },
-        )
+        let is_reached = |at: usize| {
+            let (stack, place) = (&stacks[at], &places[at]);
+            let Some(entry) = self.entry(place) else { return true };
+            let is_there = || Stamp::now(system, &out.join(&place.output)) == Some(entry.output);
+            entry.task != task_of(stack)
+                || has_any(&n_changed, entry.facts) != Some(false)
+                || !is_there()
+        };
+        pool.map(stacks.len(), || (), |(), at| is_reached(at))
     }
 
     /// Says of each stack whether a change touches what it relied on; `None` if it is not known.

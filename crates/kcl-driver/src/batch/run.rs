@@ -5,12 +5,10 @@ use super::facts::Recorder;
 use crate::argument::parse_argument;
 use crate::compile::load_options;
 use crate::error::RunError;
-use crate::evaluate::{RunOutput, eval_options, output, succeeded, without_errors};
 use crate::options::RunOptions;
 use crate::prepare::{Job, prepare};
 use crate::session::Session;
 use crate::shared::SharedPackages;
-use kcl_eval::Evaluated;
 use kcl_hir::{Input, Loaded, Program, load_assembled, resolve_entries};
 use std::path::Path;
 
@@ -35,20 +33,6 @@ pub(super) fn prepare_stack(recorder: &Recorder<'_>, stack: &Stack) -> Result<Jo
     Ok(job)
 }
 
-/// Runs a stack; what stacks before it found out about the packages it imports is not done
-/// again. The caller hands the program back to [`SharedPackages::finish`].
-pub(super) fn run_stack(
-    session: &Session,
-    packages: &mut SharedPackages,
-    recorder: &Recorder<'_>,
-    stack: &Stack,
-) -> Result<RunOutput, Box<RunError>> {
-    let job = prepare_stack(recorder, stack)?;
-    let loaded = load(session, packages, recorder, &job)?;
-    let (program, evaluated) = evaluate(packages, recorder, &job, loaded)?;
-    output(&job, program, &evaluated)
-}
-
 /// Notes that the current stack relies on the files of a program, from some file on.
 pub(super) fn note_files(recorder: &Recorder<'_>, program: &Program, first: usize) {
     for file in program.files.iter().skip(first) {
@@ -60,6 +44,8 @@ fn n_main_files(program: &Program) -> usize {
     program.main_package().map_or(0, |package| package.files.len())
 }
 
+/// Loads a program; what programs before it found out about the packages it imports is not done
+/// again.
 pub(super) fn load(
     session: &Session,
     packages: &mut SharedPackages,
@@ -106,23 +92,4 @@ pub(super) fn load(
         recorder.note_file(Path::new(&file.path), &file.text);
     }
     Ok(loaded)
-}
-
-pub(super) fn evaluate(
-    packages: &mut SharedPackages,
-    recorder: &Recorder<'_>,
-    job: &Job,
-    loaded: Loaded,
-) -> Result<(Program, Evaluated), Box<RunError>> {
-    let Loaded { program, mut diagnostics, .. } = loaded;
-    if !diagnostics.is_empty() {
-        packages.begin_alone();
-    }
-    let shared = &mut packages.current;
-    let options = kcl_types::CheckOptions { partial: job.options.partial };
-    diagnostics.extend(kcl_types::check_in(&program, &options, &mut shared.types));
-    let program = without_errors(program, diagnostics)?;
-    let options = eval_options(job);
-    let evaluated = kcl_eval::evaluate_in(&program, recorder, &options, &mut shared.values);
-    succeeded(program, evaluated)
 }

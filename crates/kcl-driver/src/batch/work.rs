@@ -3,22 +3,20 @@
 use super::facts::{Change, Fact, Recorder, Stamp};
 use super::manifest::{Finished, Manifest, task_of};
 use super::place::Place;
-use super::run::{note_files, prepare_stack, run_stack};
+use super::run::{note_files, prepare_stack};
+use super::runner::{Runner, Sharing};
 use super::{BatchError, BatchOptions, Stack, StackOutcome, StackState, unwritable};
 use crate::compile::load_job;
 use crate::error::RunError;
 use crate::evaluate::RunOutput;
 use crate::session::Session;
 use crate::shared::SharedPackages;
-use crate::stack::LARGE_STACKS;
 use base_diag::render_text;
 use base_system::System;
 use kcl_hir::Program;
 use rustc_hash::FxHashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, Builder};
 
 /// How many neighbouring stacks a thread takes at once: they often share files.
 const CHUNK: usize = 12;
@@ -41,14 +39,6 @@ pub(super) struct Done {
     pub(super) recorded: Vec<Fact<PathBuf>>,
 }
 
-/// How many threads work.
-pub(super) fn n_threads(options: &BatchOptions) -> usize {
-    match options.threads {
-        0 => thread::available_parallelism().map_or(1, usize::from),
-        n => n.min(256),
-    }
-}
-
 /// Compiles the stacks that are wanted.
 pub(super) fn compile_all(plan: &Plan<'_>) -> Result<Vec<Done>, BatchError> {
     let wanted: Vec<usize> = (0..plan.stacks.len()).filter(|&at| plan.wanted[at]).collect();
@@ -56,38 +46,17 @@ pub(super) fn compile_all(plan: &Plan<'_>) -> Result<Vec<Done>, BatchError> {
         plan.system.create_dir_all(out).map_err(|error| unwritable(out, error))?;
     }
     let session = Session::new();
-    let next = AtomicUsize::new(0);
-    let threads = n_threads(plan.options).min(wanted.len().div_ceil(CHUNK)).max(1);
-    let work = || {
-        let mut worker = Worker::new(plan, &session);
-        loop {
-            let first = next.fetch_add(CHUNK, Ordering::Relaxed);
-            let Some(rest) = wanted.get(first..).filter(|rest| !rest.is_empty()) else { break };
-            for &at in &rest[..rest.len().min(CHUNK)] {
-                worker.compile(at)?;
-            }
+    let begin = || Ok(Worker::new(plan, &session));
+    // A thread that can't write does nothing more.
+    let compile = |worker: &mut Result<Worker<'_>, BatchError>, at: usize| {
+        if let Ok(open) = worker
+            && let Err(error) = open.compile(wanted[at])
+        {
+            *worker = Err(error);
         }
-        Ok(worker.finish())
     };
-    if wanted.is_empty() {
-        return Ok(Vec::new());
-    }
-    thread::scope(|scope| {
-        let mut handles = Vec::with_capacity(threads);
-        for _ in 0..threads {
-            let thread = LARGE_STACKS
-                .iter()
-                .find_map(|&size| Builder::new().stack_size(size).spawn_scoped(scope, work).ok());
-            handles.extend(thread);
-        }
-        if handles.is_empty() {
-            return Ok(vec![work()?]);
-        }
-        handles
-            .into_iter()
-            .map(|handle| handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    })
+    let end = |worker: Result<Worker<'_>, BatchError>| worker.map(Worker::finish);
+    plan.options.pool(CHUNK).each(wanted.len(), begin, compile, end).into_iter().collect()
 }
 
 /// Says of each stack whether a change reaches it: by what it relied on in an earlier batch, or
@@ -140,9 +109,7 @@ fn reads_files(program: &Program) -> bool {
 /// One thread.
 struct Worker<'a> {
     plan: &'a Plan<'a>,
-    session: &'a Session,
-    recorder: Recorder<'a>,
-    packages: SharedPackages,
+    runner: Runner<'a>,
     /// The folders that were made.
     folders: FxHashSet<PathBuf>,
     done: Done,
@@ -150,18 +117,17 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(plan: &'a Plan<'a>, session: &'a Session) -> Self {
+        let recorder = Recorder::new(plan.system, plan.options.out.is_some());
         Self {
             plan,
-            session,
-            recorder: Recorder::new(plan.system, plan.options.out.is_some()),
-            packages: SharedPackages::default(),
+            runner: Runner::with_recorder(session, recorder, Sharing::Evaluated),
             folders: FxHashSet::default(),
             done: Done::default(),
         }
     }
 
     fn finish(self) -> Done {
-        Done { recorded: self.recorder.into_facts(), ..self.done }
+        Done { recorded: self.runner.recorder.into_facts(), ..self.done }
     }
 
     /// Compiles one stack and writes its result.
@@ -169,7 +135,10 @@ impl<'a> Worker<'a> {
         let (stack, place) = (&self.plan.stacks[at], &self.plan.places[at]);
         let colour = self.plan.options.colour;
         let mut outcome = StackOutcome { name: place.name.clone(), ..StackOutcome::default() };
-        let run = || run_stack(self.session, &mut self.packages, &self.recorder, stack);
+        let run = || {
+            let job = prepare_stack(&self.runner.recorder, stack)?;
+            self.runner.run_job(&job)
+        };
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(output)) => {
                 let RunOutput { printed, mut result, warnings, program, .. } = output;
@@ -177,7 +146,7 @@ impl<'a> Worker<'a> {
                     outcome.warnings = render_text(&warnings, &program, colour);
                 }
                 outcome.printed = printed;
-                self.packages.finish(program);
+                self.runner.packages.finish(program);
                 if !result.is_empty() {
                     result.push('\n');
                 }
@@ -191,16 +160,16 @@ impl<'a> Worker<'a> {
                 outcome.state = StackState::Failed(error.to_text(colour));
                 let RunError { printed, program, .. } = *error;
                 outcome.printed = printed;
-                self.packages.finish(program);
+                self.runner.packages.finish(program);
             }
             Err(_) => {
                 let message = "error: this is a bug of ours: the compiler stopped\n";
                 outcome.state = StackState::Failed(message.to_owned());
-                self.packages = SharedPackages::default();
+                self.runner.packages = SharedPackages::default();
             }
         }
         // What a stack that failed asked for is of no use.
-        self.recorder.take_asked();
+        self.runner.recorder.take_asked();
         self.done.outcomes.push((at, outcome));
         Ok(())
     }
@@ -208,7 +177,7 @@ impl<'a> Worker<'a> {
     fn write(&mut self, out: &Path, at: usize, text: &str) -> Result<(), BatchError> {
         let (stack, place) = (&self.plan.stacks[at], &self.plan.places[at]);
         let system = self.plan.system;
-        let asked = self.recorder.take_asked();
+        let asked = self.runner.recorder.take_asked();
         let path = out.join(&place.output);
         if let Some(folder) = path.parent()
             && !self.folders.contains(folder)

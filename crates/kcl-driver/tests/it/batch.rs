@@ -55,6 +55,12 @@ fn repo() -> MemorySystem {
     system
 }
 
+/// The stacks below a folder.
+fn stacks_of(system: &MemorySystem, folder: &str) -> Vec<Stack> {
+    let found = find_stacks(system, Path::new(folder)).expect("there are stacks");
+    found.into_iter().map(Stack::from).collect()
+}
+
 fn batch(system: &MemorySystem, stacks: &[Stack], options: &BatchOptions) -> BatchReport {
     run_batch(system, stacks, options).expect("the output can be written")
 }
@@ -73,7 +79,7 @@ fn compiled(report: &BatchReport) -> Vec<&str> {
 #[test]
 fn every_result_is_that_of_a_run() {
     let system = repo();
-    let stacks = find_stacks(&system, Path::new("/r")).unwrap();
+    let stacks = stacks_of(&system, "/r");
     assert_eq!(stacks.len(), 16);
     for threads in [1, 2, 5] {
         let out = PathBuf::from(format!("/out{threads}"));
@@ -95,7 +101,7 @@ fn a_stack_that_fails_does_not_stop_the_others() {
     let system = repo()
         .with_file("/r/p3/dev/main.k", "import models\napp: models.App {replicas = 'x'}\n")
         .with_file("/r/p5/prod/main.k", "import models\napp: models.App {replicas = 11}\n");
-    let stacks = find_stacks(&system, Path::new("/r")).unwrap();
+    let stacks = stacks_of(&system, "/r");
     let report = batch(&system, &stacks, &into("/out"));
     let failed: Vec<(&str, bool)> = report
         .outcomes
@@ -117,7 +123,7 @@ fn a_stack_that_fails_does_not_stop_the_others() {
 #[test]
 fn only_what_a_change_reaches_is_compiled_again() {
     let system = repo();
-    let stacks = find_stacks(&system, Path::new("/r")).unwrap();
+    let stacks = stacks_of(&system, "/r");
     let again = |path: &str, text: &str| {
         system.write(Path::new(path), text).unwrap();
         let report = batch(&system, &stacks, &into("/out"));
@@ -146,7 +152,7 @@ fn only_what_a_change_reaches_is_compiled_again() {
 #[test]
 fn only_what_named_files_reach_is_compiled() {
     let system = repo();
-    let stacks = find_stacks(&system, Path::new("/r")).unwrap();
+    let stacks = stacks_of(&system, "/r");
     for out in ["/none", "/out"] {
         let touch = |paths: &[&str]| {
             let paths = paths.iter().map(PathBuf::from).collect();
@@ -168,7 +174,7 @@ fn only_what_named_files_reach_is_compiled() {
 #[test]
 fn a_damaged_record_counts_as_none() {
     let system = repo();
-    let stacks = find_stacks(&system, Path::new("/r")).unwrap();
+    let stacks = stacks_of(&system, "/r");
     batch(&system, &stacks, &into("/out"));
     let path = Path::new("/out/.kcl-batch");
     let text = system.read_to_string(path).unwrap();
@@ -192,5 +198,25 @@ fn lists_name_folders_files_and_arguments() {
     assert_eq!(system.read_to_string(Path::new("/out/a.yaml")).unwrap(), "count: 3\n");
     assert_eq!(system.read_to_string(Path::new("/out/b.yaml")).unwrap(), "b: 1\n");
     assert!(read_list(&system, Path::new("/l/none.list")).is_err());
-    assert!(find_stacks(&system, Path::new("/l/a")).is_err());
+}
+
+#[test]
+fn stacks_are_found_by_the_rule_of_the_engine() {
+    let system = MemorySystem::new()
+        .with_file("/r/project.yaml", "name: r")
+        .with_file("/r/main.k", "")
+        .with_file("/r/dev/stack.yaml", "name: dev")
+        .with_file("/r/dev/inner/stack.yaml", "name: inner")
+        .with_file("/r/prod/kcl.yaml", "")
+        .with_file("/r/base/main.k", "")
+        .with_file("/r/ci-test/kcl.yaml", "")
+        .with_file("/r/crd/kcl.yaml", "")
+        .with_file("/r/vendor/a/kcl.yaml", "")
+        .with_file("/r/.cache/kcl.yaml", "");
+    let folders = |folder: &str| -> Vec<PathBuf> {
+        stacks_of(&system, folder).into_iter().map(|stack| stack.folder).collect()
+    };
+    assert_eq!(folders("/r"), [Path::new("/r/dev"), Path::new("/r/prod")]);
+    assert_eq!(folders("/r/dev"), [Path::new("/r/dev")]);
+    assert_eq!(folders("/r/base"), [Path::new("/r/base")]);
 }

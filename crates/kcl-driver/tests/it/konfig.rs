@@ -1,5 +1,7 @@
 //! Every stack of `konfig/` prints what its golden file says.
 
+#![expect(clippy::disallowed_methods, reason = "tests read files of the repository")]
+
 use anyhow::{Context as _, anyhow};
 use base_system::OsSystem;
 use kcl_driver::{RunOptions, run};

@@ -1,7 +1,7 @@
 //! Layers: programs that are evaluated on their own and merged in any order.
 
 use base_system::MemorySystem;
-use kcl_driver::{RunOptions, merge_layers, run, with_layers};
+use kcl_driver::{RunError, RunOptions, RunOutput, run, with_layers};
 
 const APP: &str = "\
 schema Port:
@@ -32,6 +32,23 @@ schema Open:
     fixed: int = 1
 ";
 
+/// Merges layers once, in the given order.
+fn merge_layers(
+    system: &MemorySystem,
+    layers: &[RunOptions],
+    order: &[usize],
+    options: &RunOptions,
+) -> Result<RunOutput, Box<RunError>> {
+    with_layers(system, layers, |layers| layers.merge(order, options))?
+}
+
+/// How a result is completed, or not.
+fn completed(complete: bool) -> RunOptions {
+    let mut options = RunOptions::default();
+    options.eval.complete = complete;
+    options
+}
+
 /// A module with the schemas and one file for each layer.
 fn module(layers: &[&str]) -> (MemorySystem, Vec<RunOptions>) {
     let mut system = MemorySystem::new().with_file("/m/kcl.mod", "").with_file("/m/lib/lib.k", APP);
@@ -47,7 +64,7 @@ fn module(layers: &[&str]) -> (MemorySystem, Vec<RunOptions>) {
 fn merged(layers: &[&str], complete: bool) -> String {
     let (system, options) = module(layers);
     let order: Vec<usize> = (0..layers.len()).collect();
-    let how = RunOptions { complete, ..RunOptions::default() };
+    let how = completed(complete);
     match merge_layers(&system, &options, &order, &how) {
         Ok(output) => output.result,
         Err(error) => format!("error: {error}"),
@@ -70,7 +87,7 @@ fn different_leaves_merge_to_one_result_in_any_order() {
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let results = with_layers(&system, &layers, |layers| {
         [false, true].map(|complete| {
-            let options = RunOptions { complete, ..RunOptions::default() };
+            let options = completed(complete);
             orders.map(|order| layers.merge(&order, &options).expect("they go together").result)
         })
     });
@@ -208,7 +225,7 @@ fn each_leaf_knows_its_layer() {
         "a: lib.App {replicas = 2, labels: {x = \"1\"}}",
         "a: lib.App {replicas = 3}",
     ]);
-    let options = RunOptions { provenance: true, complete: true, ..RunOptions::default() };
+    let options = RunOptions { provenance: true, ..completed(true) };
     let output = merge_layers(&system, &layers, &[0, 2, 1], &options).expect("they go together");
     let mut found = Vec::new();
     for leaf in output.provenance.expect("it was asked for").leaves {

@@ -2,6 +2,7 @@
 
 mod batch;
 mod cache;
+mod documents;
 mod konfig;
 mod layers;
 mod partial;

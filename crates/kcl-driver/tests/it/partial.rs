@@ -1,7 +1,7 @@
 //! Programs whose schema literals keep only what is written.
 
 use base_system::MemorySystem;
-use kcl_driver::{RunOptions, run};
+use kcl_driver::{EvalOptions, RunOptions, run};
 
 fn options(files: &[(&str, &str)]) -> (MemorySystem, RunOptions) {
     let mut system = MemorySystem::new();
@@ -14,7 +14,8 @@ fn options(files: &[(&str, &str)]) -> (MemorySystem, RunOptions) {
 
 fn outcome(files: &[(&str, &str)], partial: bool, complete: bool) -> String {
     let (system, options) = options(files);
-    match run(&system, &RunOptions { partial, complete, ..options }) {
+    let eval = EvalOptions { partial, complete, ..EvalOptions::default() };
+    match run(&system, &RunOptions { eval, ..options }) {
         Ok(output) => output.result,
         Err(error) => format!("error: {error}"),
     }
@@ -178,7 +179,8 @@ fn leaves_know_their_files() {
     ];
     let (system, options) = options(&files);
     let shown = |complete| {
-        let options = RunOptions { partial: true, complete, provenance: true, ..options.clone() };
+        let eval = EvalOptions { partial: true, complete, ..EvalOptions::default() };
+        let options = RunOptions { eval, provenance: true, ..options.clone() };
         let output = run(&system, &options).expect("the program is valid");
         let mut found = Vec::new();
         for leaf in output.provenance.expect("it was asked for").leaves {

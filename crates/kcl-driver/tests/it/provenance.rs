@@ -1,7 +1,7 @@
 //! What each leaf is from and what it replaced, in programs small enough to see it.
 
 use base_system::MemorySystem;
-use kcl_driver::{Origin, Place, RunOptions, Step, run};
+use kcl_driver::{Origin, Place, RunOptions, Step, Tracking, run};
 use std::fmt::Write as _;
 
 /// Runs files and compares the leaves, one on each line:
@@ -393,13 +393,16 @@ fn selected_parts_alone() {
 
 #[test]
 fn what_is_shown_has_leaves() {
-    let mut options = RunOptions { sort_keys: true, disable_none: true, ..RunOptions::default() };
-    options.show_hidden = true;
+    let mut options = RunOptions::default();
+    options.output.sort_keys = true;
+    options.output.disable_none = true;
+    options.output.show_hidden = true;
     check_with(&[("main.k", "b = 1\na = None\n_c = 2\n")], &options, "_c => 3:6 2\nb => 1:5 1");
 }
 
 fn check_givers(files: &[(&str, &str)], wanted: &str) {
-    let options = RunOptions { follow_reads: true, ..RunOptions::default() };
+    let mut options = RunOptions::default();
+    options.eval.tracking = Tracking::Givers;
     check_with(files, &options, wanted);
 }
 

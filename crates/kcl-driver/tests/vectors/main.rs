@@ -1,8 +1,15 @@
 //! The provenance of every vector that the reference accepts: each leaf of the output has one
 //! place, inside an input file, and asking for it changes nothing.
 
-use base_system::OsSystem;
-use kcl_driver::{Format, Input, Origin, Place, RunOptions, RunOutput, Step, parse_argument, run};
+#![expect(clippy::disallowed_methods, reason = "tests read files of the repository")]
+
+mod scratch;
+
+use kcl_driver::{
+    EvalOptions, Format, Input, LeafPlace, Origin, PathStep, Place, RunOptions, RunOutput, Step,
+    Tracking, parse_argument, run,
+};
+use scratch::Scratch;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,10 +24,10 @@ fn main() -> ExitCode {
 }
 
 fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> {
-    // Some programs write files below the working directory of the process.
+    // Some programs write files below the working folder.
     let scratch = std::env::temp_dir().join(format!("kcl-corpus-{}", std::process::id()));
     std::fs::create_dir_all(&scratch)?;
-    std::env::set_current_dir(&scratch)?;
+    let system = Scratch(scratch.canonicalize()?);
     let mut problems = Vec::new();
     let (mut n_cases, mut n_leaves) = (0, 0);
     for case in corpus.cases("run")? {
@@ -29,10 +36,10 @@ fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> 
         }
         let Some(mut options) = options(&case) else { continue };
         // What the reference accepts and we do not is the score's business.
-        let Ok(plain) = run(&OsSystem, &options) else { continue };
+        let Ok(plain) = run(&system, &options) else { continue };
         options.provenance = true;
-        options.follow_reads = true;
-        let Ok(known) = run(&OsSystem, &options) else {
+        options.eval.tracking = Tracking::Givers;
+        let Ok(known) = run(&system, &options) else {
             problems.push(format!("{}: fails with provenance", case.name));
             continue;
         };
@@ -41,12 +48,14 @@ fn each_leaf_of_the_output_has_one_place(corpus: &Corpus) -> anyhow::Result<()> 
             problems.push(format!("{}: other output with provenance", case.name));
         }
         options.format = Some(Format::Json);
-        for follow_reads in [false, true] {
-            let options = RunOptions { follow_reads, ..options.clone() };
-            let Ok(json) = run(&OsSystem, &options) else { continue };
+        for tracking in [Tracking::Contests, Tracking::Givers] {
+            let options =
+                RunOptions { eval: EvalOptions { tracking, ..options.eval }, ..options.clone() };
+            let Ok(json) = run(&system, &options) else { continue };
             n_leaves += json.provenance.as_ref().map_or(0, |found| found.leaves.len());
-            let problem = check(&json, &options).map(|it| format!("{}: {it}", case.name));
-            problems.extend(problem);
+            let problem = check(&json, &options);
+            let problem = problem.or_else(|| check_data(&system, &json, &options));
+            problems.extend(problem.map(|it| format!("{}: {it}", case.name)));
         }
     }
     std::fs::remove_dir_all(&scratch)?;
@@ -71,12 +80,12 @@ fn options(case: &Case) -> Option<RunOptions> {
                 let (name, folder) = words.next()?.split_once('=')?;
                 options.packages.push((name.to_owned(), PathBuf::from(folder)));
             }
-            "-n" => options.disable_none = true,
-            "-d" => options.debug = true,
-            "-r" => options.strict_range_check = true,
-            "-k" | "--sort_keys" => options.sort_keys = true,
-            "-H" | "--show_hidden" => options.show_hidden = true,
-            "--include_schema_type_path" => options.include_schema_type_path = true,
+            "-n" => options.output.disable_none = true,
+            "-d" => options.eval.debug = true,
+            "-r" => options.eval.strict_range_check = true,
+            "-k" | "--sort_keys" => options.output.sort_keys = true,
+            "-H" | "--show_hidden" => options.output.show_hidden = true,
+            "--include_schema_type_path" => options.output.include_schema_type_path = true,
             _ if word.starts_with('-') => return None,
             _ => options.inputs.push(Input::path(word)),
         }
@@ -109,6 +118,65 @@ fn check(output: &RunOutput, options: &RunOptions) -> Option<String> {
         }
     }
     None
+}
+
+/// The first difference between an output in JSON and the same output as data.
+fn check_data(system: &Scratch, json: &RunOutput, options: &RunOptions) -> Option<String> {
+    let options = RunOptions { format: Some(Format::Data), ..options.clone() };
+    let documents = match run(system, &options) {
+        Ok(output) => output.documents?,
+        Err(error) => return Some(format!("fails with data: {error}")),
+    };
+    let read: Vec<Value> = serde_json::Deserializer::from_str(&json.result)
+        .into_iter::<Value>()
+        .filter_map(Result::ok)
+        .collect();
+    let is_same = documents.values.len() == read.len()
+        && documents.values.iter().zip(&read).all(|(data, read)| is_alike(data, read));
+    if !is_same {
+        return Some(format!("data {:?}, read {read:?}", documents.values));
+    }
+    if options.eval.tracking != Tracking::Givers || !options.selectors.is_empty() {
+        return None;
+    }
+    let leaves = json.provenance.iter().flat_map(|it| &it.leaves);
+    leaves.into_iter().find_map(|leaf| {
+        let steps = leaf.path.iter().map(|step| match step {
+            Step::Key(key) => PathStep::Key(key),
+            Step::Index(at) => PathStep::Index(*at),
+        });
+        let found = documents.places.find(steps).map(|place| match place {
+            LeafPlace::Text { file, at } => format!("{file}:{}:{}", at.line, at.col),
+            LeafPlace::Override(spec) => spec.to_owned(),
+        });
+        let wanted = match &leaf.origin {
+            Origin::Override { spec } => Some(spec.to_string()),
+            origin => {
+                let place = origin.place();
+                place.map(|at| format!("{}:{}:{}", at.file, at.line, at.column))
+            }
+        };
+        let is_same = found == wanted;
+        (!is_same).then(|| format!("{} is from {found:?}, not {wanted:?}", path(&leaf.path)))
+    })
+}
+
+/// Whether two values are equal; readers of JSON may get the last bit of a float wrong.
+fn is_alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_alike(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| b.get(key).is_some_and(|it| is_alike(value, it)))
+        }
+        (Value::Number(a), Value::Number(b)) if a.is_f64() && b.is_f64() => {
+            let (a, b) = (a.as_f64().unwrap_or(0.0), b.as_f64().unwrap_or(0.0));
+            (a - b).abs() <= a.abs() * 1e-15
+        }
+        _ => a == b,
+    }
 }
 
 fn path(steps: &[Step]) -> String {

@@ -1,11 +1,12 @@
 //! Values that are only read and passed on: `image = server.image`.
 
-use super::{Contest, FIRST_CONTEST, Provenance};
+use super::{Contest, Provenance};
 use crate::evaluator::Evaluator;
 use crate::names::NameRef;
 use base_text::Name;
 use kcl_syntax::ast::{BinOp, Expr, ExprId, Path};
 use kcl_value::{List, Origin, Value, ops};
+use std::rc::Rc;
 
 /// How many reads behind each other are followed.
 const MAX_READS: usize = 64;
@@ -32,15 +33,15 @@ impl Provenance {
         if given.0 == 0 || self.node(given) == at {
             return at;
         }
-        if let Some(known) = self.reads.get(&(at, given)) {
+        if let Some(known) = self.contests.reads.get(&(at, given)) {
             return *known;
         }
-        if self.contests.len() >= FIRST_CONTEST as usize {
+        if self.contests.is_full() {
             return at;
         }
-        self.contests.push(Contest { winner: at, old: Origin(0), new: at, given });
-        let origin = Origin(FIRST_CONTEST + (self.contests.len() - 1) as u32);
-        self.reads.insert((at, given), origin);
+        let contests = Rc::make_mut(&mut self.contests);
+        let origin = contests.add(Contest { winner: at, old: Origin(0), new: at, given });
+        contests.reads.insert((at, given), origin);
         origin
     }
 
@@ -67,7 +68,7 @@ impl Evaluator<'_> {
     /// The origin of a value that an expression has just given.
     #[inline]
     pub(crate) fn origin_of(&mut self, expr: ExprId, value: &Value) -> Origin {
-        if self.options.follow_reads { self.followed(expr, value) } else { self.origin(expr) }
+        if self.options.follows_reads() { self.followed(expr, value) } else { self.origin(expr) }
     }
 
     /// Notes the origin of the last item of a list, which an expression has just given.

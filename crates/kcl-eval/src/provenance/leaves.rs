@@ -2,9 +2,9 @@
 
 use super::{Provenance, Source};
 use kcl_hir::Program;
+use kcl_value::output::{Filter, Stream};
 use kcl_value::{Dict, Entry, List, Origin, Value};
 use rustc_hash::FxHashSet;
-use std::rc::Rc;
 
 /// A leaf of the output and where its value is from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,16 +31,10 @@ pub enum Step {
 pub struct LeafOptions<'o> {
     /// The parts of the value that are shown, `a.b`; all of it if there are none.
     pub selectors: &'o [String],
-    /// Whether `None` is left out.
-    pub hide_none: bool,
-    /// Whether names that start with `_` are shown.
-    pub show_hidden: bool,
-    /// Whether keys are sorted.
-    pub sort_keys: bool,
-    /// Whether instances have a `_type` with their schema's name.
-    pub type_path: bool,
+    /// What of the value is written.
+    pub filter: Filter,
     /// Whether a value that is only passed on is from what gave it; needs an evaluation with
-    /// [`follow_reads`](crate::Options::follow_reads).
+    /// [`Tracking::Givers`](crate::Tracking::Givers).
     pub follow_reads: bool,
 }
 
@@ -97,38 +91,45 @@ impl Provenance {
         visit.leaves
     }
 
-    /// The leaves of the documents that `manifests.yaml_stream` wrote. The first step of a
+    /// The leaves of the documents that were given to `manifests.yaml_stream`. The first step of a
     /// path is the number of the document.
     ///
-    /// A document of the call's first argument that did not know where it was from is from
-    /// the call.
+    /// A document that did not know where it was from is from the call.
     pub fn stream_leaves(
         &self,
         programs: &[&Program],
-        documents: Vec<Value>,
+        stream: &Stream,
         options: &LeafOptions<'_>,
     ) -> Vec<Leaf> {
-        let Some((values, call)) = &self.stream else { return Vec::new() };
-        let written = like(&Value::list(documents), values);
-        let trail = Trail { path: Vec::new(), origins: vec![*call] };
+        let trail = Trail { path: Vec::new(), origins: vec![self.stream_at] };
         let mut visit =
             Visit { provenance: self, programs, options: *options, trail, leaves: Vec::new() };
-        if let Value::List(list) = &written
-            && !list.items.is_empty()
-        {
-            visit.value(&written);
+        if let Value::List(documents) = &stream.documents {
+            // Every document is written, also one that would be left out inside another.
+            for (at, document) in documents.items.iter().enumerate() {
+                let origin = documents.origins.get(at).copied().unwrap_or_default();
+                visit.trail.down(Step::Index(at), origin);
+                visit.value(document);
+                visit.trail.up();
+            }
         }
         visit.leaves
+    }
+
+    /// Where `manifests.yaml_stream` was called last.
+    pub fn stream_at(&self) -> Origin {
+        self.stream_at
+    }
+
+    /// Where the value of the whole program is from, if it is one expression.
+    pub fn root(&self) -> Origin {
+        self.root
     }
 }
 
 impl Visit<'_> {
     fn keeps(&self, value: &Value) -> bool {
-        match value {
-            Value::Undefined | Value::Func(_) => false,
-            Value::None => !self.options.hide_none,
-            _ => true,
-        }
+        self.options.filter.keeps_value(value)
     }
 
     fn selected(&mut self, value: &Value, selector: &str) {
@@ -179,7 +180,7 @@ impl Visit<'_> {
             Value::Dict(dict) => self.dict(dict),
             Value::Schema(schema) => {
                 self.dict(&schema.attrs);
-                if self.options.type_path && !is_document {
+                if self.options.filter.type_path && !is_document {
                     self.trail.down(Step::Key("_type".to_owned()), Origin(0));
                     self.leaves.push(Leaf {
                         path: self.trail.path.clone(),
@@ -212,13 +213,13 @@ impl Visit<'_> {
 
     fn dict(&mut self, dict: &Dict) {
         let is_written = |entry: &&Entry| {
-            let is_shown = self.options.show_hidden || !entry.key.starts_with('_');
+            let is_shown = !self.options.filter.hide_private || !entry.key.starts_with('_');
             is_shown
                 && self.keeps(&entry.value)
-                && !(self.options.type_path && entry.key.as_str() == "_type")
+                && !(self.options.filter.type_path && entry.key.as_str() == "_type")
         };
         let mut entries: Vec<&Entry> = dict.iter().filter(is_written).collect();
-        if self.options.sort_keys {
+        if self.options.filter.sort_keys {
             entries.sort_unstable_by_key(|entry| entry.key.as_str());
         }
         for entry in entries {
@@ -256,41 +257,5 @@ impl Visit<'_> {
             source: provenance.source(self.programs, source),
             beaten,
         });
-    }
-}
-
-/// A value that was written and read again, with the origins of the value that was written.
-fn like(read: &Value, written: &Value) -> Value {
-    let is_written = |value: &&Value| !matches!(value, Value::Undefined | Value::Func(_));
-    match (read, written) {
-        (Value::List(read), Value::List(written)) => {
-            let mut list = List::new(Vec::with_capacity(read.items.len()));
-            let mut at = 0;
-            for item in &read.items {
-                while written.items.get(at).is_some_and(|value| !is_written(&value)) {
-                    at += 1;
-                }
-                list.items.push(match written.items.get(at) {
-                    Some(written) => like(item, written),
-                    None => item.clone(),
-                });
-                list.origins.push(written.origins.get(at).copied().unwrap_or_default());
-                at += 1;
-            }
-            Value::List(Rc::new(list))
-        }
-        (Value::Dict(read), written) => {
-            let Some(written) = written.as_config() else { return Value::Dict(read.clone()) };
-            let mut dict = Dict::with_capacity(read.len());
-            for entry in read.iter() {
-                let known = written.entry(&entry.key);
-                let value = known
-                    .map_or_else(|| entry.value.clone(), |known| like(&entry.value, &known.value));
-                let origin = known.map(|known| known.origin).unwrap_or_default();
-                dict.push_new(Entry { value, origin, ..entry.clone() });
-            }
-            Value::dict(dict)
-        }
-        (read, _) => read.clone(),
     }
 }

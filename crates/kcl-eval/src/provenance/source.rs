@@ -32,6 +32,15 @@ pub enum Source {
     Builtin,
 }
 
+/// What gave a value, behind all expressions that only read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Giver<'p> {
+    /// An expression of the program, or the expression that reads an argument.
+    Text(FileSpan),
+    /// A change from outside, as it was written: `a.b=1`.
+    Override(&'p Arc<str>),
+}
+
 /// An expression of a program.
 struct Node<'p> {
     program: usize,
@@ -41,7 +50,13 @@ struct Node<'p> {
     index: u32,
 }
 
-impl Node<'_> {
+impl<'p> Node<'p> {
+    /// The change from outside that brought the expression into the tree.
+    fn graft(&self) -> Option<&'p Arc<str>> {
+        let mut grafts = self.source.grafts.iter().rev();
+        grafts.find(|graft| graft.exprs.contains(&self.index)).map(|graft| &graft.spec)
+    }
+
     fn at(&self) -> FileSpan {
         let module = &self.source.module;
         let n_exprs = module.exprs.len();
@@ -67,12 +82,20 @@ impl Provenance {
         Some(Node { program, file: FileId(file as u32), source, index })
     }
 
+    /// What gave a value of the program that was evaluated first; `None` if no expression did.
+    pub fn find_giver<'p>(&self, program: &'p Program, origin: Origin) -> Option<Giver<'p>> {
+        let node = self.find(&[program], self.giver(origin))?;
+        Some(match node.graft() {
+            Some(spec) => Giver::Override(spec),
+            None => Giver::Text(node.at()),
+        })
+    }
+
     /// What a node stands for.
     pub(super) fn source(&self, programs: &[&Program], node: Origin) -> Source {
         let Some(node) = self.find(programs, node) else { return Source::Builtin };
-        let grafts = node.source.grafts.iter().rev();
-        if let Some(graft) = grafts.into_iter().find(|graft| graft.exprs.contains(&node.index)) {
-            return Source::Override(graft.spec.clone());
+        if let Some(spec) = node.graft() {
+            return Source::Override(spec.clone());
         }
         let (program, at) = (node.program, node.at());
         match self.argument(&node) {

@@ -2,8 +2,9 @@
 
 use base_diag::Diagnostic;
 use base_system::MemorySystem;
+use kcl_eval::{Earlier, Request, evaluate};
 use kcl_hir::{Input, LoadOptions, PackageMap, Program, load, resolve_entries};
-use kcl_value::plan::{PlanOptions, to_yaml};
+use kcl_value::output::{OutputOptions, to_yaml};
 use std::path::Path;
 use testkit::Fixture;
 
@@ -29,8 +30,8 @@ fn outcome(source: &str) -> Result<String, (u32, String)> {
     if let Some(error) = found.into_iter().find(Diagnostic::is_error) {
         return Err(place_and_message(&program, &error));
     }
-    match kcl_eval::evaluate(&program, &system, &kcl_eval::Options::default()) {
-        Ok(evaluated) => Ok(to_yaml(&evaluated.value, &PlanOptions::default())),
+    match evaluate(&program, &system, &Request::default(), Earlier::Nothing) {
+        Ok(evaluated) => Ok(to_yaml(&evaluated.value, OutputOptions::default())),
         Err(error) => Err(place_and_message(&program, &error.diagnostic)),
     }
 }

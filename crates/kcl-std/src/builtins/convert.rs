@@ -2,6 +2,7 @@
 
 use crate::Host;
 use crate::args::{get, integer, missing, only, type_text};
+use crate::shared_faults::failed_conversion;
 use kcl_value::{CallArgs, Fault, Result, Value, show};
 
 pub(super) fn int(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
@@ -83,9 +84,8 @@ fn quantity(text: &str) -> Result<i64> {
     if number.is_empty() {
         return Err(Fault::new("number can't be empty"));
     }
-    let number: i64 = number.parse().map_err(|error| {
-        Fault::new(format!("called `Result::unwrap()` on an `Err` value: {error:?}"))
-    })?;
+    let number: i64 =
+        number.parse().map_err(|error| failed_conversion(format_args!("{error:?}")))?;
     Ok(match scale {
         None => number,
         Some((base, exponent)) if exponent > 0 => number.wrapping_mul(base.pow(exponent as u32)),

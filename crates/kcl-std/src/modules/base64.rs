@@ -3,6 +3,7 @@
 use crate::args::{need, text};
 use crate::function::{Function, Module, optional, required};
 use crate::host::Host;
+use crate::shared_faults::failed_conversion;
 use data_encoding::{BASE64, BASE64_NOPAD, DecodeError, DecodeKind};
 use kcl_value::{CallArgs, Fault, Result, Value};
 
@@ -38,9 +39,9 @@ fn decode(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let digits = value.trim_end_matches('=').as_bytes();
     check_padding(digits, value.len() - digits.len())?;
     let bytes = BASE64_NOPAD.decode(digits).map_err(|error| invalid(digits, error))?;
-    String::from_utf8(bytes).map(Value::str).map_err(|error| {
-        Fault::new(format!("called `Result::unwrap()` on an `Err` value: {:?}", error.utf8_error()))
-    })
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|error| failed_conversion(format_args!("{:?}", error.utf8_error())))?;
+    Ok(Value::str(text))
 }
 
 /// Refuses padding that no digits call for, and more than they call for.
@@ -68,7 +69,7 @@ fn invalid(digits: &[u8], error: DecodeError) -> Box<Fault> {
             format!("InvalidByte({position}, {digit})")
         }
     };
-    Fault::new(format!("called `Result::unwrap()` on an `Err` value: {what}"))
+    failed_conversion(what)
 }
 
 fn is_digit(byte: u8) -> bool {

@@ -3,6 +3,7 @@
 use crate::args::{get, need, text};
 use crate::function::{Function, Module, Param, optional, required};
 use crate::host::Host;
+use crate::shared_faults::failed_conversion;
 use encoding_rs::Encoding;
 use kcl_value::{CallArgs, Fault, Result, Value};
 use md5::{Digest, Md5};
@@ -94,9 +95,7 @@ fn bytes<'a>(args: &'a CallArgs, function: &str) -> Result<Cow<'a, [u8]>> {
         return Ok(Cow::Borrowed(value.as_bytes()));
     };
     let name = text(encoding).to_ascii_lowercase().replace(' ', "-");
-    let fault = |what| {
-        Err(Fault::new(format!("called `Result::unwrap()` on an `Err` value: {what} {name}")))
-    };
+    let fault = |what| Err(failed_conversion(format_args!("{what} {name}")));
     let Some(encoding) = Encoding::for_label(name.as_bytes()) else {
         return fault("unknown encoding");
     };

@@ -3,7 +3,8 @@
 use crate::args::{get, missing, text, type_text};
 use crate::function::{Function, Module, optional, required};
 use crate::host::Host;
-use kcl_value::yaml::{WriteOptions, write_manifests};
+use kcl_value::output::Stream;
+use kcl_value::yaml::WriteOptions;
 use kcl_value::{CallArgs, Fault, Result, Value};
 
 pub(super) const MODULE: Module = Module {
@@ -27,8 +28,11 @@ fn yaml_stream(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
         None => (WriteOptions::default(), "---"),
     };
     let values = get(args, 0, "values").ok_or_else(|| missing("yaml_stream", "values"))?;
-    let values = values.as_list().ok_or_else(|| Fault::new("invalid list value"))?;
-    host.set_stream(write_manifests(values, &options, separator));
+    if values.as_list().is_none() {
+        return Err(Fault::new("invalid list value"));
+    }
+    let documents = values.clone();
+    host.set_stream(Stream { documents, options, separator: separator.to_owned() });
     Ok(Value::Undefined)
 }
 

@@ -6,6 +6,7 @@ use self::simple::Simple;
 use crate::args::{get, missing as missing_one, strict_integer, strings, text};
 use crate::function::{Function, Module, Param, optional, required};
 use crate::host::Host;
+use crate::shared_faults::failed_conversion;
 use fancy_regex::{Error, Regex};
 use kcl_value::{CallArgs, Fault, Result, Value};
 use rustc_hash::FxHashMap;
@@ -108,7 +109,7 @@ fn compiled(pattern: &str) -> Result<Rc<Regex>> {
                 Error::ParseError(_, error) => format!("{error:?}"),
                 error => format!("{error:?}"),
             };
-            Fault::new(format!("called `Result::unwrap()` on an `Err` value: {what}"))
+            failed_conversion(what)
         })?);
         if cache.len() >= CACHE_SIZE {
             cache.clear();
@@ -149,9 +150,7 @@ fn replace(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     };
     match regex.try_replacen(string, count, replacement) {
         Ok(replaced) => Ok(Value::str(replaced.into_owned())),
-        Err(error) => {
-            Err(Fault::new(format!("called `Result::unwrap()` on an `Err` value: {error:?}")))
-        }
+        Err(error) => Err(failed_conversion(format_args!("{error:?}"))),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `"{} {name.part[0]:.2f}".format(…)`: the replacement fields.
 
 use super::format_spec::FormatSpec;
+use crate::shared_faults::{failed_conversion, missing_value};
 use kcl_value::{CallArgs, Fault, Result, Str, Value, show, show_into};
 
 pub(super) fn format(text: &Str, args: &CallArgs) -> Result<Value> {
@@ -123,9 +124,7 @@ enum Step<'t> {
 }
 
 fn next_step(path: &str) -> Result<(Step<'_>, &str)> {
-    let fault = |what: &str| {
-        Err(Fault::new(format!("called `Result::unwrap()` on an `Err` value: {what}")))
-    };
+    let fault = |what: &str| Err(failed_conversion(what));
     if let Some(path) = path.strip_prefix('.') {
         let end = path.find(['.', '[']).unwrap_or(path.len());
         let (key, rest) = path.split_at(end);
@@ -149,7 +148,7 @@ impl Step<'_> {
                 .as_config()
                 .and_then(|config| config.get(key))
                 .cloned()
-                .ok_or_else(|| Fault::new("called `Option::unwrap()` on a `None` value")),
+                .ok_or_else(missing_value),
             Step::Index(index) => {
                 let Some(items) = value.as_list() else {
                     return Err(Fault::new("Invalid list object in list_get"));

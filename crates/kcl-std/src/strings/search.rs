@@ -1,6 +1,7 @@
 //! Finding and replacing parts of strings.
 
 use crate::args::{get, given, integer, text as text_of};
+use crate::shared_faults::missing_value;
 use kcl_value::{CallArgs, Fault, Result, Str, Value, find as find_in};
 
 pub(super) fn count(text: &Str, args: &CallArgs) -> Result<Value> {
@@ -76,7 +77,8 @@ fn part<'t>(text: &'t str, args: &CallArgs) -> Result<Option<(usize, &'t str)>> 
     let (start, end) = (start as usize, end as usize);
     match text.get(start..end) {
         Some(part) => Ok(Some((start, part))),
-        None => Err(Fault::new("called `Option::unwrap()` on a `None` value")),
+        // A bound inside a character: the reference counts bytes here.
+        None => Err(missing_value()),
     }
 }
 

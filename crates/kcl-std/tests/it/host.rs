@@ -2,6 +2,7 @@
 
 use base_system::{MemorySystem, System};
 use kcl_std::Host;
+use kcl_value::output::Stream;
 use kcl_value::{CallArgs, Fault, Result, Value};
 use std::path::Path;
 use std::time::Duration;
@@ -63,8 +64,8 @@ impl Host for TestHost {
         self.printed.push_str(text);
     }
 
-    fn set_stream(&mut self, yaml: String) {
-        self.stream = Some(yaml);
+    fn set_stream(&mut self, stream: Stream) {
+        self.stream = Some(stream.to_yaml());
     }
 
     fn call(&mut self, _: &Value, args: CallArgs) -> Result<Value> {

@@ -1,5 +1,7 @@
 //! Properties that hold for every file of the conformance vectors.
 
+#![expect(clippy::disallowed_methods, reason = "tests read files of the repository")]
+
 #[path = "../it/dump.rs"]
 mod dump;
 

@@ -1,5 +1,7 @@
 //! Large and deep programs.
 
+#![expect(clippy::disallowed_methods, reason = "the test measures time")]
+
 use crate::load_fixture;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};

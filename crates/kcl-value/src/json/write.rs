@@ -3,6 +3,7 @@
 use crate::filter::Filter;
 use crate::number::{push_int, push_json_float};
 use crate::{Dict, Value};
+use base_text::push_json_string;
 
 /// How JSON is written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,7 +64,7 @@ impl Writer<'_> {
             Value::Int(number) => push_int(self.out, *number),
             Value::Float(number) => self.float(*number),
             Value::Unit(number) => self.float(number.value),
-            Value::Str(text) => quote(self.out, text),
+            Value::Str(text) => push_json_string(self.out, text),
             Value::List(list) => self.list(&list.items),
             Value::Dict(dict) => self.dict(dict, None),
             Value::Schema(schema) => {
@@ -103,10 +104,10 @@ impl Writer<'_> {
         self.level += 1;
         let filter = self.filter;
         let mut first = true;
-        filter.pairs(dict, type_name, |key, value| {
+        filter.pairs(dict, type_name, |key, value, _| {
             self.separate(first);
             first = false;
-            quote(self.out, key);
+            push_json_string(self.out, key);
             self.out.push_str(": ");
             self.value(value);
         });
@@ -135,33 +136,4 @@ impl Writer<'_> {
             }
         }
     }
-}
-
-/// Appends a string in quotes.
-pub(crate) fn quote(out: &mut String, text: &str) {
-    out.push('"');
-    let mut start = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if byte >= b' ' && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.push_str(&text[start..at]);
-        start = at + 1;
-        match byte {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            b'\n' => out.push_str("\\n"),
-            b'\r' => out.push_str("\\r"),
-            b'\t' => out.push_str("\\t"),
-            0x08 => out.push_str("\\b"),
-            0x0c => out.push_str("\\f"),
-            _ => {
-                out.push_str("\\u00");
-                out.push(char::from(b'0' + (byte >> 4)));
-                out.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
-            }
-        }
-    }
-    out.push_str(&text[start..]);
-    out.push('"');
 }

@@ -18,7 +18,8 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    fn filter(self) -> Filter {
+    /// What these options keep.
+    pub(crate) fn filter(self) -> Filter {
         Filter {
             sort_keys: self.sort_keys,
             hide_private: self.ignore_private,
@@ -154,7 +155,7 @@ impl Writer<'_> {
         let indent = place.indent;
         let filter = self.filter;
         let mut first = true;
-        filter.pairs(dict, type_name, |key, value| {
+        filter.pairs(dict, type_name, |key, value, _| {
             self.start_line(first, indent, place.before);
             first = false;
             let before = self.key(key, indent);

@@ -4,7 +4,7 @@ mod access;
 mod arith;
 mod compare;
 mod json;
-mod plan;
+mod output;
 mod yaml;
 
 use kcl_value::{Dict, Func, SchemaInfo, SchemaValue, Str, UnitNumber, Value};

@@ -1,6 +1,6 @@
 //! The YAML of the conformance vectors, read and written again.
 
-use kcl_value::plan::{PlanOptions, to_yaml};
+use kcl_value::output::{OutputOptions, to_yaml};
 use kcl_value::{Value, yaml};
 use std::process::ExitCode;
 use testkit::{Corpus, Suite};
@@ -27,14 +27,14 @@ fn main() -> ExitCode {
 
 /// Byte for byte.
 fn the_output_of_the_reference_is_written_again(corpus: &Corpus) {
-    let options = PlanOptions { show_hidden: true, ..Default::default() };
+    let options = OutputOptions { show_hidden: true, ..Default::default() };
     let mut different = Vec::new();
     for case in corpus.cases("run").expect("the vectors are readable") {
         let Ok(expected) = case.read_file("expect.yaml") else { continue };
         let written = yaml::parse_stream(&expected).map(|documents| match documents.as_slice() {
             [] => String::new(),
-            [document] => to_yaml(document, &options) + "\n",
-            _ => to_yaml(&Value::list(documents), &options) + "\n",
+            [document] => to_yaml(document, options) + "\n",
+            _ => to_yaml(&Value::list(documents), options) + "\n",
         });
         if written.ok() != Some(expected) && !ACCEPTED.contains(&case.name.as_str()) {
             different.push(case.name);

@@ -6,8 +6,7 @@ use crate::interrupt;
 use crate::view::View;
 use base_system::{OsSystem, System as _};
 use kusion_app::OpenStack;
-use kusion_generate::{CompileOptions, Compiled, Stack, compile, find, trace};
-use kusion_model::Origins;
+use kusion_generate::{CompileOptions, Compiled, Stack, compile, find};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -66,16 +65,7 @@ impl FolderArgs {
             Some(folder) => folder.clone(),
             None => system.current_dir().map_err(Failure::file("read", "."))?,
         };
-        if self.folders.is_empty() {
-            return Ok(find(&system, &base)?);
-        }
-        let mut stacks = Vec::new();
-        for folder in &self.folders {
-            stacks.extend(find(&system, &base.join(folder))?);
-        }
-        stacks.sort_by(|a, b| a.folder.cmp(&b.folder));
-        stacks.dedup_by(|a, b| a.folder == b.folder);
-        Ok(stacks)
+        Ok(find(&system, &base, &self.folders)?)
     }
 
     /// Finds the one stack that is meant.
@@ -101,8 +91,7 @@ impl FolderArgs {
 }
 
 impl SourceArgs {
-    /// Compiles the stacks, in the order of their paths. Where their attributes come from is
-    /// found out when somebody asks.
+    /// Compiles the stacks, in the order of their paths.
     pub(crate) fn compile(&self) -> Result<Vec<Compiled>, Failure> {
         let (folders, program) = (&self.folders, &self.program);
         let options = CompileOptions {
@@ -111,15 +100,9 @@ impl SourceArgs {
             settings: program.settings.clone(),
             arguments: program.arguments.clone(),
             overrides: program.overrides.clone(),
-            no_origins: true,
             ..CompileOptions::default()
         };
-        let mut compiled = compile(&OsSystem, &options)?;
-        for stack in &mut compiled {
-            let (options, folder) = (options.clone(), stack.stack.folder.clone());
-            stack.origins = Origins::later(move || trace(&OsSystem, &options, &folder));
-        }
-        Ok(compiled)
+        Ok(compile(&OsSystem, &options)?)
     }
 }
 

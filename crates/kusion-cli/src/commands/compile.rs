@@ -3,6 +3,7 @@
 use crate::arguments::SourceArgs;
 use crate::failure::Failure;
 use crate::view;
+use base_diag::Colour;
 use kusion_generate::{Compiled, spec_json, spec_yaml};
 use std::fmt::Write as _;
 use std::fs;
@@ -112,7 +113,9 @@ fn tell(stack: &Compiled) {
     let mut out = std::io::stderr().lock();
     // Nobody is left to tell when this fails.
     let _ = out.write_all(stack.printed.as_bytes());
-    for note in &stack.notes {
+    let warnings = stack.warnings.to_text(Colour::Never);
+    let warnings = Some(&warnings).filter(|text| !text.is_empty());
+    for note in warnings.into_iter().chain(&stack.notes) {
         let (project, name) = (&stack.stack.project.name, &stack.stack.name);
         let _ = writeln!(out, "note: {project}/{name}: {}", note.trim_end());
     }

@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
 /// Shows which projects and stacks there are.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let stacks = find(&OsSystem, &args.folder)?;
+    let stacks = find(&OsSystem, &args.folder, &[])?;
     let current = std::env::current_dir().unwrap_or_default();
     // Stacks of one project need not stand together in the order of paths.
     let mut projects: Vec<(&Path, Vec<&Stack>)> = Vec::new();

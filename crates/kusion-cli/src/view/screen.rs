@@ -7,8 +7,9 @@ use super::plan;
 use super::style::{Color, Role, Style};
 use super::words;
 use crate::failure::Failure;
+use base_diag::Colour;
 use jiff::Timestamp;
-use kusion_app::wire::{ErrorLine, Line, PlanLine};
+use kusion_app::wire::{DiagnosticsLine, ErrorLine, Line, PlanLine};
 use kusion_engine::{Event, EventSink, RelatedObject, StampedEvent, Stop};
 use kusion_generate::Compiled;
 use kusion_model::{Health, Plan, ResourceId, StackKey};
@@ -111,10 +112,14 @@ impl View {
 
     /// Shows what a program printed and what its compiler has to say.
     pub(crate) fn compiled(&self, compiled: &Compiled) {
-        for text in std::iter::once(&compiled.printed).chain(&compiled.notes) {
+        let warnings = compiled.warnings.to_text(Colour::Never);
+        for text in [&compiled.printed, &warnings].into_iter().chain(&compiled.notes) {
             if !text.trim().is_empty() {
                 self.notice(text.trim_end());
             }
+        }
+        if !compiled.warnings.is_empty() {
+            self.json(&DiagnosticsLine { diagnostics: compiled.warnings_json() });
         }
     }
 

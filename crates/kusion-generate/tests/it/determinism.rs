@@ -1,5 +1,8 @@
 //! The same files give the same bytes.
 
+#![expect(clippy::disallowed_methods, reason = "tests read files of the repository")]
+
+use crate::support::leaves;
 use base_system::{MemorySystem, System, View};
 use kusion_generate::{CompileOptions, compile, spec_json, spec_yaml};
 use std::fmt::Write as _;
@@ -85,7 +88,13 @@ fn fifty_runs_with_shuffled_folders_give_the_same_bytes() {
             text.push_str(&stack.stack.folder.to_string_lossy());
             text.push_str(&spec_yaml(&stack.spec));
             text.push_str(&spec_json(&stack.spec));
-            write!(text, "{:?}{:?}", stack.origins, stack.notes).expect("a string takes all");
+            write!(text, "{:?}{:?}", stack.warnings, stack.notes).expect("a string takes all");
+            for resource in &stack.spec.resources {
+                for path in leaves(resource) {
+                    let origin = stack.origins.find(&resource.id, &path);
+                    write!(text, "{origin:?}").expect("a string takes all");
+                }
+            }
         }
         assert!(text.len() > 10_000);
         match &first {

@@ -1,6 +1,8 @@
 //! Every kind of wrong output, and what is said about it.
 
 use crate::support::{compile_all, files, object, shown};
+use kusion_generate::{CompileOptions, compile};
+use serde_json::json;
 
 #[test]
 fn ids_must_fit_their_objects() {
@@ -181,4 +183,61 @@ resources = []
     );
     let error = compile_all(&system, "/p").expect_err("it fails");
     assert!(error.starts_with("crd/x.yaml:"), "{error}");
+}
+
+#[test]
+fn errors_are_data_for_programs() {
+    let system = files(
+        "
+#- /p/project.yaml
+name: p
+#- /p/a/stack.yaml
+name: a
+#- /p/a/main.k
+b = 1
+a = nowhere
+#- /p/b/stack.yaml
+name: b
+#- /p/b/main.k
+resources = 1
+",
+    );
+    let options = CompileOptions { work_dir: Some("/p".into()), ..CompileOptions::default() };
+    let error = compile(&system, &options).expect_err("both fail");
+    let found = error.to_json();
+    assert_eq!(
+        found[0],
+        json!({
+            "severity": "error", "code": "E2L23", "kind": "CompileError",
+            "message": "name 'nowhere' is not defined", "stack": "a",
+            "file": "/p/a/main.k", "line": 2, "column": 5, "help": null,
+        })
+    );
+    assert_eq!(
+        (found.len(), &found[1]["stack"], &found[1]["code"]),
+        (2, &json!("b"), &json!(null))
+    );
+    let message = found[1]["message"].as_str().expect("it is a text");
+    assert!(message.starts_with("the output holds no resources"), "{message}");
+}
+
+#[test]
+fn warnings_are_data_for_programs() {
+    let system = files(
+        "
+#- /p/project.yaml
+name: p
+#- /p/a/stack.yaml
+name: a
+#- /p/kcl.mod
+[package
+#- /p/a/main.k
+resources = []
+",
+    );
+    let options = CompileOptions { work_dir: Some("/p".into()), ..CompileOptions::default() };
+    let compiled = compile(&system, &options).expect("it compiles");
+    let found = compiled[0].warnings_json();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&found[0]["severity"], &found[0]["code"]), (&json!("warning"), &json!("W0001")));
 }

@@ -2,7 +2,8 @@
 
 use base_system::MemorySystem;
 use kusion_generate::{CompileOptions, Compiled, compile};
-use kusion_model::{Resource, ResourceId};
+use kusion_model::{FieldPath, Resource, ResourceId};
+use serde_json::Value;
 use testkit::Fixture;
 
 /// Makes the files of a text, each behind a line `#- /path`.
@@ -60,4 +61,24 @@ pub(crate) fn object(version: &str, kind: &str, namespace: &str, name: &str, mor
         "{{apiVersion = \"{version}\", kind = \"{kind}\", \
          metadata = {{name = \"{name}\"{namespace}}}, {more}}}"
     )
+}
+
+/// The paths of all leaves of a resource.
+pub(crate) fn leaves(resource: &Resource) -> Vec<FieldPath> {
+    let mut paths = Vec::new();
+    add_paths(&resource.attributes, &FieldPath::default(), &mut paths);
+    paths
+}
+
+fn add_paths(value: &Value, path: &FieldPath, paths: &mut Vec<FieldPath>) {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().for_each(|(key, value)| add_paths(value, &path.key(key), paths));
+        }
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(at, value)| add_paths(value, &path.index(at), paths));
+        }
+        _ => paths.push(path.clone()),
+    }
 }

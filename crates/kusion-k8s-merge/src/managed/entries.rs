@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use base_text::push_html_safe_json_string;
 use serde_json::{Map, Value};
 
 use super::Writer;
 use crate::fields_v1;
-use crate::go;
 use crate::set::Set;
 
 /// How a manager came to its fields.
@@ -70,7 +70,7 @@ impl<'a> Entry<'a> {
                 out.push_str(if out.len() > 1 { ",\"" } else { "\"" });
                 out.push_str(name);
                 out.push_str("\":");
-                go::push_json_string(&mut out, value);
+                push_html_safe_json_string(&mut out, value);
             }
         };
         push("manager", &self.manager);

@@ -1,5 +1,7 @@
 //! Laws that hold for all types and objects. `MERGE_LAWS=N` tries N of each.
 
+#![expect(clippy::disallowed_methods, reason = "the environment says how many are tried")]
+
 use fastrand::Rng;
 use kusion_k8s_merge::{
     ApplyError, OneVersion, Set, Typed, Writer, apply, fields_v1, json_patch, keep_times,

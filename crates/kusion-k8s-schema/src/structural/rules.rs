@@ -3,6 +3,7 @@
 use super::{Additional, Schema};
 use crate::cel::{self, Cel, Expr, Failure, Scope};
 use crate::{Cause, quoted};
+use base_text::push_html_safe_json_string;
 use serde_json::{Map, Value};
 
 /// One rule of a schema.
@@ -57,8 +58,9 @@ impl Rule {
     /// Returns the rule as messages about it show it.
     pub(super) fn shown(&self) -> String {
         let quote = |text: &str| {
-            let text = Value::from(text).to_string();
-            text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+            let mut quoted = String::new();
+            push_html_safe_json_string(&mut quoted, text);
+            quoted
         };
         let reason = if self.reason.is_empty() { "null".to_owned() } else { quote(&self.reason) };
         format!(

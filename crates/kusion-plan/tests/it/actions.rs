@@ -4,6 +4,7 @@ use super::{resource, state};
 use kusion_model::{Action, FieldPath, Identity, Origin, Origins, Reason, ResourceId, Shown, Step};
 use kusion_plan::{Context, DryRun, Facts, Observed, decide};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Decides with what is wanted, what was applied and what is there.
 fn decided(
@@ -15,9 +16,9 @@ fn decided(
     let id = ResourceId::new("v1:Secret:a:b");
     let desired = wanted.map(|it| resource(id.as_str(), it, &[]));
     let prior = prior.map(|it| state(resource(id.as_str(), it, &[])));
-    let mut origins = Origins::default();
     let origin = Origin { file: "main.k".into(), line: 7, column: 3 };
-    origins.insert(id.clone(), FieldPath::default().key("n"), origin);
+    let leaves = BTreeMap::from([(FieldPath::default().key("n"), origin)]);
+    let origins = Origins::new(BTreeMap::from([(id.clone(), leaves)]));
     let hash = |value: &Value| format!("#{}", value.to_string().len());
     let context = Context { origins: &origins, hash: &hash, is_destroy: false };
     let facts = Facts {

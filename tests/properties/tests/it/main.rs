@@ -10,6 +10,7 @@ use kcl_driver::{RunOptions, run};
 /// Runs a program; the result is its output with sorted keys, or the first message.
 fn outcome(text: &str) -> Result<String, String> {
     let system = MemorySystem::new().with_file("/main.k", text);
-    let options = RunOptions { sort_keys: true, ..RunOptions::files(["/main.k"]) };
+    let mut options = RunOptions::files(["/main.k"]);
+    options.output.sort_keys = true;
     run(&system, &options).map(|output| output.result).map_err(|error| error.to_string())
 }

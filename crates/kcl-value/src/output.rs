@@ -1,11 +1,12 @@
 //! The final output of a program.
 
-use crate::filter::Filter;
 use crate::{Fault, Result, Value, json, toml, yaml};
 
+pub use crate::filter::{Filter, TYPE_KEY};
+
 /// How the output is written.
-#[derive(Clone, Debug, Default)]
-pub struct PlanOptions {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutputOptions {
     /// Keys in alphabetical order.
     pub sort_keys: bool,
     /// Leave out `None`.
@@ -14,13 +15,11 @@ pub struct PlanOptions {
     pub show_hidden: bool,
     /// Add `_type` with the schema's name to schema instances.
     pub include_schema_type_path: bool,
-    /// The line between documents, `---` unless given. A list at the root is always
-    /// written as documents if it is given, otherwise only a list of dicts is.
-    pub separator: Option<String>,
 }
 
-impl PlanOptions {
-    fn filter(&self) -> Filter {
+impl OutputOptions {
+    /// What these options keep.
+    pub fn filter(self) -> Filter {
         Filter {
             sort_keys: self.sort_keys,
             hide_private: !self.show_hidden,
@@ -33,15 +32,12 @@ impl PlanOptions {
 /// Writes the output as YAML, without the line break at its end.
 ///
 /// A block of text at the very end keeps its line break, as in the reference.
-pub fn to_yaml(value: &Value, options: &PlanOptions) -> String {
+pub fn to_yaml(value: &Value, options: OutputOptions) -> String {
     let filter = options.filter();
     let mut out = String::new();
-    let separator = options.separator.as_deref().unwrap_or("---");
-    for (at, document) in documents(value, options).into_iter().enumerate() {
+    for (at, document) in documents(value).iter().enumerate() {
         if at > 0 {
-            out.push('\n');
-            out.push_str(separator);
-            out.push('\n');
+            out.push_str("\n---\n");
         }
         let start = out.len();
         let has_blocks = yaml::write_filtered(&mut out, document, filter);
@@ -53,10 +49,10 @@ pub fn to_yaml(value: &Value, options: &PlanOptions) -> String {
 }
 
 /// Writes the output as JSON on one line, a line per document.
-pub fn to_json(value: &Value, options: &PlanOptions) -> String {
+pub fn to_json(value: &Value, options: OutputOptions) -> String {
     let filter = options.filter();
     let mut out = String::new();
-    for (at, document) in documents(value, options).into_iter().enumerate() {
+    for (at, document) in documents(value).iter().enumerate() {
         if at > 0 {
             out.push('\n');
         }
@@ -66,7 +62,7 @@ pub fn to_json(value: &Value, options: &PlanOptions) -> String {
 }
 
 /// Writes the output as TOML; the output must be a dict.
-pub fn to_toml(value: &Value, options: &PlanOptions) -> Result<String> {
+pub fn to_toml(value: &Value, options: OutputOptions) -> Result<String> {
     toml::write_filtered(value, options.filter())
 }
 
@@ -87,7 +83,7 @@ pub fn select(value: &Value, path: &str) -> Result<Value> {
 /// value for one path, a list for several.
 ///
 /// Globals whose name starts with `_` are not found unless they are shown.
-pub fn select_all(globals: &Value, paths: &[String], options: &PlanOptions) -> Result<Value> {
+pub fn select_all(globals: &Value, paths: &[String], options: OutputOptions) -> Result<Value> {
     let select = |path: &String| {
         if path.starts_with('_') && !options.show_hidden {
             return Err(not_found(path));
@@ -107,23 +103,52 @@ fn not_found(path: &str) -> Box<Fault> {
     Fault::new(format!("invalid path select operand {path}, value not found"))
 }
 
+/// The documents that `manifests.yaml_stream` makes the output of a program.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// The documents, in order.
+    pub documents: Value,
+    /// How they are written.
+    pub options: yaml::WriteOptions,
+    /// The line between documents.
+    pub separator: String,
+}
+
+impl Stream {
+    /// Writes the documents as the program asks for it.
+    pub fn to_yaml(&self) -> String {
+        yaml::write_manifests(self.values(), &self.options, &self.separator)
+    }
+
+    /// Returns the documents.
+    pub fn values(&self) -> &[Value] {
+        self.documents.as_list().unwrap_or_default()
+    }
+
+    /// What of the documents is written.
+    pub fn own_filter(&self) -> Filter {
+        self.options.filter()
+    }
+
+    /// What of the documents is kept if they are read again and written with other options.
+    pub fn filter(&self, options: OutputOptions) -> Filter {
+        // The names of schemas are gone when the documents are written.
+        let second = Filter { type_path: false, ..options.filter() };
+        self.own_filter().then(second)
+    }
+}
+
+/// Whether a value is written as several documents: a list of dicts.
+pub fn is_documents(value: &Value) -> bool {
+    value.as_list().is_some_and(|items| items.iter().all(Value::is_config))
+}
+
 /// The values that become documents of their own.
-fn documents<'v>(value: &'v Value, options: &PlanOptions) -> Vec<&'v Value> {
-    let Value::List(list) = value else {
-        return vec![value];
-    };
-    if options.separator.is_none() && !list.items.iter().all(Value::is_config) {
-        return vec![value];
+fn documents(value: &Value) -> &[Value] {
+    match value {
+        Value::List(list) if is_documents(value) => &list.items,
+        _ => std::slice::from_ref(value),
     }
-    let mut found = Vec::new();
-    for item in &list.items {
-        match item {
-            Value::List(_) => found.extend(documents(item, options)),
-            _ if item.is_config() => found.push(item),
-            _ => {}
-        }
-    }
-    found
 }
 
 /// Whether the last line is part of a block of text below `key: |`, so far as its

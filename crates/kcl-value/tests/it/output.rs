@@ -2,7 +2,7 @@
 
 use crate::{dict, schema, value};
 use kcl_value::Value;
-use kcl_value::plan::{PlanOptions, select, select_all, to_json, to_toml, to_yaml};
+use kcl_value::output::{OutputOptions, select, select_all, to_json, to_toml, to_yaml};
 
 fn globals() -> Value {
     let inner =
@@ -22,41 +22,41 @@ fn globals() -> Value {
     ]))
 }
 
-fn yaml(options: &PlanOptions) -> String {
+fn yaml(options: OutputOptions) -> String {
     to_yaml(&globals(), options)
 }
 
 #[test]
 fn what_is_hidden_and_what_is_not() {
     assert_eq!(
-        yaml(&PlanOptions::default()),
+        yaml(OutputOptions::default()),
         "b:\n  l:\n  - x: 1\n  'n': null\na:\n  k:\n    x: 1\nl:\n- null\n- 1"
     );
     assert_eq!(
-        yaml(&PlanOptions { disable_none: true, ..Default::default() }),
+        yaml(OutputOptions { disable_none: true, ..Default::default() }),
         "b:\n  l:\n  - x: 1\na:\n  k:\n    x: 1\nl:\n- 1"
     );
     assert_eq!(
-        yaml(&PlanOptions { show_hidden: true, sort_keys: true, ..Default::default() }),
+        yaml(OutputOptions { show_hidden: true, sort_keys: true, ..Default::default() }),
         "_h:\n  _i: 1\na:\n  k:\n    _p: 3\n    x: 1\nb:\n  l:\n  - _p: 3\n    x: 1\n  'n': null\nl:\n- null\n- 1"
     );
     assert_eq!(yaml_of(&Value::dict(dict(&[]))), "{}");
 }
 
 fn yaml_of(value: &Value) -> String {
-    to_yaml(value, &PlanOptions::default())
+    to_yaml(value, OutputOptions::default())
 }
 
 #[test]
 fn type_paths_come_last_unless_sorted() {
-    let options = PlanOptions { include_schema_type_path: true, ..Default::default() };
+    let options = OutputOptions { include_schema_type_path: true, ..Default::default() };
     assert_eq!(
-        yaml(&options),
+        yaml(options),
         "b:\n  l:\n  - x: 1\n    _type: a.b.A\n  'n': null\n  _type: B\na:\n  k:\n    x: 1\n    _type: a.b.A\nl:\n- null\n- 1"
     );
-    let options = PlanOptions { sort_keys: true, disable_none: true, ..options };
+    let options = OutputOptions { sort_keys: true, disable_none: true, ..options };
     assert_eq!(
-        to_json(&globals(), &options),
+        to_json(&globals(), options),
         "{\"a\": {\"k\": {\"_type\": \"a.b.A\", \"x\": 1}}, \"b\": {\"_type\": \"B\", \"l\": [{\"_type\": \"a.b.A\", \"x\": 1}]}, \"l\": [1]}"
     );
 }
@@ -65,7 +65,7 @@ fn type_paths_come_last_unless_sorted() {
 fn a_list_of_dicts_is_a_stream() {
     let list = value("[{\"a\": 1}, {\"b\": \"x\\ny\"}]");
     assert_eq!(yaml_of(&list), "a: 1\n---\nb: |-\n  x\n  y\n");
-    assert_eq!(to_json(&list, &PlanOptions::default()), "{\"a\": 1}\n{\"b\": \"x\\ny\"}");
+    assert_eq!(to_json(&list, OutputOptions::default()), "{\"a\": 1}\n{\"b\": \"x\\ny\"}");
     assert_eq!(yaml_of(&value("[1, {\"a\": 1}]")), "- 1\n- a: 1");
     assert_eq!(yaml_of(&value("1")), "1");
 }
@@ -87,9 +87,9 @@ fn a_block_of_text_at_the_end_keeps_its_line_break() {
 
 #[test]
 fn toml() {
-    let options = PlanOptions { disable_none: true, ..Default::default() };
-    assert_eq!(to_toml(&globals(), &options).unwrap(), "l = [1]\n[[b.l]]\nx = 1\n[a.k]\nx = 1\n");
-    let fault = to_toml(&globals(), &PlanOptions::default()).unwrap_err();
+    let options = OutputOptions { disable_none: true, ..Default::default() };
+    assert_eq!(to_toml(&globals(), options).unwrap(), "l = [1]\n[[b.l]]\nx = 1\n[a.k]\nx = 1\n");
+    let fault = to_toml(&globals(), OutputOptions::default()).unwrap_err();
     assert_eq!(
         fault.message,
         "null array element cannot be represented in TOML (TOML has no null)"
@@ -111,8 +111,8 @@ fn selecting() {
 fn selecting_several() {
     let find = |paths: &[&str], show_hidden| {
         let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
-        let options = PlanOptions { show_hidden, ..Default::default() };
-        select_all(&globals(), &paths, &options).map(|value| to_yaml(&value, &options))
+        let options = OutputOptions { show_hidden, ..Default::default() };
+        select_all(&globals(), &paths, options).map(|value| to_yaml(&value, options))
     };
     assert_eq!(find(&["a", "b.l.0"], false).unwrap(), "k:\n  x: 1\n---\nx: 1");
     assert_eq!(find(&["a.k.x", "a.k"], false).unwrap(), "- 1\n- x: 1");
@@ -121,5 +121,5 @@ fn selecting_several() {
         find(&["_h"], false).unwrap_err().message,
         "invalid path select operand _h, value not found"
     );
-    assert_eq!(find(&[], false).unwrap(), yaml(&PlanOptions::default()));
+    assert_eq!(find(&[], false).unwrap(), yaml(OutputOptions::default()));
 }

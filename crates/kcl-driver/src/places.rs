@@ -1,0 +1,209 @@
+//! What gave the leaves of an output, as a compact table.
+
+use base_text::{FileId, LineCol, LineIndex};
+use kcl_eval::{Giver, Provenance};
+use kcl_hir::Program;
+use kcl_value::Origin;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, OnceLock};
+
+/// What gave the leaves of an output, by path.
+///
+/// Keeps for each leaf the file and the offset of an expression, and the texts that were compiled.
+/// Lines are counted when somebody asks, so later changes of the files do not matter.
+#[derive(Debug, Default)]
+pub struct Places {
+    /// The values of the output in preorder, the root first.
+    nodes: Vec<Node>,
+    /// The keys of dicts, each once.
+    keys: Vec<Box<str>>,
+    sources: Vec<PlaceSource>,
+}
+
+/// One value of an output.
+#[derive(Debug)]
+struct Node {
+    /// The number of its key, or its position in a list.
+    step: u32,
+    /// The number of nodes from this one to the last one inside it.
+    size: u32,
+    kind: NodeKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NodeKind {
+    Dict,
+    List,
+    /// A leaf that an expression gave: the number of its source and the offset there.
+    Leaf(u32, u32),
+    /// A leaf that no expression gave.
+    Unknown,
+}
+
+#[derive(Debug)]
+enum PlaceSource {
+    File { path: String, text: Arc<String>, lines: OnceLock<LineIndex> },
+    Override(Arc<str>),
+}
+
+/// One step of a path into an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathStep<'p> {
+    /// A key of a dict.
+    Key(&'p str),
+    /// A position in a list.
+    Index(usize),
+}
+
+/// What gave a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeafPlace<'p> {
+    /// An expression of a file, as it was when the program was loaded.
+    Text {
+        /// The path of the file as messages show it.
+        file: &'p str,
+        /// Where the expression starts.
+        at: LineCol,
+    },
+    /// An override (`-O`), as it was written.
+    Override(&'p str),
+}
+
+impl Places {
+    /// Returns what gave the value at a path. Of a dict or list, that is what gave the first leaf
+    /// inside it, by the order of keys.
+    pub fn find<'p>(&self, path: impl IntoIterator<Item = PathStep<'p>>) -> Option<LeafPlace<'_>> {
+        let mut at = 0;
+        for step in path {
+            let is_dict = self.nodes.get(at)?.kind == NodeKind::Dict;
+            at = self.children(at).find(|child| {
+                let known = self.nodes[*child].step as usize;
+                match step {
+                    PathStep::Key(key) => is_dict && *self.keys[known] == *key,
+                    PathStep::Index(index) => !is_dict && known == index,
+                }
+            })?;
+        }
+        self.first_leaf(at)
+    }
+
+    fn first_leaf(&self, at: usize) -> Option<LeafPlace<'_>> {
+        match self.nodes.get(at)?.kind {
+            NodeKind::Unknown => None,
+            NodeKind::Leaf(source, offset) => Some(match self.sources.get(source as usize)? {
+                PlaceSource::File { path, text, lines } => {
+                    let lines = lines.get_or_init(|| LineIndex::new(text));
+                    LeafPlace::Text { file: path, at: lines.line_col(text, offset) }
+                }
+                PlaceSource::Override(spec) => LeafPlace::Override(spec),
+            }),
+            NodeKind::List => self.children(at).find_map(|child| self.first_leaf(child)),
+            NodeKind::Dict => {
+                let mut children: Vec<usize> = self.children(at).collect();
+                children.sort_by_key(|child| &self.keys[self.nodes[*child].step as usize]);
+                children.into_iter().find_map(|child| self.first_leaf(child))
+            }
+        }
+    }
+
+    /// The nodes right below a node.
+    fn children(&self, at: usize) -> impl Iterator<Item = usize> {
+        let end = self.nodes.get(at).map_or(at, |node| at + node.size as usize);
+        let mut next = at + 1;
+        std::iter::from_fn(move || {
+            let child = next;
+            next += self.nodes.get(child)?.size as usize;
+            (child < end).then_some(child)
+        })
+    }
+}
+
+/// Makes a table while an output is visited.
+pub(crate) struct PlacesBuilder<'p> {
+    provenance: &'p Provenance,
+    program: &'p Program,
+    places: Places,
+    keys: FxHashMap<&'p str, u32>,
+    /// The sources of files, by file.
+    files: Vec<u32>,
+    /// What gave the leaf before: leaves often come from one expression.
+    last: (Origin, NodeKind),
+}
+
+/// The number of a source that is not there yet.
+const NONE: u32 = u32::MAX;
+
+impl<'p> PlacesBuilder<'p> {
+    pub(crate) fn new(provenance: &'p Provenance, program: &'p Program) -> Self {
+        Self {
+            provenance,
+            program,
+            places: Places::default(),
+            keys: FxHashMap::default(),
+            files: vec![NONE; program.files.len()],
+            last: (Origin::default(), NodeKind::Unknown),
+        }
+    }
+
+    /// Returns the number of a key.
+    pub(crate) fn key(&mut self, key: &'p str) -> u32 {
+        let keys = &mut self.places.keys;
+        *self.keys.entry(key).or_insert_with(|| {
+            keys.push(key.into());
+            (keys.len() - 1) as u32
+        })
+    }
+
+    /// Begins a dict or list; pairs with [`Self::end`].
+    pub(crate) fn begin(&mut self, step: u32, kind: NodeKind) -> usize {
+        self.places.nodes.push(Node { step, size: 1, kind });
+        self.places.nodes.len() - 1
+    }
+
+    /// Ends a dict or list that has been begun. If it is empty, it is a leaf from `origin`.
+    pub(crate) fn end(&mut self, at: usize, origin: Origin) {
+        let size = (self.places.nodes.len() - at) as u32;
+        self.places.nodes[at].size = size;
+        if size == 1 {
+            self.places.nodes[at].kind = self.leaf_kind(origin);
+        }
+    }
+
+    /// Adds a leaf from `origin`.
+    pub(crate) fn leaf(&mut self, step: u32, origin: Origin) {
+        let kind = self.leaf_kind(origin);
+        self.places.nodes.push(Node { step, size: 1, kind });
+    }
+
+    fn leaf_kind(&mut self, origin: Origin) -> NodeKind {
+        if self.last.0 != origin {
+            self.last = (origin, self.find(origin).unwrap_or(NodeKind::Unknown));
+        }
+        self.last.1
+    }
+
+    fn find(&mut self, origin: Origin) -> Option<NodeKind> {
+        match self.provenance.find_giver(self.program, origin)? {
+            Giver::Text(at) => Some(NodeKind::Leaf(self.file(at.file)?, at.span.start)),
+            Giver::Override(spec) => {
+                self.places.sources.push(PlaceSource::Override(Arc::clone(spec)));
+                Some(NodeKind::Leaf((self.places.sources.len() - 1) as u32, 0))
+            }
+        }
+    }
+
+    fn file(&mut self, file: FileId) -> Option<u32> {
+        let known = self.files.get_mut(file.0 as usize)?;
+        if *known == NONE {
+            let file = self.program.files.get(file.0 as usize)?;
+            let (path, text) = (file.path.clone(), Arc::clone(&file.text));
+            *known = self.places.sources.len() as u32;
+            self.places.sources.push(PlaceSource::File { path, text, lines: OnceLock::new() });
+        }
+        Some(*known)
+    }
+
+    pub(crate) fn finish(self) -> Places {
+        self.places
+    }
+}

@@ -1,0 +1,38 @@
+//! The words in values that mean something to the engine.
+
+use serde_json::{Value, json};
+
+/// Begins a reference to a value of another resource: `$kusion_path.<id>.<path>`.
+pub const REFERENCE: &str = "$kusion_path";
+
+/// The only key of a map that stands for a sealed secret: `{"$sealed": {"hash": …, "data": …}}`.
+pub const SEALED: &str = "$sealed";
+
+/// The only key of a map that stands for a secret where it is shown: `{"$secret": "<hash>"}`.
+pub const SECRET: &str = "$secret";
+
+/// Makes the value that is shown in the place of a secret.
+pub fn shown_secret(hash: impl Into<Value>) -> Value {
+    json!({SECRET: hash.into()})
+}
+
+/// Returns the hash of a sealed or shown secret; `null` for one that is sealed without a hash.
+pub fn secret_hash(value: &Value) -> Option<&Value> {
+    let map = value.as_object().filter(|map| map.len() == 1)?;
+    let sealed = map.get(SEALED).map(|sealed| sealed.get("hash").unwrap_or(&Value::Null));
+    sealed.or_else(|| map.get(SECRET))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_have_a_hash_in_both_forms() {
+        assert_eq!(secret_hash(&shown_secret("h")), Some(&json!("h")));
+        assert_eq!(secret_hash(&json!({SEALED: {"hash": "h", "data": "d"}})), Some(&json!("h")));
+        assert_eq!(secret_hash(&json!({SEALED: {}})), Some(&Value::Null));
+        assert_eq!(secret_hash(&json!({SECRET: "h", "other": 1})), None);
+        assert_eq!(secret_hash(&json!("$secret")), None);
+    }
+}
