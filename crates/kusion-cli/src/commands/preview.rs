@@ -9,7 +9,7 @@ use kusion_app::OpenStack;
 use kusion_engine::{Goal, Previewed, write_plans};
 use kusion_generate::Stack;
 use kusion_model::Plan;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is previewed.
@@ -125,7 +125,7 @@ fn show(args: &Args, view: &View, open: &OpenStack, previewed: &Previewed) -> Ex
     }
 }
 
-fn save(view: &View, opener: &Opener<'_>, file: &PathBuf, plans: &[Plan]) -> Result<(), Failure> {
+fn save(view: &View, opener: &Opener<'_>, file: &Path, plans: &[Plan]) -> Result<(), Failure> {
     write_private(file, &write_plans(plans, opener.app().sealer()))?;
     let file = crate::arguments::quoted(&file.display().to_string());
     view.text(&format!("plan saved; run it with `kusion apply --plan {file}`\n"));

@@ -31,6 +31,8 @@ impl Home {
             .env_remove("KUSION_KEY");
         if let Some(backend) = &self.backend {
             command.env("KUSION_BACKEND", backend);
+            // The tests of other crates use the same servers, with the same key.
+            command.env("KUSION_KEY", "07".repeat(32));
         }
         command
     }

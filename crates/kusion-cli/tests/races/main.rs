@@ -127,7 +127,7 @@ fn race(project: &Project, round: u32) -> String {
     for output in &refused {
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert_eq!(output.status.code(), Some(1), "round {round}: {out}{err}");
-        let is_named = err.contains("stack `shop/dev` is held by ") && err.contains(&holder);
+        let is_named = err.contains("stack `shop/dev` is locked by ") && err.contains(&holder);
         assert!(is_named, "round {round}, {holder} holds it: {err}");
     }
     // The winner is still at it: the old object is marked as deleted, or will be soon.

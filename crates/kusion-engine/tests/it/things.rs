@@ -1,5 +1,7 @@
 //! An engine over a folder, whose calls fail as told.
 
+#![expect(clippy::disallowed_methods, reason = "the runtime of the test is a folder")]
+
 use crate::world::{Memo, apply, key, sealer, store_on};
 use kusion_engine::{Engine, EngineError, Report, Runtimes, Stack};
 use kusion_model::{Resource, ResourceId, ResourceType, Spec};
