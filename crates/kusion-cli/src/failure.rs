@@ -63,6 +63,12 @@ pub(crate) enum Failure {
     /// There is nobody to ask.
     #[error("nothing was changed: there is no terminal to ask on; pass `--yes` to agree")]
     NeedsYes,
+    /// The variable for the log cannot be read.
+    #[error(
+        "invalid `KUSION_LOG` value `{0}`: expected a level (`error`, `warn`, `info`, `debug`, \
+         `trace`) or `kusion_engine=debug,kusion_store=info`"
+    )]
+    Log(String),
     /// The user said no.
     #[error("cancelled; nothing was changed")]
     Declined,
@@ -166,7 +172,7 @@ impl Failure {
             | Self::Start { .. }
             | Self::Background(_)
             | Self::Stuck { .. } => "sandbox",
-            Self::NoHome | Self::Threads(_) => "system",
+            Self::NoHome | Self::Threads(_) | Self::Log(_) => "system",
             Self::Graph(_) => "graph",
             Self::Template { .. } => "no-such-template",
         }

@@ -6,7 +6,9 @@ mod daemon;
 mod failure;
 mod home;
 mod interrupt;
+mod log;
 mod operate;
+mod panic;
 #[cfg(test)]
 mod reference;
 mod view;
@@ -23,11 +25,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 struct Args {
     #[command(subcommand)]
     command: commands::Command,
+    #[command(flatten)]
+    log: log::LogArgs,
 }
 
 fn main() -> ExitCode {
     use_small_pages();
-    let exit = commands::run(Args::parse().command).unwrap_or_else(|failure| {
+    panic::report_as_bugs();
+    let args = Args::parse();
+    let done = args.log.begin().and_then(|()| commands::run(args.command));
+    let exit = done.unwrap_or_else(|failure| {
         view::error(&failure);
         failure.exit()
     });

@@ -23,6 +23,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::sync::Semaphore;
+use tracing::Instrument as _;
 
 /// A walk over the steps of a plan.
 pub(crate) struct Execution<'a> {
@@ -238,7 +239,7 @@ impl<'a> Execution<'a> {
                     _ if !steps[place].action.is_change() => StepEnd::done(Vec::new()),
                     Some(reason) => StepEnd::skipped(reason),
                     None => {
-                        running.push(async move { (place, self.step(&steps[place]).await) });
+                        running.push(async move { (place, self.traced_step(&steps[place]).await) });
                         continue;
                     }
                 };
@@ -291,6 +292,12 @@ impl<'a> Execution<'a> {
             });
         }
         ends[place] = Some(end);
+    }
+
+    /// Does one step in a span of its own.
+    async fn traced_step(&self, step: &Step) -> Result<StepEnd, EngineError> {
+        let span = tracing::info_span!("step", id = %step.id, action = ?step.action);
+        self.step(step).instrument(span).await
     }
 
     /// Does one step that changes something.

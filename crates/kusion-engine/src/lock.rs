@@ -18,6 +18,7 @@ use kusion_store::{LockWait, Session, StackState};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
+use tracing::Instrument as _;
 
 /// A stack that this process has locked. One operation is run with it; dropped without one, the
 /// lock is given back a moment later.
@@ -38,7 +39,8 @@ impl LockedStack {
         let log = EventLog::keeping(key, operation, Arc::clone(&engine.events));
         log.emit(Event::Locked);
         let mut scope = Scope::new(engine, stack.key(), log);
-        let done = prepare(&mut scope, &session, options.lock.relocate).await;
+        let span = scope.log.span();
+        let done = prepare(&mut scope, &session, options.lock.relocate).instrument(span).await;
         match done {
             Ok(state) => Ok(Self { scope, session, state, options: options.clone() }),
             Err(error) => leave(session, Err(error)).await,
@@ -51,7 +53,8 @@ impl LockedStack {
         goal: Goal<'_>,
         options: &PlanOptions,
     ) -> Result<Previewed, EngineError> {
-        self.scope.plan_goal(goal, self.state.clone(), options).await
+        let span = self.scope.log.span();
+        self.scope.plan_goal(goal, self.state.clone(), options).instrument(span).await
     }
 
     /// Takes over a plan that was made before the stack was locked, if nothing has moved since.
@@ -96,6 +99,7 @@ impl LockedStack {
     /// release.
     pub async fn run(self, previewed: Previewed) -> Result<Report, EngineError> {
         let Self { mut scope, session, state, options } = self;
+        let span = scope.log.span();
         let work = async {
             if !previewed.refusals.is_empty() {
                 return Err(EngineError::Guarded(previewed.refusals));
@@ -107,7 +111,7 @@ impl LockedStack {
             }
             execute(&scope, &session, &previewed, &options).await
         };
-        let done = work.await;
+        let done = work.instrument(span).await;
         leave(session, done).await
     }
 

@@ -39,10 +39,17 @@ impl EventLog {
         Arc::new(Self { stack, operation, sink, inner })
     }
 
+    /// Returns the span of the operation in the log of the program.
+    pub(crate) fn span(&self) -> tracing::Span {
+        let place = &self.stack.place;
+        tracing::info_span!("operation", stack = %self.stack, %place, id = %self.operation)
+    }
+
     /// Stamps an event and hands it on. Nobody else does so meanwhile: events keep their order.
     pub(crate) fn emit(&self, event: Event) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.seq += 1;
+        trace(inner.seq, &event);
         let stamped = StampedEvent {
             stack: self.stack.clone(),
             operation_id: self.operation.clone(),
@@ -60,5 +67,32 @@ impl EventLog {
     pub(crate) fn take(&self) -> Vec<StampedEvent> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.kept.take().unwrap_or_default()
+    }
+}
+
+/// Writes an event to the log of the program: what it is and what it is about, no values.
+fn trace(seq: u64, event: &Event) {
+    match event {
+        Event::Locked => tracing::info!(seq, "locked"),
+        Event::Recovered { id, action, exists } => {
+            tracing::info!(seq, %id, ?action, exists, "recovered");
+        }
+        Event::ReleaseOpened { revision, operation, steps } => {
+            tracing::info!(seq, revision, ?operation, steps, "release opened");
+        }
+        Event::StepStarted { id, action } => tracing::debug!(seq, %id, ?action, "step started"),
+        Event::StepRetried { id, pause_ms, .. } => {
+            tracing::warn!(seq, %id, pause_ms, "step retried");
+        }
+        Event::StepEnded { id, action, outcome, .. } => {
+            tracing::info!(seq, %id, ?action, ?outcome, "step ended");
+        }
+        Event::Health { id, health, .. } => {
+            tracing::debug!(seq, %id, state = ?health.state, "health");
+        }
+        Event::Warning { id, .. } => tracing::debug!(seq, %id, "warning of the infrastructure"),
+        Event::ReleaseClosed { revision, phase, .. } => {
+            tracing::info!(seq, revision, ?phase, "release closed");
+        }
     }
 }

@@ -11,6 +11,7 @@ use crate::replay;
 use crate::scope::Scope;
 use kusion_model::{PlanOptions, ResourceId, Spec, StackKey};
 use kusion_store::StackState;
+use tracing::Instrument as _;
 
 /// One stack of an engine. Cheap to clone; holds nothing open.
 #[derive(Clone)]
@@ -41,7 +42,9 @@ impl Stack {
         options: &PlanOptions,
     ) -> Result<Previewed, EngineError> {
         let state = self.engine.store.read(&self.key).await?;
-        self.scope().plan_goal(goal, state, options).await
+        let mut scope = self.scope();
+        let span = scope.log.span();
+        scope.plan_goal(goal, state, options).instrument(span).await
     }
 
     /// Locks the stack, and looks into what an interrupted operation left behind.

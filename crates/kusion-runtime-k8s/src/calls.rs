@@ -145,6 +145,22 @@ impl Calls {
     }
 
     async fn send_once(&self, call: Call<'_>) -> Result<Answer, RuntimeError> {
+        let begun = Instant::now();
+        let (method, target) = (call.method.clone(), call.target.clone());
+        let answer = self.send_untraced(call).await;
+        let took_ms = begun.elapsed().as_millis() as u64;
+        match &answer {
+            Ok(answer) => {
+                let status = answer.status.as_u16();
+                tracing::debug!(%method, target, status, took_ms, "call");
+            }
+            // What servers say may hold anything: only that there was no answer is told.
+            Err(_) => tracing::warn!(%method, target, took_ms, "call without an answer"),
+        }
+        answer
+    }
+
+    async fn send_untraced(&self, call: Call<'_>) -> Result<Answer, RuntimeError> {
         let response = self.begin(call).await?;
         let (parts, body) = response.into_parts();
         let body = body.collect().await.map_err(|error| self.lost(&chain(&error)))?.to_bytes();

@@ -41,9 +41,11 @@ fn search(folder: &Path) {
 fn a_canary_is_found_nowhere() {
     let project = Project::new("canary", &[("dev", &program(CANARY))]);
     let file = project.home.folder.join("plan.json").display().to_string();
-    let commands: [&[&str]; 10] = [
+    let log = project.home.folder.join("log.json").display().to_string();
+    let commands: [&[&str]; 11] = [
         &["preview", "--save", &file],
-        &["apply", "--yes"],
+        &["apply", "--yes", "-vvv"],
+        &["release", "log", "1", "-vvv", "--log-file", &log, "--log-format", "json"],
         &["status"],
         &["release", "show", "1"],
         &["preview", "--output", "json"],

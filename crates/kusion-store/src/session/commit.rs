@@ -211,6 +211,7 @@ impl Committer {
         let head = frame::Head { kind: Kind::Segment, flags, first, epoch, writer };
         let bytes = self.segment(&key, head, payloads);
         let size = bytes.len();
+        tracing::debug!(key, records = payloads.len(), size, "write");
         self.shared.backend.put(&key, bytes.into(), Expected::Absent).await?;
         self.log_bytes += size;
         self.segments += 1;

@@ -63,7 +63,7 @@ fn pause(root: &Path, backend: &str, what: Infrastructure, point: &str) -> Resul
     ensure!(!output.status.success(), "the paused process believes that it finished");
     // Its late write is refused. Right before a call it may find first that it is late.
     let is_late = point.starts_with("Began") && error.contains("could not be renewed for");
-    ensure!(is_late || error.contains("was taken by"), "{error}");
+    ensure!(is_late || error.contains("was locked by"), "{error}");
     arena.check(Some(Variant::Replaced)).context("after the paused process went on")?;
     // What is there is what the next run finds.
     arena.run("replaced")?;
