@@ -20,7 +20,10 @@ fn describe(command: &Command, path: &str, text: &mut String) {
         let options: Vec<String> = command
             .get_arguments()
             .filter(|it| !it.is_positional() && !it.is_hide_set())
-            .filter(|it| !["help", "version"].contains(&it.get_id().as_str()))
+            // Those that every command has are described once.
+            .filter(|it| {
+                !["help", "version"].contains(&it.get_id().as_str()) && !it.is_global_set()
+            })
             .map(option)
             .collect();
         if !options.is_empty() {
@@ -37,11 +40,9 @@ fn names(argument: &Arg) -> String {
 }
 
 fn place(argument: &Arg) -> String {
-    let dots = if argument.get_action().takes_values() && !argument.is_required_set() {
-        "…"
-    } else {
-        ""
-    };
+    let is_many = argument.get_num_args().is_some_and(|it| it.max_values() > 1)
+        || matches!(argument.get_action(), clap::ArgAction::Append);
+    let dots = if is_many { "…" } else { "" };
     let name = names(argument);
     if argument.is_required_set() { name } else { format!("[{name}]{dots}") }
 }

@@ -22,6 +22,7 @@ use kusion_store::Session;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
@@ -369,7 +370,8 @@ impl<'a> Execution<'a> {
             None => end,
         };
         if end.outcome == Outcome::Done && described.dependents_wait {
-            return Ok(self.wait_until_ready(step, end).await);
+            let settle = Duration::from_secs(described.settle_seconds.into());
+            return Ok(self.wait_until_ready(step, settle, end).await);
         }
         Ok(end)
     }
@@ -583,12 +585,13 @@ impl<'a> Execution<'a> {
 
     /// Waits until an object is ready, because its dependents need that. Who stops the operation
     /// stops the wait: what was done stays done.
-    async fn wait_until_ready(&self, step: &Step, end: StepEnd) -> StepEnd {
+    async fn wait_until_ready(&self, step: &Step, settle: Duration, end: StepEnd) -> StepEnd {
         let live = self.live.lock().ok().and_then(|live| live.get(&step.id).cloned());
         let Some(live) = live else { return end };
         let (id, resource_type) = (step.id.clone(), step.resource_type.clone());
         let watched = Watched { id, resource_type, live };
-        match self.scope.wait_for(watched, self.options.timeout, &self.options.stop).await {
+        let RunOptions { timeout, stop, .. } = self.options;
+        match self.scope.wait_for(watched, settle, *timeout, stop).await {
             Ok(()) => end,
             Err(message) => StepEnd { warnings: end.warnings, ..StepEnd::failed(message) },
         }

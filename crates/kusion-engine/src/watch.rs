@@ -176,6 +176,7 @@ impl Scope {
     pub(crate) async fn wait_for(
         &self,
         watched: Watched,
+        settle: Duration,
         timeout: Duration,
         stop: &Stop,
     ) -> Result<(), String> {
@@ -183,16 +184,25 @@ impl Scope {
             let mut progress =
                 self.progress(vec![watched]).await.map_err(|fault| fault.to_string())?;
             let mut news = News::default();
-            while let Some(seen) = progress.next().await {
+            // Ready counts when it lasts.
+            let mut stable_at = None;
+            loop {
+                let seen = tokio::select! {
+                    seen = progress.next() => seen,
+                    () = until(stable_at) => return Ok(()),
+                };
+                let Some(seen) = seen else { return Err("it is no longer watched".to_owned()) };
                 let seen = seen.map_err(|fault| fault.to_string())?;
                 self.tell(&mut news, &seen);
                 match seen.health.state {
-                    HealthState::Ready => return Ok(()),
+                    HealthState::Ready if settle.is_zero() => return Ok(()),
+                    HealthState::Ready => {
+                        stable_at.get_or_insert(tokio::time::Instant::now() + settle);
+                    }
                     HealthState::Failed => return Err(text(&seen.health)),
-                    HealthState::Progressing | HealthState::Terminating => {}
+                    HealthState::Progressing | HealthState::Terminating => stable_at = None,
                 }
             }
-            Err("it is no longer watched".to_owned())
         };
         tokio::select! {
             done = wait => done,

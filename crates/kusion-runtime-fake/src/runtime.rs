@@ -22,7 +22,8 @@ use std::time::Duration;
 ///
 /// The attribute `forceNew` lists attributes that cannot change in place; values of the attribute
 /// `secrets` are secret. `provides` and `requires` list names that objects need of each other,
-/// `createFirst` says how an object is replaced. Each object has a token that the engine must keep
+/// `createFirst` says how an object is replaced, `dependentsWait` that its dependents wait until it is
+/// ready, `settles` that it must stay so for a second. Each object has a token that the engine must keep
 /// and bring along; that of an object with secrets is secret.
 #[derive(Debug)]
 pub struct FileRuntime {
@@ -176,6 +177,8 @@ impl Runtime for FileRuntime {
             } else {
                 ReplaceOrder::DeleteFirst
             },
+            dependents_wait: is("dependentsWait"),
+            settle_seconds: if is("settles") { 1 } else { 0 },
             ..Description::default()
         }
     }

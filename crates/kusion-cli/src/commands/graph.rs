@@ -3,9 +3,9 @@
 use crate::arguments::SourceArgs;
 use crate::failure::Failure;
 use crate::view;
+use kusion_app::wire::{Dependencies, GraphDocument, GraphStack};
 use kusion_generate::Compiled;
 use kusion_plan::graph::{Cycle, Graph, GraphError, Node};
-use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Whose graph is shown.
@@ -21,7 +21,7 @@ pub(crate) struct Args {
 /// The form of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Form {
-    /// Resources in the order in which they are made, each with what it needs.
+    /// Resources in the order in which they are made, each with what it depends on.
     #[default]
     Text,
     /// The language of Graphviz.
@@ -30,7 +30,7 @@ enum Form {
     Json,
 }
 
-/// Shows which resources need which, without what follows from the rest.
+/// Shows the dependency graph of resources, without edges that follow from others.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let compiled = args.source.compile()?;
     let mut text = String::new();
@@ -42,13 +42,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             Form::Text => shown.text(&mut text, compiled.len() > 1),
             Form::Dot => shown.dot(&mut text),
             Form::Json => {
-                stacks.push(shown.json());
+                stacks.push(shown.wire());
                 Ok(())
             }
         };
     }
     if args.output == Form::Json {
-        text = format!("{:#}\n", json!({"version": 1, "stacks": stacks}));
+        text = GraphDocument::new(stacks).text();
     }
     view::result(&text)
 }
@@ -83,7 +83,7 @@ impl<'a> Shown<'a> {
         for node in &self.order {
             writeln!(out, "{indent}{}", self.graph.id(*node))?;
             for need in &self.edges[node.index()] {
-                writeln!(out, "{indent}  needs {}", self.graph.id(*need))?;
+                writeln!(out, "{indent}  depends on {}", self.graph.id(*need))?;
             }
         }
         Ok(())
@@ -103,25 +103,21 @@ impl<'a> Shown<'a> {
         writeln!(out, "}}")
     }
 
-    fn json(&self) -> Value {
-        let resources: Vec<Value> = self
-            .order
-            .iter()
-            .map(|node| {
-                let needs = self.edges[node.index()].iter().map(|need| self.graph.id(*need));
-                let resource = &self.stack.spec.resources[node.index()];
-                json!({
-                    "id": resource.id,
-                    "type": resource.resource_type,
-                    "needs": needs.collect::<Vec<_>>(),
-                })
-            })
-            .collect();
-        json!({
-            "project": self.stack.stack.project.name,
-            "stack": self.stack.stack.name,
-            "resources": resources,
-        })
+    fn wire(&self) -> GraphStack {
+        let dependencies = |node: &Node| {
+            let used = self.edges[node.index()].iter().map(|used| self.graph.id(*used).clone());
+            let resource = &self.stack.spec.resources[node.index()];
+            Dependencies {
+                id: resource.id.clone(),
+                resource_type: resource.resource_type.clone(),
+                depends_on: used.collect(),
+            }
+        };
+        GraphStack {
+            project: self.stack.stack.project.name.clone(),
+            stack: self.stack.stack.name.clone(),
+            resources: self.order.iter().map(dependencies).collect(),
+        }
     }
 }
 

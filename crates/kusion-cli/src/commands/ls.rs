@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::view::{self, Output};
 use base_system::OsSystem;
+use kusion_app::wire::{ListedProject, ListedStack, ProjectsDocument};
 use kusion_generate::{Stack, find};
-use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -53,37 +53,24 @@ fn text(projects: &[(&Path, Vec<&Stack>)], current: &Path) -> String {
 }
 
 fn json(projects: &[(&Path, Vec<&Stack>)], current: &Path) -> String {
-    let projects: Vec<Value> = projects
-        .iter()
-        .map(|(folder, stacks)| {
-            let mut fields = Map::new();
-            if let Some(stack) = stacks.first() {
-                let file = &stack.project.file;
-                fields.insert("name".to_owned(), json!(stack.project.name));
-                put(&mut fields, "tenant", json!(file.tenant));
-                put(&mut fields, "description", json!(file.description));
-                put(&mut fields, "labels", json!(file.labels));
-            }
-            fields.insert("folder".to_owned(), json!(shown(folder, current)));
-            let stacks = stacks.iter().map(|stack| {
-                let mut fields = Map::new();
-                fields.insert("name".to_owned(), json!(stack.name));
-                fields.insert("folder".to_owned(), json!(shown(&stack.folder, current)));
-                put(&mut fields, "description", json!(stack.file.description));
-                put(&mut fields, "labels", json!(stack.file.labels));
-                Value::Object(fields)
-            });
-            fields.insert("stacks".to_owned(), stacks.collect());
-            Value::Object(fields)
+    let listed = |stack: &&Stack| ListedStack {
+        name: stack.name.clone(),
+        folder: shown(&stack.folder, current),
+        description: stack.file.description.clone(),
+        labels: stack.file.labels.clone(),
+    };
+    let projects = projects.iter().filter_map(|(folder, stacks)| {
+        let project = &stacks.first()?.project;
+        Some(ListedProject {
+            name: project.name.clone(),
+            tenant: project.file.tenant.clone(),
+            description: project.file.description.clone(),
+            labels: project.file.labels.clone(),
+            folder: shown(folder, current),
+            stacks: stacks.iter().map(listed).collect(),
         })
-        .collect();
-    format!("{:#}\n", json!({"version": 1, "projects": projects}))
-}
-
-fn put(fields: &mut Map<String, Value>, key: &str, value: Value) {
-    if !value.is_null() {
-        fields.insert(key.to_owned(), value);
-    }
+    });
+    ProjectsDocument::new(projects.collect()).text()
 }
 
 fn shown(path: &Path, current: &Path) -> String {

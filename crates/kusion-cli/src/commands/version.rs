@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::view::{self, Output};
-use serde_json::json;
+use kusion_app::wire::VersionDocument;
 use std::env::consts::{ARCH, OS};
 
 /// How the version is shown.
@@ -18,8 +18,6 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let version = env!("CARGO_PKG_VERSION");
     view::result(&match args.output {
         Output::Text => format!("kusion {version} ({OS}/{ARCH})\n"),
-        Output::Json => {
-            format!("{:#}\n", json!({"version": version, "os": OS, "arch": ARCH}))
-        }
+        Output::Json => VersionDocument { version, os: OS, arch: ARCH }.text(),
     })
 }

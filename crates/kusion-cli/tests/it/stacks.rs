@@ -88,10 +88,10 @@ fn graphs_have_the_fewest_edges() {
     assert_eq!(
         folder.good(&["graph", "shop/prod"]),
         "v1:Namespace:shop-prod\n\
-         v1:ConfigMap:shop-prod:shop\n  needs v1:Namespace:shop-prod\n\
-         v1:Service:shop-prod:shop\n  needs v1:Namespace:shop-prod\n\
-         apps/v1:Deployment:shop-prod:shop\n  needs v1:ConfigMap:shop-prod:shop\n\
-         networking.k8s.io/v1:Ingress:shop-prod:shop\n  needs v1:Service:shop-prod:shop\n"
+         v1:ConfigMap:shop-prod:shop\n  depends on v1:Namespace:shop-prod\n\
+         v1:Service:shop-prod:shop\n  depends on v1:Namespace:shop-prod\n\
+         apps/v1:Deployment:shop-prod:shop\n  depends on v1:ConfigMap:shop-prod:shop\n\
+         networking.k8s.io/v1:Ingress:shop-prod:shop\n  depends on v1:Service:shop-prod:shop\n"
     );
     let dot = folder.good(&["graph", "shop/dev", "-o", "dot"]);
     assert!(dot.starts_with("digraph \"shop/dev\" {\n"), "{dot}");
@@ -102,7 +102,7 @@ fn graphs_have_the_fewest_edges() {
     let json: serde_json::Value =
         serde_json::from_str(&folder.good(&["graph", "-o", "json"])).expect("it is JSON");
     assert_eq!(json["stacks"][1]["stack"], "prod");
-    assert_eq!(json["stacks"][0]["resources"][1]["needs"][0], "v1:Namespace:shop-dev");
+    assert_eq!(json["stacks"][0]["resources"][1]["dependsOn"][0], "v1:Namespace:shop-dev");
 }
 
 #[test]

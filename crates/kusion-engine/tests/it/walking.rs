@@ -1,6 +1,6 @@
 //! How steps wait, fail, and are tried again.
 
-use crate::things::Things;
+use crate::things::{Things, thing};
 use crate::world::{World, config, namespace, options, run, spec};
 use kusion_engine::{Event, Goal, Outcome, Report, RunOptions};
 use kusion_model::{Origins, Phase, PlanOptions, Spec};
@@ -50,6 +50,49 @@ async fn dependents_wait_until_what_they_need_is_ready() {
     let report = applied(&world, &soon, Duration::from_mins(1)).await;
     assert_eq!(report.phase, Phase::Succeeded, "{report:?}");
     assert!(world.object("configmaps", "shop", "user").is_some());
+}
+
+#[tokio::test]
+async fn who_waits_for_ready_is_told_why_and_can_stop() {
+    let world = World::start().await;
+    let never = waiting(&json!({"sandbox.kusion.io/never-ready": "true"}));
+    let options = RunOptions { timeout: Duration::from_mins(5), ..options() };
+    let goal = Goal::Apply { spec: &never, origins: &Origins::default() };
+    let plan = PlanOptions::default();
+    let stop = async {
+        let is_seen = || {
+            let health =
+                |it: &Event| matches!(it, Event::Health { health, .. } if !health.is_ready());
+            world.events.all().iter().any(health)
+        };
+        while !is_seen() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        options.stop.ask();
+    };
+    let (report, ()) = tokio::join!(run(&world.stack, goal, &plan, &options), stop);
+    let report = report.expect("the operation ends");
+    assert_eq!(report.phase, Phase::Stopped, "{report:?}");
+    assert_eq!((report.count(Outcome::Done), report.count(Outcome::Skipped)), (2, 1));
+}
+
+#[tokio::test]
+async fn ready_counts_when_it_lasts() {
+    let things = Things::new("settle");
+    let first = thing("first", json!({"dependentsWait": true, "settles": true}));
+    let mut second = thing("second", json!({"plain": "1"}));
+    second.depends_on.push(first.id.clone());
+    let report = things.with_faults("").apply(vec![first, second]).await.expect("it ends");
+    assert_eq!((report.phase, report.count(Outcome::Done)), (Phase::Succeeded, 2));
+    let events = things.events.stamped();
+    let time = |name: &str, wanted: fn(&Event) -> bool| {
+        let is_it = |it: &&kusion_engine::StampedEvent| {
+            wanted(&it.event) && serde_json::to_string(it).is_ok_and(|text| text.contains(name))
+        };
+        events.iter().find(is_it).map(|it| it.seq).expect("it happened")
+    };
+    let ready = time("first", |it| matches!(it, Event::Health { .. }));
+    assert!(ready < time("second", |it| matches!(it, Event::StepStarted { .. })));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use crate::daemon::{Daemon, Reply};
 use crate::failure::Failure;
 use crate::home;
 use crate::view::{self, Output};
-use serde_json::json;
+use kusion_app::wire::SandboxEnd;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let text = match (args.output, end) {
         (Output::Json, end) => {
             let (stopped, killed) = (end != End::WasNotRunning, end == End::Killed);
-            format!("{}\n", json!({"name": name, "stopped": stopped, "killed": killed}))
+            let end = SandboxEnd { name: name.clone(), stopped, killed };
+            format!("{}\n", serde_json::to_string(&end).unwrap_or_default())
         }
         (Output::Text, End::Stopped) => format!("sandbox `{name}` is stopped\n"),
         (Output::Text, End::WasNotRunning) => format!("sandbox `{name}` was not running\n"),

@@ -3,7 +3,7 @@
 use crate::daemon::{Daemon, names};
 use crate::failure::Failure;
 use crate::view::{self, Output};
-use serde_json::{Value, json};
+use kusion_app::wire::SandboxDocument;
 
 /// Which sandboxes are shown.
 #[derive(Debug, clap::Args)]
@@ -48,17 +48,22 @@ fn word(running: bool) -> &'static str {
 }
 
 fn json(rows: &[(Daemon, bool)]) -> Result<String, Failure> {
-    let mut list = Vec::new();
-    for (state, running) in rows {
-        list.push(json!({
-            "name": state.name,
-            "state": word(*running),
-            "url": state.url,
-            "pid": if *running { Value::from(state.pid) } else { Value::Null },
-            "kubeconfig": state.kubeconfig()?.display().to_string(),
-        }));
-    }
-    Ok(format!("{}\n", Value::Array(list)))
+    let list: Vec<SandboxDocument> = rows
+        .iter()
+        .map(|(daemon, running)| document(daemon, *running))
+        .collect::<Result<_, _>>()?;
+    Ok(format!("{}\n", serde_json::to_string(&list).unwrap_or_default()))
+}
+
+/// Describes a sandbox for programs.
+pub(super) fn document(daemon: &Daemon, running: bool) -> Result<SandboxDocument, Failure> {
+    Ok(SandboxDocument {
+        name: daemon.name.clone(),
+        state: word(running),
+        url: daemon.url.clone(),
+        pid: running.then_some(daemon.pid),
+        kubeconfig: daemon.kubeconfig()?.display().to_string(),
+    })
 }
 
 fn text(rows: &[(Daemon, bool)]) -> String {

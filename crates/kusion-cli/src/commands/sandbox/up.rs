@@ -1,12 +1,11 @@
 //! `kusion sandbox up`.
 
-use super::control;
+use super::{control, status};
 use crate::daemon::{Daemon, write_private};
 use crate::failure::Failure;
 use crate::home;
 use crate::view::{self, Output};
 use kusion_sandbox::{Options, Sandbox};
-use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -81,13 +80,7 @@ fn report(state: &Daemon, output: Output, word: &str) -> Result<(), Failure> {
     let kubeconfig = state.kubeconfig()?;
     let text = match output {
         Output::Json => {
-            let value = json!({
-                "name": state.name,
-                "state": "running",
-                "url": state.url,
-                "pid": state.pid,
-                "kubeconfig": kubeconfig.display().to_string(),
-            });
+            let value = serde_json::to_string(&status::document(state, true)?).unwrap_or_default();
             format!("{value}\n")
         }
         Output::Text => format!(

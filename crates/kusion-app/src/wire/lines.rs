@@ -1,0 +1,212 @@
+//! Lines: what commands print while they work.
+
+use crate::secrets::hash_only;
+use kusion_engine::{
+    EVENT_VERSION, Finding, RelatedObject, ResourceStatus, StampedEvent, WatchEnd,
+};
+use kusion_model::{
+    Action, Health, Infrastructure, Operation, Plan, PlanOptions, ResourceId, Spec, StackKey, Step,
+};
+use kusion_plan::Refusal;
+use kusion_store::ReleaseEntry;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// A line for programs.
+#[derive(Serialize)]
+pub struct Line<T> {
+    version: u32,
+    #[serde(flatten)]
+    content: T,
+}
+
+impl<T: Serialize> Line<T> {
+    /// Makes a line.
+    pub fn new(content: T) -> Self {
+        Self { version: EVENT_VERSION, content }
+    }
+
+    /// Writes it, without a line break.
+    pub fn text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A plan: the same for the same inputs, without secrets. Written step by step, so that a large
+/// plan is not held twice.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "plan")]
+pub struct PlanLine<'a> {
+    counts: Map<String, Value>,
+    plan: PublicPlan<'a>,
+    refusals: Vec<RefusalLine<'a>>,
+}
+
+/// What a guard forbids of a plan.
+#[derive(Serialize)]
+struct RefusalLine<'a> {
+    #[serde(flatten)]
+    refusal: &'a Refusal,
+    message: String,
+}
+
+impl<'a> PlanLine<'a> {
+    /// Makes the line of a plan and of what guards forbid of it.
+    pub fn new(plan: &'a Plan, refusals: &'a [Refusal]) -> Self {
+        let counts = [
+            ("create", Action::Create),
+            ("adopt", Action::Adopt),
+            ("update", Action::Update),
+            ("replace", Action::Replace),
+            ("delete", Action::Delete),
+            ("forget", Action::Forget),
+            ("keep", Action::Keep),
+        ];
+        let counts = counts.map(|(name, action)| (name.to_owned(), plan.count(action).into()));
+        Self {
+            counts: counts.into_iter().collect(),
+            plan: PublicPlan {
+                stack: &plan.key,
+                operation: plan.operation,
+                options: &plan.options,
+                infrastructure: &plan.infrastructure,
+                state_seq: plan.state_seq,
+                spec_digest: &plan.spec_digest,
+                steps: PublicSteps(&plan.steps),
+            },
+            refusals: refusals
+                .iter()
+                .map(|refusal| RefusalLine { refusal, message: refusal.to_string() })
+                .collect(),
+        }
+    }
+}
+
+/// A [`Plan`] without secrets.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PublicPlan<'a> {
+    stack: &'a StackKey,
+    operation: Operation,
+    options: &'a PlanOptions,
+    infrastructure: &'a Infrastructure,
+    state_seq: u64,
+    spec_digest: &'a str,
+    steps: PublicSteps<'a>,
+}
+
+struct PublicSteps<'a>(&'a [Step]);
+
+impl Serialize for PublicSteps<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|step| {
+            let mut value = json!(step);
+            hash_only(&mut value);
+            value
+        }))
+    }
+}
+
+/// The health of the resources of a stack.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "status")]
+pub struct StatusLine<'a> {
+    stack: &'a StackKey,
+    resources: Vec<ResourceLine<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ResourceLine<'a> {
+    id: &'a ResourceId,
+    revision: u64,
+    health: Option<&'a Health>,
+    related: &'a [RelatedObject],
+}
+
+impl<'a> StatusLine<'a> {
+    /// Makes the line of a stack.
+    pub fn new(stack: &'a StackKey, resources: &'a BTreeMap<ResourceId, ResourceStatus>) -> Self {
+        let resources = resources
+            .iter()
+            .map(|(id, status)| ResourceLine {
+                id,
+                revision: status.state.revision,
+                health: status.health.as_ref(),
+                related: &status.related,
+            })
+            .collect();
+        Self { stack, resources }
+    }
+}
+
+/// How watching a stack ended.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "watchEnded")]
+pub struct WatchLine<'a> {
+    stack: &'a StackKey,
+    end: &'static str,
+    findings: &'a [Finding],
+}
+
+impl<'a> WatchLine<'a> {
+    /// Makes the line of an end.
+    pub fn new(stack: &'a StackKey, end: &'a WatchEnd) -> Self {
+        let (end, findings): (_, &[Finding]) = match end {
+            WatchEnd::Ready => ("ready", &[]),
+            WatchEnd::Failed(findings) => ("failed", findings),
+            WatchEnd::TimedOut(findings) => ("timedOut", findings),
+            WatchEnd::Stopped => ("stopped", &[]),
+        };
+        Self { stack, end, findings }
+    }
+}
+
+/// A release.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "release")]
+pub struct ReleaseLine<'a> {
+    stack: &'a StackKey,
+    #[serde(flatten)]
+    release: &'a ReleaseEntry,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spec: Option<&'a Spec>,
+}
+
+impl<'a> ReleaseLine<'a> {
+    /// Makes the line of a release; with its Spec, where that is asked for.
+    pub fn new(stack: &'a StackKey, release: &'a ReleaseEntry, spec: Option<&'a Spec>) -> Self {
+        Self { stack, release, spec }
+    }
+}
+
+/// An event of a release that has ended.
+#[derive(Serialize)]
+pub struct ReplayLine<'a>(pub &'a StampedEvent);
+
+/// What a compiler found in a program that compiles.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "diagnostics")]
+pub struct DiagnosticsLine {
+    /// What it found: `severity`, `code`, `message`, `file`, `line`, `column`, `help`.
+    pub diagnostics: Vec<Value>,
+}
+
+/// Why a command stopped.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "error")]
+pub struct ErrorLine<'a> {
+    /// A short name of the kind of error. Names stay.
+    pub code: &'a str,
+    /// What happened, for people.
+    pub message: String,
+    /// The resources that it is about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub subjects: Vec<&'a ResourceId>,
+    /// What to do about it, where that is known.
+    pub hint: Option<String>,
+    /// What a compiler found, where that is the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Value>,
+}
