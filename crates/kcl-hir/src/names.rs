@@ -3,20 +3,28 @@
 //! [`resolve_unit`] walks a *unit*, a top-level statement or a schema, and tells a [`Sink`] what
 //! every name in it stands for. The evaluator's sink keeps the slots of stack frames, that of
 //! tools ([`uses`]) definitions and their uses; both see the same walk. It looks at one unit and
-//! at the global names and imports of its package, nothing else, and keeps no state.
+//! at the global names and imports of its package, nothing else, and keeps no state. The checker,
+//! which needs a type for each name after each statement, walks by itself and asks [`Blocks`].
+//! All look for names in the [`order`](order()) that is written down once.
 //!
 //! Locals (parameters, variables of lambdas and loops) are slots of the unit's or lambda's
 //! frame. Keys of config literals are visible to what follows them in the literal; they get a
 //! slot only when something refers to them.
 
+mod blocks;
+mod name_map;
+mod order;
 mod resolve;
 mod scope;
 mod uses;
 
+pub use blocks::{Blocks, Held};
+pub use name_map::NameMap;
+pub use order::{Layer, Place, order};
 pub use resolve::literal_index;
 pub use uses::{Definition, DefinitionKind, UnitUses, Use, UseTarget, uses};
 
-use self::scope::{Function, Kind, Resolver};
+use self::scope::{Function, Resolver};
 use crate::program::{Import, ImportTarget, PackageId, Program};
 use base_text::{FileId, Name, Span};
 use kcl_names::{FunctionId, ModuleId};
@@ -78,7 +86,7 @@ pub trait Sink {
 /// frame.
 pub fn resolve_unit(program: &Program, file: FileId, stmt: StmtId, sink: &mut dyn Sink) -> u32 {
     let module = &program.file(file).module;
-    let functions = vec![Function::new(Kind::Global)];
+    let functions = vec![Function::new(Place::TopLevel)];
     let mut resolver = Resolver { program, file, module, sink, functions };
     match &module[stmt].kind {
         Stmt::Schema(_) | Stmt::Rule(_) => resolver.schema(stmt),

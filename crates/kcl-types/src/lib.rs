@@ -17,7 +17,6 @@ mod library;
 mod lineage;
 mod lints;
 mod merge;
-mod name_map;
 mod scope;
 mod suggest;
 mod table;

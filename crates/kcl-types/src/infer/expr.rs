@@ -246,12 +246,12 @@ impl<'p> Checker<'p> {
         }
         let place = self.place;
         let ret = self.optional_annotation(lambda.return_ty, place);
-        self.enter_scope();
+        self.blocks.enter(0);
         for param in &params {
             self.define(param.name, param.ty.clone(), self.at(place));
         }
         let real_ret = self.lambda_body(lambda, &ret);
-        self.leave_scope();
+        self.blocks.leave();
         let ret = if lambda.return_ty.is_none() { real_ret } else { ret };
         Type::Function(Arc::new(FunctionType { params, ret, is_variadic: false }))
     }

@@ -4,6 +4,7 @@ use crate::checker::Checker;
 use crate::diagnostics;
 use crate::ty::{FunctionType, Param, Text, Type};
 use base_text::{FileSpan, Name, Span};
+use kcl_hir::names::{Layer, Place, order};
 use kcl_syntax::ast::{self, BasicType, LiteralType, MemberOrIndex, Path, Target, TypeId};
 use std::sync::Arc;
 
@@ -42,20 +43,42 @@ impl<'p> Checker<'p> {
 
     fn is_import(&self, name: Name) -> bool {
         self.file_imports[self.file.0 as usize].contains_key(&name)
-            && !self.local_vars.contains(&name)
+            && !self.blocks.is_loop_variable(name)
     }
 
     /// The type of one name, read or assigned to.
     pub(crate) fn variable(&mut self, name: Name, at: FileSpan) -> Type {
-        match (self.schema.is_some(), self.is_store) {
-            (true, false) => self.read_in_schema(name, at),
-            (true, true) => self.store_in_schema(name, at),
-            (false, true) if self.own(name).is_none() => {
-                self.define(name, Type::Any, at);
-                Type::Any
-            }
-            (false, _) => self.look_up(name, at),
+        if !self.is_store {
+            return self.read(name, at);
         }
+        if self.schema.is_some() {
+            return self.store_in_schema(name, at);
+        }
+        if self.own(name).is_none() {
+            self.define(name, Type::Any, at);
+            return Type::Any;
+        }
+        self.look_up(name, at)
+    }
+
+    /// The type of a name that is read: that of the first place that knows it.
+    fn read(&mut self, name: Name, at: FileSpan) -> Type {
+        let place = if self.schema.is_some() { Place::Schema } else { Place::TopLevel };
+        for layer in order(place) {
+            let found = match layer {
+                Layer::Loops if self.blocks.is_loop_variable(name) => {
+                    return self.find(name).unwrap_or(Type::Any);
+                }
+                Layer::Attributes => self.typed_attribute(name),
+                Layer::Locals => self.local(name),
+                Layer::Globals => self.global(name),
+                Layer::Loops | Layer::Captured => None,
+            };
+            if let Some(ty) = found {
+                return ty;
+            }
+        }
+        if self.may_be_attribute(name) { Type::Any } else { self.report_unknown(name, at) }
     }
 
     /// The type that the schema being walked gives to a name.
@@ -67,31 +90,25 @@ impl<'p> Checker<'p> {
         self.attribute(body.id, name).map(|attr| attr.ty.clone())
     }
 
-    fn read_in_schema(&mut self, name: Name, at: FileSpan) -> Type {
-        if self.local_vars.contains(&name) {
-            return self.find(name).unwrap_or(Type::Any);
+    /// The type of an attribute of the schema being walked or of its mixins. An attribute of
+    /// any type comes behind all other names.
+    fn typed_attribute(&self, name: Name) -> Option<Type> {
+        if let Some(ty) = self.own_attribute(name) {
+            return (!ty.is_any()).then_some(ty);
         }
-        let attr = self.own_attribute(name);
-        if let Some(ty) = &attr
-            && !ty.is_any()
-        {
-            return ty.clone();
+        let schema = self.schema_type(self.schema.as_ref()?.id);
+        if schema.is_mixin {
+            return None;
         }
-        let Some(body) = &self.schema else { return Type::Any };
+        let mut attrs = schema.mixins.iter().filter_map(|mixin| self.attribute(*mixin, name));
+        attrs.next().map(|attr| attr.ty.clone())
+    }
+
+    /// Whether instances of the schema being walked may have an attribute of that name.
+    fn may_be_attribute(&self, name: Name) -> bool {
+        let Some(body) = &self.schema else { return false };
         let schema = self.schema_type(body.id);
-        let is_open = schema.is_mixin || schema.is_rule;
-        if attr.is_none() && !schema.is_mixin {
-            for mixin in &schema.mixins {
-                if let Some(attr) = self.attribute(*mixin, name) {
-                    return attr.ty.clone();
-                }
-            }
-        }
-        match self.find(name) {
-            Some(ty) => ty,
-            None if attr.is_none() && !is_open => self.look_up(name, at),
-            None => Type::Any,
-        }
+        schema.is_mixin || schema.is_rule || self.own_attribute(name).is_some()
     }
 
     fn store_in_schema(&mut self, name: Name, at: FileSpan) -> Type {

@@ -24,11 +24,11 @@ impl<'p> Checker<'p> {
         }
         self.check_defaults(schema.params.as_ref());
         if self.table.is_none() && self.is_declared_only(schema) {
-            self.local_vars.clear();
+            self.blocks.begin_statement();
             self.schema = None;
             return Type::Schema(ty);
         }
-        self.enter_scope_of(schema.body.len());
+        self.blocks.enter(schema.body.len());
         self.define_params(ty, place);
         let signature = self.schema_type(ty.id).index_signature.clone();
         if let (Some(signature), Some(node)) = (signature, &schema.index_signature) {
@@ -43,7 +43,7 @@ impl<'p> Checker<'p> {
             self.stmt(stmt);
         }
         self.checks(&schema.checks);
-        self.leave_scope();
+        self.blocks.leave();
         self.schema = None;
         Type::Schema(ty)
     }
@@ -63,17 +63,17 @@ impl<'p> Checker<'p> {
             return Type::Any;
         };
         self.check_defaults(rule.params.as_ref());
-        self.enter_scope();
+        self.blocks.enter(0);
         self.define_params(ty, span);
         self.checks(&rule.checks);
-        self.leave_scope();
+        self.blocks.leave();
         self.schema = None;
         Type::Schema(ty)
     }
 
     fn enter_schema(&mut self, name: Name, name_span: Span, what: &str) -> Option<SchemaRef> {
         let at = self.at(name_span);
-        if self.scopes.is_empty() && self.noted_global(name).is_none() {
+        if self.blocks.is_empty() && self.noted_global(name).is_none() {
             self.note_global(name, name_span);
         } else {
             let first = self.noted_global(name);
@@ -151,7 +151,7 @@ impl<'p> Checker<'p> {
 
     /// Walks an attribute of a schema.
     pub(super) fn schema_attr(&mut self, attr: &'p SchemaAttr) {
-        self.local_vars.clear();
+        self.blocks.begin_statement();
         let at = self.at(attr.name.span);
         let name = attr.name.name;
         let declared = self.schema.as_ref().and_then(|body| {

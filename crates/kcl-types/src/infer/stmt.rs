@@ -124,14 +124,14 @@ impl<'p> Checker<'p> {
     fn note_assigned(&mut self, name: Name, value: ExprId, span: base_text::Span) -> bool {
         let is_config = matches!(self.module[value].kind, Expr::Schema(_));
         let is_free = name.is_private() || is_config || self.noted_global(name).is_none();
-        if is_free && self.scopes.is_empty() {
+        if is_free && self.blocks.is_empty() {
             self.note_global(name, span);
         }
         is_free
     }
 
     fn assign(&mut self, assign: &'p Assign) -> Type {
-        self.local_vars.clear();
+        self.blocks.begin_statement();
         let module = self.module;
         let mut value_ty = Type::Any;
         let start = assign.targets.first().map_or(module[assign.value].span, |target| target.span);
