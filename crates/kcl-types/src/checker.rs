@@ -13,7 +13,7 @@ use crate::table::TypeTable;
 use crate::ty::{NameMap, SchemaId, SchemaType, Type};
 use base_diag::Diagnostic;
 use base_text::{FileId, FileSpan, Name, Span};
-use kcl_hir::names::Blocks;
+use kcl_hir::names::{Blocks, Layer};
 use kcl_hir::{PackageId, Program};
 use kcl_syntax::ast::Module;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -72,6 +72,8 @@ pub(crate) struct Checker<'p> {
     pub(crate) depth: u32,
     /// How many names were compared with unknown ones.
     compared: usize,
+    /// Where the name read last was found, if tools want to know.
+    pub(crate) layer: Option<Layer>,
     /// Where types are kept for tools.
     pub(crate) table: Option<TypeTable>,
 }
@@ -111,6 +113,7 @@ impl<'p> Checker<'p> {
             set_beside: None,
             depth: 0,
             compared: 0,
+            layer: None,
             table,
         }
     }

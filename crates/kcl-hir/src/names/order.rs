@@ -2,7 +2,8 @@
 //!
 //! Evaluator, tools and checker take the order from here. The checker follows it statement by
 //! statement, as the reference's does, and therefore sees another definition than the evaluator
-//! in these cases, and in no others:
+//! in these cases, and in no others
+//! (the test `names` of `tests/language` compares them):
 //!
 //! 1. **Lambdas.** The checker does not tell a lambda from the code around it: it uses
 //!    [`Place::TopLevel`] and [`Place::Schema`] only, and takes [`Layer::Locals`] for all blocks
@@ -13,7 +14,8 @@
 //! 4. **Keys** inside an `if` of a config are seen up to its end only. Configs of one name that
 //!    are taken together are one config: later entries see the keys of all earlier ones.
 //! 5. **Loop variables** come before attributes only until the next block inside the loop ends
-//!    ([`Blocks::is_loop_variable`](super::Blocks::is_loop_variable)).
+//!    ([`Blocks::is_loop_variable`](super::Blocks::is_loop_variable)). One that is a dotted name,
+//!    which is an error, counts by its first part.
 //! 6. **Attributes** that a body assigns to without declaring them, even in a lambda, count from
 //!    there on; an attribute without a type counts only if nothing else has that name.
 //! 7. **Dotted names.** An import does not come before attributes and keys.

@@ -31,7 +31,13 @@ impl<'p> Checker<'p> {
     fn walk(&mut self, id: ExprId) -> Type {
         let module = self.module;
         match &module[id].kind {
-            Expr::Ident(path) => self.resolve(path, self.place),
+            Expr::Ident(path) => {
+                let ty = self.resolve(path, self.place);
+                if let (Some(table), Some(layer)) = (&mut self.table, self.layer.take()) {
+                    table.set_layer(self.file, id, layer);
+                }
+                ty
+            }
             Expr::Unary { op, operand } => {
                 let ty = self.expr(*operand);
                 self.unary(&ty, *op, self.at(module[*operand].span))

@@ -67,7 +67,7 @@ impl<'p> Checker<'p> {
         for layer in order(place) {
             let found = match layer {
                 Layer::Loops if self.blocks.is_loop_variable(name) => {
-                    return self.find(name).unwrap_or(Type::Any);
+                    Some(self.find(name).unwrap_or(Type::Any))
                 }
                 Layer::Attributes => self.typed_attribute(name),
                 Layer::Locals => self.local(name),
@@ -75,6 +75,7 @@ impl<'p> Checker<'p> {
                 Layer::Loops | Layer::Captured => None,
             };
             if let Some(ty) = found {
+                self.layer = Some(*layer);
                 return ty;
             }
         }
