@@ -12,6 +12,7 @@
 //! slot only when something refers to them.
 
 mod blocks;
+mod define;
 mod name_map;
 mod order;
 mod resolve;
@@ -19,6 +20,9 @@ mod scope;
 mod uses;
 
 pub use blocks::{Blocks, Held};
+pub use define::{
+    Defined, expr_path, names_set, stmt_paths, type_path, visit_definitions, visit_paths,
+};
 pub use name_map::NameMap;
 pub use order::{Layer, Place, order};
 pub use resolve::literal_index;

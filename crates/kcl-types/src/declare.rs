@@ -4,7 +4,6 @@ mod rule;
 mod schema;
 
 pub(crate) use rule::RESERVED;
-pub(crate) use schema::body_names;
 
 use crate::checker::Checker;
 use crate::diagnostics;

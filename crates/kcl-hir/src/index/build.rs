@@ -1,8 +1,8 @@
 //! Making an index from trees.
 
 use super::{ALL, N_COUNTS, WIDTHS, name_hash};
-use crate::program::{ImportTarget, Package, Program, SourceFile};
-use crate::usage::{expr_path, stmt_paths, type_path};
+use crate::names::{expr_path, stmt_paths, type_path, visit_definitions};
+use crate::program::{GlobalKind, ImportTarget, Package, Program, SourceFile};
 use base_text::{Name, Span};
 use kcl_syntax::ast::{Module, Path, Stmt, StmtId};
 use rustc_hash::FxHashMap;
@@ -90,13 +90,17 @@ fn line_start(text: &str, at: u32) -> u32 {
 }
 
 /// The name that a statement declares, if that is all it does.
-fn declared_name(stmt: &Stmt) -> Option<Name> {
-    match stmt {
-        Stmt::Schema(schema) => Some(schema.name.name),
-        Stmt::Rule(rule) => Some(rule.name.name),
-        Stmt::TypeAlias(alias) => Some(alias.name.name),
-        _ => None,
-    }
+fn declared_name(module: &Module, stmt: StmtId) -> Option<Name> {
+    let mut name = None;
+    visit_definitions(module, stmt, &mut |defined| match defined.kind {
+        Some(GlobalKind::Schema | GlobalKind::Rule | GlobalKind::TypeAlias)
+            if defined.stmt == stmt =>
+        {
+            name = Some(defined.ident.name);
+        }
+        _ => {}
+    });
+    name
 }
 
 impl Builder {
@@ -118,11 +122,10 @@ impl Builder {
             self.imports.extend([slot, span.start, span.end]);
         }
         for (stmt, _) in places {
-            let kind = &file.module[*stmt].kind;
-            if matches!(kind, Stmt::Import(_)) {
+            if matches!(file.module[*stmt].kind, Stmt::Import(_)) {
                 continue;
             }
-            match declared_name(kind) {
+            match declared_name(&file.module, *stmt) {
                 Some(name) => {
                     if self.declared.insert(name, self.n_stmts).is_some() {
                         return None;

@@ -6,6 +6,7 @@ use crate::checker::Checker;
 use crate::diagnostics;
 use crate::ty::{FunctionType, IndexSignature, NameMap, SchemaAttr, SchemaId, Type};
 use base_text::{FileSpan, Name};
+use kcl_hir::names::names_set;
 use kcl_syntax::ast::{self, Call, Expr, ExprId, Path, Schema, SchemaKind, Stmt, StmtId};
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ impl<'p> Checker<'p> {
         ty.protocol = protocol;
         ty.has_statements = has_statements;
 
-        let names = body_names(self.module, &schema.body);
+        let names = names_set(self.module, &schema.body);
         let index_signature = schema
             .index_signature
             .as_ref()
@@ -275,27 +276,4 @@ impl<'p> Checker<'p> {
             }
         }
     }
-}
-
-/// The names that the body of a schema defines or assigns to.
-pub(crate) fn body_names(module: &ast::Module, body: &[StmtId]) -> Vec<Name> {
-    let mut names = Vec::new();
-    for &stmt in body {
-        match &module[stmt].kind {
-            Stmt::SchemaAttr(attr) => names.push(attr.name.name),
-            Stmt::Unification(unification) => {
-                names.extend(unification.target.names.first().map(|ident| ident.name));
-            }
-            Stmt::Assign(assign) => {
-                names.extend(assign.targets.iter().map(|target| target.name.name));
-            }
-            Stmt::AugAssign(assign) => names.push(assign.target.name.name),
-            Stmt::If(if_stmt) => {
-                names.extend(body_names(module, &if_stmt.body));
-                names.extend(body_names(module, &if_stmt.orelse));
-            }
-            _ => {}
-        }
-    }
-    names
 }

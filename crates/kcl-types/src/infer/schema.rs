@@ -1,10 +1,10 @@
 //! Schema statements and schema expressions.
 
 use crate::checker::{Checker, Expected, SchemaBody};
-use crate::declare::body_names;
 use crate::diagnostics;
 use crate::ty::{IndexSignature, SchemaRef, Type};
 use base_text::{Name, Span};
+use kcl_hir::names::names_set;
 use kcl_syntax::ast::{
     self, AugOp, BinOp, Check, Expr, ExprId, Params, Rule, Schema, SchemaAttr, SchemaExpr, Stmt,
     StmtId,
@@ -34,7 +34,7 @@ impl<'p> Checker<'p> {
         if let (Some(signature), Some(node)) = (signature, &schema.index_signature) {
             self.index_signature(&signature, node);
         }
-        for name in body_names(self.module, &schema.body) {
+        for name in names_set(self.module, &schema.body) {
             if self.own(name).is_none() {
                 self.define(name, Type::Any, self.at(schema.name.span));
             }
