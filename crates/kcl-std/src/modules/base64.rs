@@ -1,30 +1,14 @@
 //! `base64`
 
 use crate::args::{need, text};
-use crate::function::{Function, Module, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use data_encoding::{BASE64, BASE64_NOPAD, DecodeError, DecodeKind};
 use kcl_value::{CallArgs, Fault, Result, Value};
 
 pub(super) const MODULE: Module = Module {
     name: "base64",
-    doc: "Text in base 64 (RFC 4648).",
-    functions: &[
-        Function::new(
-            "encode",
-            &[required("value", "str"), optional("encoding", "str")],
-            "str",
-            "Encodes a string in base 64, with padding. The encoding is always UTF-8.",
-            encode,
-        ),
-        Function::new(
-            "decode",
-            &[required("value", "str")],
-            "str",
-            "Decodes a string from base 64; padding may be missing, or a part of it.",
-            decode,
-        ),
-    ],
+    functions: &[Function::new("encode", encode), Function::new("decode", decode)],
     constants: &[],
 };
 
