@@ -15,7 +15,7 @@ use base_diag::Diagnostic;
 use base_text::{FileId, FileSpan, Name, Span};
 use kcl_hir::names::{Blocks, Layer};
 use kcl_hir::{PackageId, Program};
-use kcl_syntax::ast::Module;
+use kcl_syntax::ast::{Ident, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -267,14 +267,15 @@ impl<'p> Checker<'p> {
     }
 
     /// The type of a name in scope, attributes apart; reports a name that is not there.
-    pub(crate) fn look_up(&mut self, name: Name, at: FileSpan) -> Type {
-        self.find(name).unwrap_or_else(|| self.report_unknown(name, at))
+    pub(crate) fn look_up(&mut self, ident: Ident, at: FileSpan) -> Type {
+        self.find(ident.name).unwrap_or_else(|| self.report_unknown(ident, at))
     }
 
     /// Reports a name that is not in scope.
-    pub(crate) fn report_unknown(&mut self, name: Name, at: FileSpan) -> Type {
-        let similar = self.similar_names(name);
-        self.report(diagnostics::not_defined(at, name.as_str(), similar));
+    pub(crate) fn report_unknown(&mut self, ident: Ident, at: FileSpan) -> Type {
+        let similar = self.similar_names(ident.name);
+        let finding = diagnostics::not_defined(at, ident.name.as_str(), similar.clone());
+        self.report(self.misspelt(finding, ident, &similar));
         Type::Any
     }
 

@@ -12,6 +12,7 @@ mod checker;
 mod cycles;
 mod declare;
 mod diagnostics;
+mod fixes;
 mod infer;
 mod library;
 mod lineage;

@@ -5,6 +5,7 @@ use crate::builtins;
 use crate::checker::Checker;
 use crate::diagnostics;
 use crate::ty::{FunctionType, IndexSignature, NameMap, SchemaAttr, SchemaId, Type};
+use base_diag::Fix;
 use base_text::{FileSpan, Name};
 use kcl_hir::names::names_set;
 use kcl_syntax::ast::{self, Call, Expr, ExprId, Path, Schema, SchemaKind, Stmt, StmtId};
@@ -110,8 +111,10 @@ impl<'p> Checker<'p> {
             if !name.ends_with("Protocol") {
                 let end = self.at(base_text::Span::empty(schema.name.span.end));
                 let message = "schema protocol name must end with 'Protocol'";
-                let suggestions = vec!["Protocol".to_owned()];
-                self.report(diagnostics::compile_error(end, message).suggest(suggestions));
+                let suffix = "Protocol".to_owned();
+                let fix = Fix::suggestion(format!("rename it to `{name}{suffix}`"));
+                let finding = diagnostics::compile_error(end, message).fix(fix.edit(end, &suffix));
+                self.report(finding.suggest(vec![suffix]));
             }
             let only_attributes = schema.mixins.is_empty()
                 && schema.checks.is_empty()

@@ -3,6 +3,7 @@
 use crate::checker::Checker;
 use crate::diagnostics;
 use crate::ty::{FunctionType, Param, Type};
+use base_diag::Fix;
 use kcl_syntax::ast::{
     BinOp, CmpOp, Constant, Expr, ExprId, JoinedString, Lambda, Number, Path, Stmt, StringPart,
 };
@@ -141,11 +142,12 @@ impl<'p> Checker<'p> {
             );
             let start = self.module[value].span.end;
             let at = self.at(base_text::Span::new(start, attr.span.start.max(start)));
-            let suggestions = vec![".".to_owned()];
-            self.report(diagnostics::compile_error(at, message).suggest(suggestions));
+            let fix = Fix::safe("replace `?.` with `.`").edit(at, ".");
+            let finding = diagnostics::compile_error(at, message).suggest(vec![".".to_owned()]);
+            self.report(finding.fix(fix));
         }
         for ident in &attr.names {
-            ty = self.load_attr(&ty, ident.name, self.at(attr.span));
+            ty = self.load_attr(&ty, *ident, self.at(attr.span));
         }
         ty
     }

@@ -5,7 +5,7 @@ use crate::diagnostics;
 use crate::ty::{FunctionType, Param, Text, Type};
 use base_text::{FileSpan, Name, Span};
 use kcl_hir::names::{Layer, Place, order};
-use kcl_syntax::ast::{self, BasicType, LiteralType, MemberOrIndex, Path, Target, TypeId};
+use kcl_syntax::ast::{self, BasicType, Ident, LiteralType, MemberOrIndex, Path, Target, TypeId};
 use std::sync::Arc;
 
 impl<'p> Checker<'p> {
@@ -22,7 +22,7 @@ impl<'p> Checker<'p> {
             return Type::Any;
         };
         if rest.is_empty() {
-            return self.variable(first.name, at);
+            return self.variable(*first, at);
         }
         if self.is_import(first.name) {
             self.used_imports.insert((self.file, first.name));
@@ -31,12 +31,12 @@ impl<'p> Checker<'p> {
                 self.report(diagnostics::compile_error(at, message));
             }
         }
-        let mut ty = self.variable(first.name, at);
+        let mut ty = self.variable(*first, at);
         for ident in rest {
             if self.is_store {
-                self.check_member(ident.name, &ty, at, None);
+                self.check_member(*ident, &ty, at, None);
             }
-            ty = self.load_attr(&ty, ident.name, at);
+            ty = self.load_attr(&ty, *ident, at);
         }
         ty
     }
@@ -47,10 +47,11 @@ impl<'p> Checker<'p> {
     }
 
     /// The type of one name, read or assigned to.
-    pub(crate) fn variable(&mut self, name: Name, at: FileSpan) -> Type {
+    fn variable(&mut self, ident: Ident, at: FileSpan) -> Type {
         if !self.is_store {
-            return self.read(name, at);
+            return self.read(ident, at);
         }
+        let name = ident.name;
         if self.schema.is_some() {
             return self.store_in_schema(name, at);
         }
@@ -58,11 +59,12 @@ impl<'p> Checker<'p> {
             self.define(name, Type::Any, at);
             return Type::Any;
         }
-        self.look_up(name, at)
+        self.look_up(ident, at)
     }
 
     /// The type of a name that is read: that of the first place that knows it.
-    fn read(&mut self, name: Name, at: FileSpan) -> Type {
+    fn read(&mut self, ident: Ident, at: FileSpan) -> Type {
+        let name = ident.name;
         let place = if self.schema.is_some() { Place::Schema } else { Place::TopLevel };
         for layer in order(place) {
             let found = match layer {
@@ -79,7 +81,7 @@ impl<'p> Checker<'p> {
                 return ty;
             }
         }
-        if self.may_be_attribute(name) { Type::Any } else { self.report_unknown(name, at) }
+        if self.may_be_attribute(name) { Type::Any } else { self.report_unknown(ident, at) }
     }
 
     /// The type that the schema being walked gives to a name.
@@ -136,7 +138,7 @@ impl<'p> Checker<'p> {
     /// The type of what is assigned to.
     pub(crate) fn target(&mut self, target: &'p Target) -> Type {
         let at = self.at(target.span);
-        let mut ty = self.variable(target.name.name, at);
+        let mut ty = self.variable(target.name, at);
         if target.paths.is_empty() {
             return ty;
         }
@@ -144,12 +146,14 @@ impl<'p> Checker<'p> {
         for path in &target.paths {
             match path {
                 MemberOrIndex::Member(member) => {
-                    self.check_member(member.name, &ty, at, None);
-                    ty = self.load_attr(&ty, member.name, at);
+                    self.check_member(*member, &ty, at, None);
+                    ty = self.load_attr(&ty, *member, at);
                 }
                 MemberOrIndex::Index(index) => {
                     if let ast::Expr::String(text) = &self.module[*index].kind {
-                        self.check_member(Name::new(&text.value), &ty, at, None);
+                        let span = self.module[*index].span;
+                        let ident = Ident { name: Name::new(&text.value), span };
+                        self.check_member(ident, &ty, at, None);
                     }
                     ty = self.index(&ty, *index, at);
                 }

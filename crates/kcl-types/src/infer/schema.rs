@@ -6,8 +6,8 @@ use crate::ty::{IndexSignature, SchemaRef, Type};
 use base_text::{Name, Span};
 use kcl_hir::names::names_set;
 use kcl_syntax::ast::{
-    self, AugOp, BinOp, Check, Expr, ExprId, Params, Rule, Schema, SchemaAttr, SchemaExpr, Stmt,
-    StmtId,
+    self, AugOp, BinOp, Check, Expr, ExprId, Ident, Params, Rule, Schema, SchemaAttr, SchemaExpr,
+    Stmt, StmtId,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl<'p> Checker<'p> {
             let first = self.noted_global(name);
             self.report(diagnostics::not_unique(at, name.as_str(), first));
         }
-        match self.look_up(name, at) {
+        match self.look_up(Ident { name, span: name_span }, at) {
             Type::Schema(schema) => {
                 let assigned = FxHashMap::default();
                 self.schema = Some(SchemaBody { id: schema.id, assigned });

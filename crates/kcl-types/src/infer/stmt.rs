@@ -142,7 +142,7 @@ impl<'p> Checker<'p> {
             self.note_assigned(name, assign.value, target.span);
             if !target.paths.is_empty() {
                 // Unlike a name, a path needs something to go into.
-                self.look_up(name, at);
+                self.look_up(target.name, at);
             }
             self.is_store = true;
             let expected = self.target(target);
