@@ -14,17 +14,22 @@
 mod blocks;
 mod define;
 mod name_map;
+mod occurrences;
 mod order;
+mod query;
 mod resolve;
 mod scope;
 mod uses;
 
 pub use blocks::{Blocks, Held};
 pub use define::{
-    Defined, expr_path, names_set, stmt_paths, type_path, visit_definitions, visit_paths,
+    Defined, expr_path, first_byte, names_set, stmt_paths, type_path, visit_definitions,
+    visit_paths,
 };
 pub use name_map::NameMap;
+pub use occurrences::{Occurrence, Symbol, occurrences};
 pub use order::{Layer, Place, order};
+pub use query::{definition_at, definitions, occurrence_at, references};
 pub use resolve::literal_index;
 pub use uses::{Definition, DefinitionKind, UnitUses, Use, UseTarget, uses};
 
@@ -103,10 +108,18 @@ impl Program {
     /// The import that a name of a file refers to: one of its own, else one of another file of
     /// its package.
     pub fn import(&self, file: FileId, name: Name) -> Option<&Import> {
+        self.import_site(file, name).map(|(_, import)| import)
+    }
+
+    /// The same with the file of the import.
+    fn import_site(&self, file: FileId, name: Name) -> Option<(FileId, &Import)> {
         let own = self.file(file);
-        own.imports.iter().rev().find(|import| import.name == name).or_else(|| {
-            let others = self.package(own.package).files.iter().map(|&file| self.file(file));
-            others.flat_map(|file| &file.imports).find(|import| import.name == name)
+        let found = own.imports.iter().rev().find(|import| import.name == name);
+        found.map(|import| (file, import)).or_else(|| {
+            self.package(own.package).files.iter().find_map(|&file| {
+                let mut imports = self.file(file).imports.iter();
+                imports.find(|import| import.name == name).map(|import| (file, import))
+            })
         })
     }
 

@@ -3,9 +3,9 @@
 use crate::checker::Checker;
 use base_diag::{Diagnostic, Fix};
 use base_text::{FileId, FileSpan, Span};
-use kcl_hir::names::visit_paths;
+use kcl_hir::names::{first_byte, visit_paths};
 use kcl_hir::{Import, Program, SourceFile};
-use kcl_syntax::ast::{Ident, Module, Stmt, StmtId};
+use kcl_syntax::ast::{Ident, Stmt, StmtId};
 
 impl Checker<'_> {
     /// Adds fixes that write a similar name instead of the one found, the most similar first.
@@ -67,17 +67,6 @@ pub(crate) fn move_import_up(id: FileId, file: &SourceFile, stmt: StmtId) -> Opt
     let at = |span| FileSpan { file: id, span };
     let fix = Fix::safe("move this import to the top").edit(at(Span::empty(to)), import);
     Some(fix.edit(at(whole_lines(text, from)), ""))
-}
-
-/// Where a statement begins, decorators included.
-fn first_byte(module: &Module, stmt: StmtId) -> u32 {
-    let decorators = match &module[stmt].kind {
-        Stmt::Schema(schema) => &schema.decorators[..],
-        Stmt::Rule(rule) => &rule.decorators[..],
-        _ => &[],
-    };
-    let starts = decorators.iter().map(|decorator| module[*decorator].span.start);
-    starts.chain([module[stmt].span.start]).min().unwrap_or(0)
 }
 
 /// The lines of a statement, if nothing but it and a comment stands there; else the statement.

@@ -1,11 +1,15 @@
 //! The checker and the evaluator see the same definitions of names, but for the exceptions that
-//! `kcl_hir::names::order` lists.
+//! `kcl_hir::names::order` lists; and tools find all places of a name.
 
+use base_diag::{Edit, apply_edits};
 use base_system::{MemorySystem, OsSystem, System};
-use kcl_hir::names::{Layer, Use, UseTarget, uses};
-use kcl_hir::{Input, LoadOptions, PackageMap, Program, load, resolve_entries};
-use kcl_syntax::ast::Expr;
-use language::Topic;
+use base_text::Name;
+use kcl_hir::names::{DefinitionKind, Layer, Symbol, Use, UseTarget, references, uses};
+use kcl_hir::{
+    GlobalKind, Input, LoadOptions, PackageId, PackageMap, Program, load, resolve_entries,
+};
+use kcl_syntax::ast::{Expr, Stmt};
+use language::{Case, Topic, answer};
 use std::path::Path;
 use std::process::ExitCode;
 use testkit::{Corpus, Fixture, Suite};
@@ -22,6 +26,7 @@ const EXCEPTIONS: [&str; 5] = [
 fn main() -> ExitCode {
     let mut suite = Suite::default();
     suite.add("fixtures_agree", fixtures_agree);
+    suite.add("renamed_names_change_nothing", renamed_names_change_nothing);
     suite.add("exceptions_are_those_of_the_list", exceptions_are_those_of_the_list);
     suite.add_with("vectors_agree", Corpus::locate(), |corpus| vectors_agree(&corpus));
     suite.run()
@@ -47,13 +52,15 @@ fn disagreements(program: &Program) -> (Vec<String>, usize) {
         let source = program.file(*file);
         for &stmt in &source.module.body {
             for it in uses(program, *file, stmt).uses {
-                let Some(layer) = types.layer(*file, it.expr) else { continue };
-                let Expr::Ident(path) = &source.module[it.expr].kind else { continue };
+                let Some(expr) = it.expr else { continue };
+                let Some(layer) = types.layer(*file, expr) else { continue };
+                if !matches!(source.module[expr].kind, Expr::Ident(_)) {
+                    continue;
+                }
                 n_names += 1;
                 if !agrees(&it, layer) {
-                    let line = source.line_col(source.module[it.expr].span.start).line;
-                    let name = path.names.first().map_or("", |name| name.name.as_str());
-                    found.push(format!("{line}: {name} is in {layer:?}"));
+                    let line = source.line_col(it.ident.span.start).line;
+                    found.push(format!("{line}: {} is in {layer:?}", it.ident.name));
                 }
             }
         }
@@ -104,6 +111,76 @@ fn fixtures_agree() {
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
     assert!(n_all > 1000, "only {n_all} names were compared");
+}
+
+/// Renames each private or local name of each fixture of one file wherever `references` finds it.
+fn renamed_names_change_nothing() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
+    let (mut n_renamed, mut wrong) = (0, Vec::new());
+    for topic in Topic::read_all(&folder).expect("the fixtures can be read") {
+        for case in topic.cases.iter().filter(|case| case.answer.starts_with("--- output")) {
+            let Some(program) = program(&case.program) else { continue };
+            let [source] = program.files.as_slice() else { continue };
+            if *source.text != case.program {
+                continue;
+            }
+            for Renaming { symbol, from, to } in renamings(&program) {
+                let places = references(&program, symbol).into_iter();
+                let edits: Vec<Edit> = places.map(|at| Edit { at, text: to.into() }).collect();
+                let renamed = apply_edits(&source.text, &edits).expect("places do not overlap");
+                let case = Case { program: renamed, ..case.clone() };
+                n_renamed += 1;
+                let answer = answer(&case).expect("the arguments are known");
+                if answer.replace(to, from.as_str()) != case.answer {
+                    wrong.push(format!("{} {}\n{}", topic.name, case.name, case.program));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(n_renamed > 300, "only {n_renamed} names were changed");
+}
+
+struct Renaming {
+    symbol: Symbol,
+    from: Name,
+    to: &'static str,
+}
+
+/// What can be renamed in a program with one file without a change of its result.
+fn renamings(program: &Program) -> Vec<Renaming> {
+    let package = PackageId(0);
+    let (file, source) = (program.package(package).files[0], &program.files[0]);
+    let mut found = Vec::new();
+    for (number, (&from, global)) in program.package(package).globals.iter().enumerate() {
+        let to = match global.kind {
+            GlobalKind::Variable if from.is_private() => "_renamed",
+            GlobalKind::Variable => continue,
+            _ if from.as_str().ends_with("Mixin") => "RenamedMixin",
+            _ if from.as_str().ends_with("Protocol") => "RenamedProtocol",
+            _ => "Renamed",
+        };
+        let symbol = Symbol::Global { package, number: number as u32 };
+        found.push(Renaming { symbol, from, to });
+    }
+    for &unit in &source.module.body {
+        let is_rule = matches!(source.module[unit].kind, Stmt::Rule(_));
+        for (number, it) in uses(program, file, unit).definitions.iter().enumerate() {
+            // Calls name parameters, base rules read those of derived ones, keys are output.
+            let is_fixed = match it.kind {
+                DefinitionKind::Variable | DefinitionKind::LoopVariable => false,
+                DefinitionKind::Parameter => {
+                    is_rule || source.text.contains(&format!("{}=", it.name))
+                }
+                DefinitionKind::Key => true,
+            };
+            if !is_fixed {
+                let symbol = Symbol::Local { file, unit, number: number as u32 };
+                found.push(Renaming { symbol, from: it.name, to: "renamed" });
+            }
+        }
+    }
+    found
 }
 
 /// The exceptions, by their numbers in `kcl_hir::names::order`.

@@ -1,7 +1,7 @@
 //! Making an index from trees.
 
 use super::{ALL, N_COUNTS, WIDTHS, name_hash};
-use crate::names::{expr_path, stmt_paths, type_path, visit_definitions};
+use crate::names::{expr_path, first_byte, stmt_paths, type_path, visit_definitions};
 use crate::program::{GlobalKind, ImportTarget, Package, Program, SourceFile};
 use base_text::{Name, Span};
 use kcl_syntax::ast::{Module, Path, Stmt, StmtId};
@@ -71,17 +71,6 @@ fn places(file: &SourceFile) -> Option<Vec<Placed>> {
         lines.start <= span.start && span.end <= lines.end && !matches!(first, Some(b' ' | b'\t'))
     };
     places.iter().all(is_whole).then_some(places)
-}
-
-/// Where a statement begins, decorators included.
-fn first_byte(module: &Module, stmt: StmtId) -> u32 {
-    let decorators = match &module[stmt].kind {
-        Stmt::Schema(schema) => &schema.decorators[..],
-        Stmt::Rule(rule) => &rule.decorators[..],
-        _ => &[],
-    };
-    let starts = decorators.iter().map(|decorator| module[*decorator].span.start);
-    starts.chain([module[stmt].span.start]).min().unwrap_or(0)
 }
 
 fn line_start(text: &str, at: u32) -> u32 {

@@ -67,6 +67,17 @@ pub fn names_set(module: &Module, stmts: &[StmtId]) -> Vec<Name> {
     names
 }
 
+/// Where a statement begins, decorators included.
+pub fn first_byte(module: &Module, stmt: StmtId) -> u32 {
+    let decorators = match &module[stmt].kind {
+        Stmt::Schema(schema) => &schema.decorators[..],
+        Stmt::Rule(rule) => &rule.decorators[..],
+        _ => &[],
+    };
+    let starts = decorators.iter().map(|decorator| module[*decorator].span.start);
+    starts.chain([module[stmt].span.start]).min().unwrap_or(0)
+}
+
 /// The dotted name in an expression, not counting those in expressions inside.
 pub fn expr_path(expr: &Expr) -> Option<&Path> {
     match expr {
