@@ -37,7 +37,7 @@ use self::scope::{Function, Resolver};
 use crate::program::{Import, ImportTarget, PackageId, Program};
 use base_text::{FileId, Name, Span};
 use kcl_names::{FunctionId, ModuleId};
-use kcl_syntax::ast::{BinOp, CmpOp, ExprId, Lambda, Stmt, StmtId};
+use kcl_syntax::ast::{BinOp, CmpOp, ExprId, Lambda, Path, Stmt, StmtId};
 
 /// What an identifier means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +121,16 @@ impl Program {
                 imports.find(|import| import.name == name).map(|import| (file, import))
             })
         })
+    }
+
+    /// The package and the name that a dotted name in a declaration (a base, a mixin, a type)
+    /// stands for: a name of the file's own package, or `module.name` of one that it imports.
+    pub fn declared(&self, file: FileId, path: &Path) -> Option<(PackageId, Name)> {
+        match path.names.as_slice() {
+            [name] => Some((self.file(file).package, name.name)),
+            [module, name] => Some((self.import(file, module.name)?.target.package()?, name.name)),
+            _ => None,
+        }
     }
 
     /// What a name means at the top level of a file.

@@ -100,12 +100,8 @@ fn import_name(source: &SourceFile, stmt: StmtId) -> Option<Span> {
 
 /// The schema statement that a dotted name stands for.
 fn schema_site(program: &Program, file: FileId, path: &Path) -> Option<(FileId, StmtId)> {
-    let (package, name) = match path.names.as_slice() {
-        [name] => (program.file(file).package, name),
-        [module, name] => (program.import(file, module.name)?.target.package()?, name),
-        _ => return None,
-    };
-    let global = program.package(package).globals.get(&name.name)?;
+    let (package, name) = program.declared(file, path)?;
+    let global = program.package(package).globals.get(&name)?;
     let is_schema = |site: &&(FileId, StmtId)| {
         matches!(program.file(site.0).module[site.1].kind, Stmt::Schema(_))
     };
