@@ -72,6 +72,8 @@ pub(crate) struct Checker<'p> {
     pub(crate) depth: u32,
     /// How many names were compared with unknown ones.
     compared: usize,
+    /// How many fixes rename something.
+    pub(crate) n_renames: u32,
     /// Where the name read last was found, if tools want to know.
     pub(crate) layer: Option<Layer>,
     /// Where types are kept for tools.
@@ -113,6 +115,7 @@ impl<'p> Checker<'p> {
             set_beside: None,
             depth: 0,
             compared: 0,
+            n_renames: 0,
             layer: None,
             table,
         }

@@ -2,8 +2,8 @@
 
 use crate::checker::Checker;
 use base_diag::{Diagnostic, Fix};
-use base_text::{FileId, FileSpan, Span};
-use kcl_hir::names::{first_byte, visit_paths};
+use base_text::{FileId, FileSpan, Name, Span};
+use kcl_hir::names::{Meaning, Symbol, first_byte, references, visit_paths};
 use kcl_hir::{Import, Program, SourceFile};
 use kcl_syntax::ast::{Ident, Stmt, StmtId};
 
@@ -30,6 +30,32 @@ impl Checker<'_> {
             diagnostic = diagnostic.fix(Fix::suggestion(title).edit(self.at(found.span), text));
         }
         diagnostic
+    }
+}
+
+/// How many findings get a fix that renames something everywhere: each looks through files.
+const MAX_RENAMES: u32 = 20;
+
+impl Checker<'_> {
+    /// Renames a global of the package wherever it is named; `None` if the new name is taken.
+    pub(crate) fn rename(&mut self, from: Name, to: &str) -> Option<Fix> {
+        let package = self.package;
+        let globals = &self.program.package(package).globals;
+        let number = globals.get_index_of(&from)? as u32;
+        let is_taken = self.program.global_meaning(self.file, Name::new(to)) != Meaning::Missing;
+        if is_taken || self.n_renames == MAX_RENAMES {
+            return None;
+        }
+        self.n_renames += 1;
+        let places = references(self.program, Symbol::Global { package, number });
+        let fix = Fix::suggestion(format!("rename `{from}` to `{to}`"));
+        Some(places.into_iter().fold(fix, |fix, at| fix.edit(at, to)))
+    }
+
+    /// Reports a finding with the fix of renaming a global.
+    pub(crate) fn report_misnamed(&mut self, mut finding: Diagnostic, from: Name, to: &str) {
+        finding.fixes.extend(self.rename(from, to));
+        self.report(finding);
     }
 }
 

@@ -5,7 +5,6 @@ use crate::builtins;
 use crate::checker::Checker;
 use crate::diagnostics;
 use crate::ty::{FunctionType, IndexSignature, NameMap, SchemaAttr, SchemaId, Type};
-use base_diag::Fix;
 use base_text::{FileSpan, Name};
 use kcl_hir::names::names_set;
 use kcl_syntax::ast::{self, Call, Expr, ExprId, Path, Schema, SchemaKind, Stmt, StmtId};
@@ -111,10 +110,9 @@ impl<'p> Checker<'p> {
             if !name.ends_with("Protocol") {
                 let end = self.at(base_text::Span::empty(schema.name.span.end));
                 let message = "schema protocol name must end with 'Protocol'";
-                let suffix = "Protocol".to_owned();
-                let fix = Fix::suggestion(format!("rename it to `{name}{suffix}`"));
-                let finding = diagnostics::compile_error(end, message).fix(fix.edit(end, &suffix));
-                self.report(finding.suggest(vec![suffix]));
+                let suggestions = vec!["Protocol".to_owned()];
+                let finding = diagnostics::compile_error(end, message).suggest(suggestions);
+                self.report_misnamed(finding, schema.name.name, &format!("{name}Protocol"));
             }
             let only_attributes = schema.mixins.is_empty()
                 && schema.checks.is_empty()
@@ -233,7 +231,12 @@ impl<'p> Checker<'p> {
             if let Some(last) = path.names.last()
                 && !last.name.as_str().ends_with("Mixin")
             {
-                self.report(diagnostics::bad_mixin_name(at, last.name.as_str()));
+                let finding = diagnostics::bad_mixin_name(at, last.name.as_str());
+                if path.names.len() == 1 {
+                    self.report_misnamed(finding, last.name, &format!("{}Mixin", last.name));
+                } else {
+                    self.report(finding);
+                }
             }
             let ty = self.path(path);
             match ty {

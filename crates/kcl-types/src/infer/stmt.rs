@@ -213,7 +213,8 @@ impl<'p> Checker<'p> {
         let at = self.at(assign.target.span);
         if !self.note_assigned(name, assign.value, assign.target.span) {
             let first = self.noted_global(name);
-            self.report(diagnostics::immutable_modified(at, name.as_str(), first));
+            let finding = diagnostics::immutable_modified(at, name.as_str(), first);
+            self.report_misnamed(finding, name, &format!("_{name}"));
         }
         let left = self.target(&assign.target);
         let right = self.expr(assign.value);

@@ -144,9 +144,26 @@ fn other_fixes() {
         "replace `?.` with `.`",
         "import math\na = (math).pow(2, 3)\n",
     );
+}
+
+#[test]
+fn names_that_must_look_otherwise_change_everywhere() {
     check_fix(
-        "protocol P:\n    a: int\n",
-        "rename it to `PProtocol`",
-        "protocol PProtocol:\n    a: int\n",
+        "protocol P:\n    a: int\nmixin AMixin for P:\n    b: int = a\n",
+        "rename `P` to `PProtocol`",
+        "protocol PProtocol:\n    a: int\nmixin AMixin for PProtocol:\n    b: int = a\n",
     );
+    check_fix(
+        "mixin A:\n    a: int = 1\nschema S:\n    mixin [A]\n    b: int = 1\n",
+        "rename `A` to `AMixin`",
+        "mixin AMixin:\n    a: int = 1\nschema S:\n    mixin [AMixin]\n    b: int = 1\n",
+    );
+    check_fix("a = 1\nb = a + 1\na = 2\n", "rename `a` to `_a`", "_a = 1\nb = _a + 1\n_a = 2\n");
+    check_fix("a = 1\na += 2\n", "rename `a` to `_a`", "_a = 1\n_a += 2\n");
+}
+
+#[test]
+fn a_name_that_is_taken_is_not_proposed() {
+    let found = kcl_types::check(&load_fixture(&Fixture::parse("a = 1\na = 2\n_a = 3\n")));
+    assert!(found[0].message().contains("immutable") && found[0].fixes.is_empty(), "{found:#?}");
 }
