@@ -3,8 +3,11 @@
 
 use base_diag::{Edit, apply_edits};
 use base_system::{MemorySystem, OsSystem, System};
-use base_text::Name;
-use kcl_hir::names::{DefinitionKind, Layer, Symbol, Use, UseTarget, references, uses};
+use base_text::{FileSpan, Name};
+use kcl_hir::names::{
+    DefinitionKind, Layer, Symbol, Use, UseTarget, definitions, occurrence_at, occurrences,
+    references, uses,
+};
 use kcl_hir::{
     GlobalKind, Input, LoadOptions, PackageId, PackageMap, Program, load, resolve_entries,
 };
@@ -27,6 +30,7 @@ fn main() -> ExitCode {
     let mut suite = Suite::default();
     suite.add("fixtures_agree", fixtures_agree);
     suite.add("renamed_names_change_nothing", renamed_names_change_nothing);
+    suite.add("unfinished_programs_have_names", unfinished_programs_have_names);
     suite.add("exceptions_are_those_of_the_list", exceptions_are_those_of_the_list);
     suite.add_with("vectors_agree", Corpus::locate(), |corpus| vectors_agree(&corpus));
     suite.run()
@@ -181,6 +185,47 @@ fn renamings(program: &Program) -> Vec<Renaming> {
         }
     }
     found
+}
+
+/// Cuts each fixture off in the middle, as if it was being typed, and asks about every name.
+fn unfinished_programs_have_names() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
+    let mut n_names = 0;
+    for topic in Topic::read_all(&folder).expect("the fixtures can be read") {
+        for case in &topic.cases {
+            let middle = case.program.char_indices().nth(case.program.chars().count() * 2 / 3);
+            let text = &case.program[..middle.map_or(0, |(at, _)| at)];
+            let system = MemorySystem::new().with_file("/fixture/main.k", text);
+            let (inputs, folder) = ([Input::path("main.k")], Path::new("/fixture"));
+            let entries = resolve_entries(&system, &inputs, folder, &PackageMap::default());
+            let entries = entries.expect("the file exists");
+            let loaded = load(&system, &entries, &LoadOptions::default());
+            let program = loaded.expect("the file can be read").value;
+            n_names += ask_about_all(&program);
+        }
+    }
+    assert!(n_names > 2000, "only {n_names} names were found");
+}
+
+/// Asks about every name of the main package; returns how many there are.
+fn ask_about_all(program: &Program) -> usize {
+    let mut n_names = 0;
+    for &file in &program.package(PackageId(0)).files {
+        let source = program.file(file);
+        for it in source.module.body.iter().flat_map(|unit| occurrences(program, file, *unit)) {
+            let written = it.at.slice(&source.text);
+            let again = occurrence_at(program, file, it.at.start);
+            assert!(again.is_some_and(|again| again.at == it.at), "{written} {:?}", it.at);
+            for symbol in it.symbols {
+                let places = references(program, symbol);
+                assert!(places.contains(&FileSpan { file, span: it.at }), "{written} {symbol:?}");
+                let is_built_in = matches!(symbol, Symbol::Member { .. } | Symbol::Function(_));
+                assert_eq!(definitions(program, symbol).is_empty(), is_built_in, "{symbol:?}");
+            }
+            n_names += 1;
+        }
+    }
+    n_names
 }
 
 /// The exceptions, by their numbers in `kcl_hir::names::order`.
