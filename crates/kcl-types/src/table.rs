@@ -2,7 +2,7 @@
 
 use crate::scope::PackageScope;
 use crate::ty::{NameMap, SchemaId, SchemaType, Type};
-use base_text::{FileId, Name};
+use base_text::{FileId, FileSpan, Name};
 use kcl_hir::names::Layer;
 use kcl_hir::{PackageId, Program};
 use kcl_syntax::ast::ExprId;
@@ -12,9 +12,18 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug, Default)]
 pub struct TypeTable {
     exprs: Vec<Vec<Option<Type>>>,
-    layers: FxHashMap<(FileId, ExprId), Layer>,
+    found: FxHashMap<(FileId, ExprId), FoundName>,
     globals: Vec<NameMap<Type>>,
     schemas: Vec<SchemaType>,
+}
+
+/// Where the check found a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundName {
+    /// Among which names.
+    pub layer: Layer,
+    /// Where it is defined, for names of blocks. Parameters have the place of their function.
+    pub at: Option<FileSpan>,
 }
 
 impl TypeTable {
@@ -27,8 +36,8 @@ impl TypeTable {
         self.exprs[file.0 as usize][expr.index()] = Some(ty);
     }
 
-    pub(crate) fn set_layer(&mut self, file: FileId, expr: ExprId, layer: Layer) {
-        self.layers.insert((file, expr), layer);
+    pub(crate) fn set_found(&mut self, file: FileId, expr: ExprId, found: FoundName) {
+        self.found.insert((file, expr), found);
     }
 
     pub(crate) fn fill(&mut self, packages: Vec<PackageScope>, schemas: Vec<SchemaType>) {
@@ -44,8 +53,8 @@ impl TypeTable {
 
     /// Where the check found the first name of an identifier; `None` if nowhere. It tells
     /// attributes from the other [`targets`](kcl_hir::names::Use::targets) of a use.
-    pub fn layer(&self, file: FileId, expr: ExprId) -> Option<Layer> {
-        self.layers.get(&(file, expr)).copied()
+    pub fn found(&self, file: FileId, expr: ExprId) -> Option<FoundName> {
+        self.found.get(&(file, expr)).copied()
     }
 
     /// The names at the top level of a package, imports included, with their types.

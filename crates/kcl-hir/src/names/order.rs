@@ -12,7 +12,9 @@
 //!    `lambda { x = x + 1 }` the second `x` is the variable, not a global of that name.
 //! 3. **Defaults** of a lambda's parameters do not see the parameters.
 //! 4. **Keys** inside an `if` of a config are seen up to its end only. Configs of one name that
-//!    are taken together are one config: later entries see the keys of all earlier ones.
+//!    are taken together are one config: later entries see the keys of all earlier ones. A key
+//!    with the name of a loop variable hides the variable from later entries, though it stands
+//!    for the variable's value.
 //! 5. **Loop variables** come before attributes only until the next block inside the loop ends
 //!    ([`Blocks::is_loop_variable`](super::Blocks::is_loop_variable)). One that is a dotted name,
 //!    which is an error, counts by its first part.

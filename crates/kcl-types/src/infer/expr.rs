@@ -34,8 +34,8 @@ impl<'p> Checker<'p> {
         match &module[id].kind {
             Expr::Ident(path) => {
                 let ty = self.resolve(path, self.place);
-                if let (Some(table), Some(layer)) = (&mut self.table, self.layer.take()) {
-                    table.set_layer(self.file, id, layer);
+                if self.table.is_some() {
+                    self.note_found(id, path);
                 }
                 ty
             }

@@ -2,10 +2,13 @@
 
 use crate::checker::Checker;
 use crate::diagnostics;
+use crate::table::FoundName;
 use crate::ty::{FunctionType, Param, Text, Type};
 use base_text::{FileSpan, Name, Span};
 use kcl_hir::names::{Layer, Place, order};
-use kcl_syntax::ast::{self, BasicType, Ident, LiteralType, MemberOrIndex, Path, Target, TypeId};
+use kcl_syntax::ast::{
+    self, BasicType, ExprId, Ident, LiteralType, MemberOrIndex, Path, Target, TypeId,
+};
 use std::sync::Arc;
 
 impl<'p> Checker<'p> {
@@ -82,6 +85,17 @@ impl<'p> Checker<'p> {
             }
         }
         if self.may_be_attribute(name) { Type::Any } else { self.report_unknown(ident, at) }
+    }
+
+    /// Notes for tools where the first name of an identifier was found.
+    pub(super) fn note_found(&mut self, id: ExprId, path: &Path) {
+        let (Some(layer), Some(first)) = (self.layer.take(), path.names.first()) else { return };
+        let is_local = matches!(layer, Layer::Loops | Layer::Locals);
+        let object = if is_local { self.blocks.find(first.name) } else { None };
+        let at = object.map(|object| object.at);
+        if let Some(table) = &mut self.table {
+            table.set_found(self.file, id, FoundName { layer, at });
+        }
     }
 
     /// The type that the schema being walked gives to a name.
