@@ -239,13 +239,14 @@ fn ask_about_all(program: &Program) -> usize {
 
 /// The exceptions, by their numbers in `kcl_hir::names::order`.
 fn exceptions_are_those_of_the_list() {
-    let cases: [(&str, &str, &[&str]); 8] = [
+    let cases: [(&str, &str, &[&str]); 9] = [
         (
             "1",
             "schema S:\n    x: int = 1\n    f = lambda x: str { x }\n",
             &["3: x is in Attributes"],
         ),
         ("2", "x = 1\nf = lambda {\n    x = x + 1\n    x\n}\n", &["3: x is in Locals"]),
+        ("2", "x = {}\nf = lambda {\n    x.a = 1\n    x\n}\n", &["4: x is in Locals"]),
         ("3", "x = 1\nf = lambda x: int = x -> int { 1 }\n", &["2: x is in Globals"]),
         ("4", "k = 1\nc = {\n    if True:\n        k = 2\n    l = k\n}\n", &["5: k is in Globals"]),
         ("4", "a = [{t = 1, r = t} for t in [\"a\"]]\n", &["1: t is in Locals"]),

@@ -2,14 +2,14 @@
 //!
 //! Evaluator, tools and checker take the order from here. The checker follows it statement by
 //! statement, as the reference's does, and therefore sees another definition than the evaluator
-//! in these cases, and in no others
-//! (the test `names` of `tests/language` compares them):
+//! in these cases. No others are known; the test `names` of `tests/language` looks for them.
 //!
 //! 1. **Lambdas.** The checker does not tell a lambda from the code around it: it uses
 //!    [`Place::TopLevel`] and [`Place::Schema`] only, and takes [`Layer::Locals`] for all blocks
 //!    around. So in a schema an attribute comes before a lambda's parameters and variables.
 //! 2. **Assignments.** A variable counts from its assignment on, even in the value: in
-//!    `lambda { x = x + 1 }` the second `x` is the variable, not a global of that name.
+//!    `lambda { x = x + 1 }` the second `x` is the variable, not a global of that name. `x.a = 1`
+//!    makes `x` a variable, too.
 //! 3. **Defaults** of a lambda's parameters do not see the parameters.
 //! 4. **Keys** inside an `if` of a config are seen up to its end only. Configs of one name that
 //!    are taken together are one config: later entries see the keys of all earlier ones. A key
