@@ -1,6 +1,6 @@
 //! Which names of imported packages a package uses.
 
-use crate::names::{expr_path, stmt_paths, type_path, visit_paths};
+use crate::names::visit_paths;
 use crate::program::{Package, Program, SourceFile};
 use base_text::Name;
 use indexmap::{IndexMap, IndexSet};
@@ -16,7 +16,7 @@ pub(crate) fn mark_used_imports(program: &mut Program, package: &Package) {
     }
     let mut used = FxHashSet::default();
     for file in files() {
-        visit_paths(&file.module, |path| {
+        visit_paths(&file.module, |_, path| {
             if let [first, _, ..] = path.names.as_slice() {
                 used.insert(first.name);
             }
@@ -53,20 +53,13 @@ pub(crate) fn needed(program: &Program, package: &Package) -> NeededByName {
     }
     for file in files() {
         let is_key = keys(&file.module);
-        for (at, expr) in file.module.exprs.iter().enumerate() {
-            match expr_path(&expr.kind) {
-                Some(path) if path.names.len() > 1 || !is_key[at] => need(&mut needed, path),
-                _ => {}
+        visit_paths(&file.module, |expr, path| {
+            // A key is a name of its own.
+            let is_name = path.names.len() > 1 || expr.is_none_or(|expr| !is_key[expr.index()]);
+            if is_name {
+                need(&mut needed, path);
             }
-        }
-        file.module
-            .types
-            .iter()
-            .filter_map(|ty| type_path(&ty.kind))
-            .for_each(|path| need(&mut needed, path));
-        for stmt in &file.module.stmts {
-            stmt_paths(&stmt.kind, |path| need(&mut needed, path));
-        }
+        });
     }
     needed
 }

@@ -70,7 +70,7 @@ pub(crate) fn remove_import(id: FileId, file: &SourceFile, import: &Import) -> F
 pub(crate) fn may_be_needed(program: &Program, id: FileId, import: &Import) -> bool {
     let names_it = |file: &SourceFile| {
         let mut is_named = false;
-        visit_paths(&file.module, |path| {
+        visit_paths(&file.module, |_, path| {
             is_named |= path.names.first().is_some_and(|first| first.name == import.name);
         });
         is_named

@@ -5,7 +5,7 @@
 
 use crate::program::GlobalKind;
 use base_text::Name;
-use kcl_syntax::ast::{Expr, Ident, Module, Path, Stmt, StmtId, Type};
+use kcl_syntax::ast::{Expr, ExprId, Ident, Module, Path, Stmt, StmtId, Type};
 
 /// A name that a statement defines or changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,11 +106,16 @@ pub fn stmt_paths<'m>(stmt: &'m Stmt, each: impl FnMut(&'m Path)) {
     }
 }
 
-/// Visits all dotted names of a tree: expressions, then types, then statements.
-pub fn visit_paths<'m>(module: &'m Module, mut each: impl FnMut(&'m Path)) {
-    module.exprs.iter().filter_map(|expr| expr_path(&expr.kind)).for_each(&mut each);
-    module.types.iter().filter_map(|ty| type_path(&ty.kind)).for_each(&mut each);
-    module.stmts.iter().for_each(|stmt| stmt_paths(&stmt.kind, &mut each));
+/// Visits all dotted names of a tree: those of expressions, with the expression, then those of
+/// types and statements.
+pub fn visit_paths<'m>(module: &'m Module, mut each: impl FnMut(Option<ExprId>, &'m Path)) {
+    for (at, expr) in module.exprs.iter().enumerate() {
+        if let Some(path) = expr_path(&expr.kind) {
+            each(Some(ExprId(at as u32)), path);
+        }
+    }
+    module.types.iter().filter_map(|ty| type_path(&ty.kind)).for_each(|path| each(None, path));
+    module.stmts.iter().for_each(|stmt| stmt_paths(&stmt.kind, |path| each(None, path)));
 }
 
 #[cfg(test)]
@@ -132,7 +137,7 @@ mod tests {
     fn names_of_types_and_bases_are_visited() {
         let text = "schema A(b.B):\n    mixin [CMixin]\n    d: e.E = f.g\n";
         let mut found = Vec::new();
-        visit_paths(&kcl_syntax::parse(text).module, |path| {
+        visit_paths(&kcl_syntax::parse(text).module, |_, path| {
             found.extend(path.names.first().map(|first| first.name.to_string()));
         });
         assert_eq!(found, ["f", "e", "b", "CMixin"]);
