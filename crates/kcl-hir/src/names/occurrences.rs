@@ -5,6 +5,7 @@ use crate::program::{ImportTarget, PackageId, Program, SourceFile};
 use base_text::{FileId, Name, Span};
 use kcl_names::{FunctionId, ModuleId};
 use kcl_syntax::ast::{ConfigEntry, Expr, ExprId, Ident, Path, Schema, Stmt, StmtId};
+use rustc_hash::FxHashMap;
 
 /// Stands for something that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -70,7 +71,8 @@ pub struct Occurrence {
 /// arguments, and keys of configs that do not follow the name of their schema.
 pub fn occurrences(program: &Program, file: FileId, unit: StmtId) -> Vec<Occurrence> {
     let source = program.file(file);
-    let mut finder = Finder { program, file, source, unit, found: Vec::new() };
+    let (found, schemas) = (Vec::new(), FxHashMap::default());
+    let mut finder = Finder { program, file, source, unit, found, schemas };
     match &source.module[unit].kind {
         Stmt::Import(_) => finder.import(),
         Stmt::Schema(schema) => {
@@ -108,34 +110,36 @@ fn schema_site(program: &Program, file: FileId, path: &Path) -> Option<(FileId, 
     global.definitions.iter().find(is_schema).copied()
 }
 
-/// The attribute that a name is in a schema, its bases or their mixins.
-fn attribute(program: &Program, file: FileId, schema: StmtId, name: Name) -> Option<Symbol> {
-    let defines = |(file, stmt): (FileId, StmtId), schema: &Schema| {
+/// The attributes of a schema by name, those of its bases and mixins included.
+fn attributes(program: &Program, schema: (FileId, StmtId)) -> FxHashMap<Name, Symbol> {
+    let mut found = FxHashMap::default();
+    let mut add = |(file, stmt): (FileId, StmtId), keeps_known: bool| {
         let module = &program.file(file).module;
-        let mut has_name = false;
+        let Stmt::Schema(schema) = &module[stmt].kind else { return };
         for &inner in &schema.body {
-            visit_definitions(module, inner, &mut |it| has_name |= it.ident.name == name);
+            visit_definitions(module, inner, &mut |it| {
+                let name = it.ident.name;
+                let symbol = Symbol::Attribute { file, schema: stmt, name };
+                if !keeps_known || !found.contains_key(&name) {
+                    found.insert(name, symbol);
+                }
+            });
         }
-        has_name.then_some(Symbol::Attribute { file, schema: stmt, name })
     };
-    let (mut of_bases, mut of_mixins) = (None, None);
-    let mut seen = Vec::new();
-    let mut next = Some((file, schema));
+    let (mut seen, mut mixins) = (Vec::new(), Vec::new());
+    let mut next = Some(schema);
     while let Some(site) = next.take()
         && !seen.contains(&site)
     {
         seen.push(site);
         let Stmt::Schema(schema) = &program.file(site.0).module[site.1].kind else { break };
-        of_bases = defines(site, schema).or(of_bases);
-        for mixin in &schema.mixins {
-            let Some(mixin) = schema_site(program, site.0, mixin) else { continue };
-            if let Stmt::Schema(schema) = &program.file(mixin.0).module[mixin.1].kind {
-                of_mixins = defines(mixin, schema).or(of_mixins);
-            }
-        }
+        add(site, false);
+        let sites = schema.mixins.iter().filter_map(|path| schema_site(program, site.0, path));
+        mixins.extend(sites);
         next = schema.parent.as_ref().and_then(|parent| schema_site(program, site.0, parent));
     }
-    of_bases.or(of_mixins)
+    mixins.into_iter().rev().for_each(|mixin| add(mixin, true));
+    found
 }
 
 struct Finder<'p> {
@@ -144,6 +148,8 @@ struct Finder<'p> {
     source: &'p SourceFile,
     unit: StmtId,
     found: Vec<Occurrence>,
+    /// The attributes of schemas that were asked for.
+    schemas: FxHashMap<(FileId, StmtId), FxHashMap<Name, Symbol>>,
 }
 
 impl<'p> Finder<'p> {
@@ -178,7 +184,7 @@ impl<'p> Finder<'p> {
         for &stmt in &schema.body {
             visit_definitions(&source.module, stmt, &mut |defined| {
                 let name = defined.ident.name;
-                let symbol = attribute(self.program, self.file, self.unit, name);
+                let symbol = self.attribute((self.file, self.unit), name);
                 self.add(defined.ident.span, symbol, true);
             });
         }
@@ -191,7 +197,8 @@ impl<'p> Finder<'p> {
             self.add(*at, [self.local(number)], true);
         }
         for it in &unit.uses {
-            let own = it.may_be_attribute.then(|| self.attribute(it.ident.name)).flatten();
+            let schema = (self.file, self.unit);
+            let own = it.may_be_attribute.then(|| self.attribute(schema, it.ident.name)).flatten();
             let symbols: Vec<Symbol> = match own {
                 Some(symbol) => vec![symbol],
                 None => it.targets.iter().filter_map(|target| self.target(it, *target)).collect(),
@@ -207,8 +214,10 @@ impl<'p> Finder<'p> {
         Symbol::Local { file: self.file, unit: self.unit, number: number as u32 }
     }
 
-    fn attribute(&self, name: Name) -> Option<Symbol> {
-        attribute(self.program, self.file, self.unit, name)
+    fn attribute(&mut self, schema: (FileId, StmtId), name: Name) -> Option<Symbol> {
+        let program = self.program;
+        let attributes = self.schemas.entry(schema).or_insert_with(|| attributes(program, schema));
+        attributes.get(&name).copied()
     }
 
     fn target(&self, it: &Use, target: UseTarget) -> Option<Symbol> {
@@ -282,7 +291,7 @@ impl<'p> Finder<'p> {
             if let Some(Expr::Ident(path)) = entry.key.map(|key| &module[key].kind)
                 && let Some(first) = path.names.first()
             {
-                let symbol = attribute(self.program, site.0, site.1, first.name);
+                let symbol = self.attribute(site, first.name);
                 self.add(first.span, symbol, false);
             } else if let (None, Expr::ConfigIf { items, orelse, .. }) =
                 (entry.key, &module[entry.value].kind)
@@ -310,8 +319,9 @@ impl<'p> Finder<'p> {
     fn types(&mut self) {
         let module = &self.source.module;
         let node = &module[self.unit];
-        let is_inside = |span: Span| node.span.start <= span.start && span.end <= node.span.end;
-        for ty in module.types.iter().filter(|ty| is_inside(ty.span)) {
+        // Nodes lie in the order of statements.
+        let first = module.types.partition_point(|ty| ty.span.start < node.span.start);
+        for ty in module.types[first..].iter().take_while(|ty| ty.span.start < node.span.end) {
             if let Some(path) = type_path(&ty.kind) {
                 self.declared(path);
             }
