@@ -50,6 +50,11 @@ fn unknown_names_become_similar_ones() {
         "name = {b = 1}\na = [1, name.b]\n",
     );
     check_fix(
+        "name = 1\na = \"ä ${nam}\"\n",
+        "replace `nam` with `name`",
+        "name = 1\na = \"ä ${name}\"\n",
+    );
+    check_fix(
         "schema Server:\n    a: int\nb: Servr = {a = 1}\n",
         "replace `Servr` with `Server`",
         "schema Server:\n    a: int\nb: Server = {a = 1}\n",
