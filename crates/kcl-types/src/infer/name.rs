@@ -84,6 +84,7 @@ impl<'p> Checker<'p> {
                 return ty;
             }
         }
+        self.layer = None;
         if self.may_be_attribute(name) { Type::Any } else { self.report_unknown(ident, at) }
     }
 
