@@ -1,5 +1,6 @@
 //! The diagnostic value.
 
+use crate::Fix;
 use base_text::{FileId, FileSpan};
 
 /// How bad a finding is.
@@ -40,6 +41,8 @@ pub struct Diagnostic {
     pub labels: Vec<Label>,
     /// What to do about it.
     pub help: Option<String>,
+    /// Changes that would settle it, the best first. The text form does not show them.
+    pub fixes: Vec<Fix>,
 }
 
 impl Diagnostic {
@@ -72,7 +75,7 @@ impl Diagnostic {
         message: impl Into<String>,
     ) -> Self {
         let label = Label { at, message: message.into(), note: None, suggestions: Vec::new() };
-        Self { severity, code, kind, labels: vec![label], help: None }
+        Self { severity, code, kind, labels: vec![label], help: None, fixes: Vec::new() }
     }
 
     /// Adds a further place.
@@ -109,6 +112,13 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a fix behind the others.
+    #[must_use]
+    pub fn fix(mut self, fix: Fix) -> Self {
+        self.fixes.push(fix);
         self
     }
 

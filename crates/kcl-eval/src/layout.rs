@@ -6,7 +6,6 @@ use crate::lazy::{Setter, setters_of};
 use crate::ordered::{OrderedStmts, Outermost};
 use base_text::{FileId, Name};
 use indexmap::IndexMap;
-use kcl_hir::ImportTarget;
 use kcl_syntax::ast::{self, Module, Stmt};
 use kcl_value::{Dict, Entry, Func, Origin, Slot, Str, Value};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -290,16 +289,8 @@ impl<'p> Evaluator<'p> {
     /// The schema that a path in a file names.
     pub(crate) fn find_schema(&mut self, file: FileId, path: &ast::Path) -> Eval<Option<SchemaId>> {
         let source = self.program.file(file);
-        let found = match path.names.as_slice() {
-            [name] => self.schema_ids.get(&(source.package, name.name)).copied(),
-            [alias, name] => match self.import_target(file, alias.name) {
-                Some((ImportTarget::Package(package), _)) => {
-                    self.schema_ids.get(&(package, name.name)).copied()
-                }
-                _ => None,
-            },
-            _ => None,
-        };
+        let declared = self.program.declared(file, path);
+        let found = declared.and_then(|declared| self.schema_ids.get(&declared).copied());
         if found.is_none()
             && let [name] = path.names.as_slice()
         {

@@ -9,6 +9,7 @@ use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
 use base_text::{FileId, Name};
+use kcl_hir::names::visit_definitions;
 use kcl_hir::{GlobalKind, PackageId};
 use kcl_syntax::ast::{Module, Stmt, StmtId};
 use kcl_value::{Func, Origin, Value};
@@ -128,42 +129,20 @@ pub(crate) fn setters_of(
     match &module[stmt].kind {
         Stmt::If(if_stmt) => {
             for (stmts, part) in [(&if_stmt.body, Part::Then), (&if_stmt.orelse, Part::Else)] {
-                let mut names = Vec::new();
                 for &inner in stmts {
-                    names_set(module, inner, &mut names);
+                    visit_definitions(module, inner, &mut |defined| {
+                        if defined.is_value() {
+                            found(defined.ident.name, new(Some(defined.stmt), part));
+                        }
+                    });
                 }
-                for (name, stop) in names {
-                    found(name, new(Some(stop), part));
-                }
             }
         }
-        _ => {
-            let mut names = Vec::new();
-            names_set(module, stmt, &mut names);
-            for (name, _) in names {
-                found(name, new(None, Part::Whole));
+        _ => visit_definitions(module, stmt, &mut |defined| {
+            if defined.is_value() {
+                found(defined.ident.name, new(None, Part::Whole));
             }
-        }
-    }
-}
-
-/// The names that a statement sets, with the innermost statements that do.
-pub(crate) fn names_set(module: &Module, stmt: StmtId, names: &mut Vec<(Name, StmtId)>) {
-    match &module[stmt].kind {
-        Stmt::Unification(unification) => {
-            names.extend(unification.target.names.first().map(|first| (first.name, stmt)));
-        }
-        Stmt::Assign(assign) => {
-            names.extend(assign.targets.iter().map(|target| (target.name.name, stmt)));
-        }
-        Stmt::AugAssign(assign) => names.push((assign.target.name.name, stmt)),
-        Stmt::SchemaAttr(attr) => names.push((attr.name.name, stmt)),
-        Stmt::If(if_stmt) => {
-            for &inner in if_stmt.body.iter().chain(&if_stmt.orelse) {
-                names_set(module, inner, names);
-            }
-        }
-        _ => {}
+        }),
     }
 }
 

@@ -13,9 +13,9 @@ use crate::error::Eval;
 use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
-use crate::lazy::names_set;
 use base_text::{FileId, Name};
 use kcl_hir::PackageId;
+use kcl_hir::names::names_set;
 use kcl_syntax::ast::{If, Module, Stmt, StmtId};
 use kcl_value::Value;
 use rustc_hash::FxHashMap;
@@ -143,16 +143,15 @@ impl OrderedStmts {
         let mut found: Vec<Name> = Vec::new();
         for (at, outer) in outermost.iter().enumerate() {
             let is_if = matches!(outer.module[outer.stmt].kind, Stmt::If(_));
-            let mut names = Vec::new();
-            names_set(outer.module, outer.stmt, &mut names);
-            for &(name, _) in &names {
+            let names = names_set(outer.module, &[outer.stmt]);
+            for &name in &names {
                 let stmts = by_name.entry(name).or_default();
                 stmts.push(at);
                 if is_if || (name.as_str().starts_with('_') && stmts.len() > 1) {
                     found.push(name);
                 }
             }
-            groups.push(names.into_iter().map(|(name, _)| name).collect());
+            groups.push(names);
         }
         if found.is_empty() {
             return None;
@@ -180,19 +179,16 @@ impl OrderedStmts {
 
     fn add(&mut self, outer: &Outermost<'_>, stmt: StmtId, parent: Option<(StmtId, bool)>) {
         let site = (outer.file, stmt);
-        let mut set = Vec::new();
+        let mut is_counted = true;
         if let Stmt::If(if_stmt) = &outer.module[stmt].kind {
             for (inner, holds) in branches(if_stmt) {
                 self.add(outer, inner, Some((stmt, holds)));
             }
-            if !is_elif(outer.module, stmt, parent) {
-                names_set(outer.module, stmt, &mut set);
-            }
-        } else {
-            names_set(outer.module, stmt, &mut set);
+            is_counted = !is_elif(outer.module, stmt, parent);
         }
+        let set = if is_counted { names_set(outer.module, &[stmt]) } else { Vec::new() };
         let mut names: Vec<(Name, u32)> = Vec::with_capacity(set.len());
-        for (name, _) in set {
+        for name in set {
             let setters = self.setters.entry(name).or_default();
             if setters.last() != Some(&site) {
                 names.push((name, setters.len() as u32));

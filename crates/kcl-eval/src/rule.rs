@@ -114,15 +114,7 @@ impl<'p> Evaluator<'p> {
     }
 
     fn find_rule(&mut self, file: FileId, path: &Path) -> Eval<Option<RuleRef>> {
-        let source = self.program.file(file);
-        let (package, name) = match path.names.as_slice() {
-            [name] => (source.package, name.name),
-            [alias, name] => match self.import_target(file, alias.name) {
-                Some((kcl_hir::ImportTarget::Package(package), _)) => (package, name.name),
-                _ => return Ok(None),
-            },
-            _ => return Ok(None),
-        };
+        let Some((package, name)) = self.program.declared(file, path) else { return Ok(None) };
         let Some(at) = self.program.package(package).globals.get_index_of(&name) else {
             return Ok(None);
         };

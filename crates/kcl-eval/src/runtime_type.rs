@@ -124,18 +124,20 @@ impl<'p> Evaluator<'p> {
     }
 
     fn named_type(&mut self, file: FileId, path: &Path, limit: u32) -> Rc<RuntimeType> {
-        let source = self.program.file(file);
-        let (package, name, prefix) = match path.names.as_slice() {
-            [name] => (Some(source.package), name.name, String::new()),
-            [alias, name] => match self.import_target(file, alias.name) {
-                Some((ImportTarget::Package(package), path)) => {
-                    (Some(package), name.name, format!("{path}."))
+        let (name, prefix) = match path.names.as_slice() {
+            [name] => (name.name, String::new()),
+            [alias, name] => match self.program.import(file, alias.name) {
+                Some(import) if import.target.package().is_some() => {
+                    (name.name, format!("{}.", import.path))
                 }
-                Some((ImportTarget::System, _)) if name.name.as_str() == "NumberMultiplier" => {
+                Some(import)
+                    if import.target == ImportTarget::System
+                        && name.name.as_str() == "NumberMultiplier" =>
+                {
                     let text = "units.NumberMultiplier".to_owned();
                     return Rc::new(RuntimeType { kind: TypeKind::NumberMultiplier, text });
                 }
-                _ => (None, name.name, format!("{}.", alias.name)),
+                _ => (name.name, format!("{}.", alias.name)),
             },
             names => {
                 let text =
@@ -143,6 +145,7 @@ impl<'p> Evaluator<'p> {
                 return Rc::new(RuntimeType { kind: TypeKind::Other, text });
             }
         };
+        let package = self.program.declared(file, path).map(|(package, _)| package);
         if let Some(package) = package {
             if let Some(id) = self.schema_ids.get(&(package, name)) {
                 let text = format!("{prefix}{name}");
@@ -183,16 +186,6 @@ impl<'p> Evaluator<'p> {
             return None;
         }
         Some(self.type_in(file, alias.ty, limit - 1))
-    }
-
-    /// What an import name of a file means, and the path of its package.
-    pub(crate) fn import_target(
-        &self,
-        file: FileId,
-        name: Name,
-    ) -> Option<(ImportTarget, &'p str)> {
-        let import = self.program.import(file, name)?;
-        Some((import.target, &import.path))
     }
 }
 

@@ -3,24 +3,41 @@
 //! [`resolve_unit`] walks a *unit*, a top-level statement or a schema, and tells a [`Sink`] what
 //! every name in it stands for. The evaluator's sink keeps the slots of stack frames, that of
 //! tools ([`uses`]) definitions and their uses; both see the same walk. It looks at one unit and
-//! at the global names and imports of its package, nothing else, and keeps no state.
+//! at the global names and imports of its package, nothing else, and keeps no state. The checker,
+//! which needs a type for each name after each statement, walks by itself and asks [`Blocks`].
+//! All look for names in the [`order`](order()) that is written down once.
 //!
 //! Locals (parameters, variables of lambdas and loops) are slots of the unit's or lambda's
 //! frame. Keys of config literals are visible to what follows them in the literal; they get a
 //! slot only when something refers to them.
 
+mod blocks;
+mod define;
+mod name_map;
+mod occurrences;
+mod order;
+mod query;
 mod resolve;
 mod scope;
 mod uses;
 
+pub use blocks::{Blocks, Held};
+pub use define::{
+    Defined, expr_path, first_byte, names_set, stmt_paths, type_path, visit_definitions,
+    visit_paths,
+};
+pub use name_map::NameMap;
+pub use occurrences::{Occurrence, Symbol, occurrences};
+pub use order::{Layer, Place, order};
+pub use query::{definition_at, definitions, occurrence_at, references};
 pub use resolve::literal_index;
 pub use uses::{Definition, DefinitionKind, UnitUses, Use, UseTarget, uses};
 
-use self::scope::{Function, Kind, Resolver};
+use self::scope::{Function, Resolver};
 use crate::program::{Import, ImportTarget, PackageId, Program};
 use base_text::{FileId, Name, Span};
 use kcl_names::{FunctionId, ModuleId};
-use kcl_syntax::ast::{BinOp, CmpOp, ExprId, Lambda, Stmt, StmtId};
+use kcl_syntax::ast::{BinOp, CmpOp, ExprId, Lambda, Path, Stmt, StmtId};
 
 /// What an identifier means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +95,7 @@ pub trait Sink {
 /// frame.
 pub fn resolve_unit(program: &Program, file: FileId, stmt: StmtId, sink: &mut dyn Sink) -> u32 {
     let module = &program.file(file).module;
-    let functions = vec![Function::new(Kind::Global)];
+    let functions = vec![Function::new(Place::TopLevel)];
     let mut resolver = Resolver { program, file, module, sink, functions };
     match &module[stmt].kind {
         Stmt::Schema(_) | Stmt::Rule(_) => resolver.schema(stmt),
@@ -91,11 +108,29 @@ impl Program {
     /// The import that a name of a file refers to: one of its own, else one of another file of
     /// its package.
     pub fn import(&self, file: FileId, name: Name) -> Option<&Import> {
+        self.import_site(file, name).map(|(_, import)| import)
+    }
+
+    /// The same with the file of the import.
+    fn import_site(&self, file: FileId, name: Name) -> Option<(FileId, &Import)> {
         let own = self.file(file);
-        own.imports.iter().rev().find(|import| import.name == name).or_else(|| {
-            let others = self.package(own.package).files.iter().map(|&file| self.file(file));
-            others.flat_map(|file| &file.imports).find(|import| import.name == name)
+        let found = own.imports.iter().rev().find(|import| import.name == name);
+        found.map(|import| (file, import)).or_else(|| {
+            self.package(own.package).files.iter().find_map(|&file| {
+                let mut imports = self.file(file).imports.iter();
+                imports.find(|import| import.name == name).map(|import| (file, import))
+            })
         })
+    }
+
+    /// The package and the name that a dotted name in a declaration (a base, a mixin, a type)
+    /// stands for: a name of the file's own package, or `module.name` of one that it imports.
+    pub fn declared(&self, file: FileId, path: &Path) -> Option<(PackageId, Name)> {
+        match path.names.as_slice() {
+            [name] => Some((self.file(file).package, name.name)),
+            [module, name] => Some((self.import(file, module.name)?.target.package()?, name.name)),
+            _ => None,
+        }
     }
 
     /// What a name means at the top level of a file.

@@ -1,9 +1,10 @@
 //! The program: files in packages.
 
+use crate::names::visit_definitions;
 use base_diag::SourceMap;
 use base_text::{FileId, LineCol, LineIndex, Name, Span};
 use indexmap::IndexMap;
-use kcl_syntax::ast::{self, ExprId, Module, StmtId};
+use kcl_syntax::ast::{ExprId, Module, StmtId};
 use rustc_hash::FxBuildHasher;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -188,9 +189,10 @@ impl Program {
         for &file in &package.files {
             let module = &self.files[file.0 as usize].module;
             for &stmt in &module.body {
-                visit_definitions(module, stmt, &mut |name, kind| {
+                visit_definitions(module, stmt, &mut |defined| {
+                    let Some(kind) = defined.kind else { return };
                     let new = || Global { kind, definitions: Vec::new() };
-                    let global = globals.entry(name).or_insert_with(new);
+                    let global = globals.entry(defined.ident.name).or_insert_with(new);
                     if global.definitions.last() != Some(&(file, stmt)) {
                         global.definitions.push((file, stmt));
                     }
@@ -198,34 +200,6 @@ impl Program {
             }
         }
         package.globals = globals;
-    }
-}
-
-fn visit_definitions(module: &Module, stmt: StmtId, found: &mut impl FnMut(Name, GlobalKind)) {
-    match &module[stmt].kind {
-        ast::Stmt::TypeAlias(alias) => found(alias.name.name, GlobalKind::TypeAlias),
-        ast::Stmt::Unification(unification) => {
-            if let Some(first) = unification.target.names.first() {
-                found(first.name, GlobalKind::Variable);
-            }
-        }
-        ast::Stmt::Assign(assign) => {
-            for target in &assign.targets {
-                found(target.name.name, GlobalKind::Variable);
-            }
-        }
-        ast::Stmt::AugAssign(assign) => found(assign.target.name.name, GlobalKind::Variable),
-        ast::Stmt::If(if_stmt) => {
-            for &inner in if_stmt.body.iter().chain(&if_stmt.orelse) {
-                visit_definitions(module, inner, found);
-            }
-        }
-        ast::Stmt::Schema(schema) => found(schema.name.name, GlobalKind::Schema),
-        ast::Stmt::Rule(rule) => found(rule.name.name, GlobalKind::Rule),
-        ast::Stmt::Expr(_)
-        | ast::Stmt::Assert(_)
-        | ast::Stmt::Import(_)
-        | ast::Stmt::SchemaAttr(_) => {}
     }
 }
 

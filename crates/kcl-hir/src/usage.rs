@@ -1,9 +1,10 @@
 //! Which names of imported packages a package uses.
 
+use crate::names::visit_paths;
 use crate::program::{Package, Program, SourceFile};
 use base_text::Name;
 use indexmap::{IndexMap, IndexSet};
-use kcl_syntax::ast::{ConfigEntry, Expr, Module, Path, Stmt, Type};
+use kcl_syntax::ast::{ConfigEntry, Expr, Module, Path};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 /// Fills [`crate::Import::is_used`] for the imports of packages. Import names are shared by
@@ -15,7 +16,7 @@ pub(crate) fn mark_used_imports(program: &mut Program, package: &Package) {
     }
     let mut used = FxHashSet::default();
     for file in files() {
-        visit_paths(&file.module, |path| {
+        visit_paths(&file.module, |_, path| {
             if let [first, _, ..] = path.names.as_slice() {
                 used.insert(first.name);
             }
@@ -52,20 +53,13 @@ pub(crate) fn needed(program: &Program, package: &Package) -> NeededByName {
     }
     for file in files() {
         let is_key = keys(&file.module);
-        for (at, expr) in file.module.exprs.iter().enumerate() {
-            match expr_path(&expr.kind) {
-                Some(path) if path.names.len() > 1 || !is_key[at] => need(&mut needed, path),
-                _ => {}
+        visit_paths(&file.module, |expr, path| {
+            // A key is a name of its own.
+            let is_name = path.names.len() > 1 || expr.is_none_or(|expr| !is_key[expr.index()]);
+            if is_name {
+                need(&mut needed, path);
             }
-        }
-        file.module
-            .types
-            .iter()
-            .filter_map(|ty| type_path(&ty.kind))
-            .for_each(|path| need(&mut needed, path));
-        for stmt in &file.module.stmts {
-            stmt_paths(&stmt.kind, |path| need(&mut needed, path));
-        }
+        });
     }
     needed
 }
@@ -103,38 +97,4 @@ fn keys(module: &Module) -> Vec<bool> {
 
 fn has_packages(file: &SourceFile) -> bool {
     file.imports.iter().any(|import| import.target.package().is_some())
-}
-
-fn visit_paths(module: &Module, mut each: impl FnMut(&Path)) {
-    module.exprs.iter().filter_map(|expr| expr_path(&expr.kind)).for_each(&mut each);
-    module.types.iter().filter_map(|ty| type_path(&ty.kind)).for_each(&mut each);
-    module.stmts.iter().for_each(|stmt| stmt_paths(&stmt.kind, &mut each));
-}
-
-/// The dotted name in an expression, not counting those in expressions inside.
-pub(crate) fn expr_path(expr: &Expr) -> Option<&Path> {
-    match expr {
-        Expr::Ident(path) => Some(path),
-        Expr::Schema(schema) => Some(&schema.name),
-        _ => None,
-    }
-}
-
-/// The dotted name that a type annotation is.
-pub(crate) fn type_path(ty: &Type) -> Option<&Path> {
-    match ty {
-        Type::Named(path) => Some(path),
-        _ => None,
-    }
-}
-
-/// The dotted names in a statement, not counting those in the nodes inside.
-pub(crate) fn stmt_paths(stmt: &Stmt, mut each: impl FnMut(&Path)) {
-    match stmt {
-        Stmt::Schema(schema) => {
-            schema.parent.iter().chain(&schema.for_host).chain(&schema.mixins).for_each(each);
-        }
-        Stmt::Rule(rule) => rule.parents.iter().chain(&rule.for_host).for_each(&mut each),
-        _ => {}
-    }
 }

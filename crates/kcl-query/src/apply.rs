@@ -3,6 +3,7 @@
 use crate::graft::Graft;
 use crate::spec::{Action, Override, SpecError};
 use base_text::{Name, Span};
+use kcl_hir::names::visit_definitions;
 use kcl_hir::{Grafted, Program, SourceFile};
 use kcl_syntax::ast::{
     Assign, AugAssign, AugOp, BinOp, ConfigEntry, ConfigOp, Expr, ExprId, Ident, Module, Path,
@@ -123,15 +124,15 @@ fn parse_value(text: &str) -> Option<(Module, ExprId)> {
     }
 }
 
+/// Whether a top-level statement sets a variable; what is inside an `if` does not count.
 fn defines(module: &Module, variable: Name) -> bool {
-    module.body.iter().any(|stmt| match &module[*stmt].kind {
-        Stmt::Assign(assign) => assign.targets.iter().any(|t| t.name.name == variable),
-        Stmt::AugAssign(assign) => assign.target.name.name == variable,
-        Stmt::Unification(unification) => {
-            unification.target.names.first().is_some_and(|first| first.name == variable)
-        }
-        _ => false,
-    })
+    let mut is_defined = false;
+    for &stmt in &module.body {
+        visit_definitions(module, stmt, &mut |it| {
+            is_defined |= it.stmt == stmt && it.is_value() && it.ident.name == variable;
+        });
+    }
+    is_defined
 }
 
 /// Writes `a = b = value` as two statements, so that one can change without the other.

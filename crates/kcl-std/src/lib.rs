@@ -1,8 +1,8 @@
 //! The built-in functions, string methods and system modules of KCL.
 //!
-//! Everything is a table entry with name, signature, documentation and code together; the
-//! type checker reads the signatures, the evaluator runs the code. Functions reach the
-//! evaluator and the outside only through [`Host`]. Start reading at [`function`].
+//! Everything is a table entry with name and code, in the order of the signatures in `kcl-names`,
+//! which the type checker reads. Functions reach the evaluator and the outside only through
+//! [`Host`]. Start reading at [`function`].
 
 #![expect(clippy::unnecessary_wraps, reason = "all functions of a table have one signature")]
 
@@ -15,7 +15,7 @@ mod shared_faults;
 mod strings;
 
 pub use builtins::builtins;
-pub use function::{Constant, Function, Method, Module, Param};
+pub use function::{Constant, Function, Method, Module};
 pub use host::Host;
 pub use modules::modules;
 pub use strings::string_methods;

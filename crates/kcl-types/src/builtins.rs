@@ -1,6 +1,6 @@
 //! The types of built-in functions, string methods, system modules and decorators.
 //!
-//! `kcl-std` gives signatures as text; they are read when a program first uses them.
+//! `kcl-names` gives signatures as text; they are read when a program first uses them.
 
 use crate::ty::{FunctionType, Param, Type};
 use base_text::Name;
@@ -18,23 +18,21 @@ pub(crate) struct Builtins {
 impl Builtins {
     /// The type of a built-in function.
     pub(crate) fn function(&mut self, name: Name) -> Option<Type> {
-        let read = || kcl_std::builtin(name.as_str()).map(function_type);
+        let read = || kcl_names::function(name.as_str())?.get().map(function_type);
         self.functions.entry(name).or_insert_with(read).clone()
     }
 
     /// The type of a string method.
     pub(crate) fn method(&mut self, name: Name) -> Option<Type> {
-        let read = || {
-            let method = kcl_std::string_method(name.as_str())?;
-            Some(signature(method.params, method.ret, method.variadic))
-        };
+        let read = || kcl_names::string_method(name.as_str()).map(function_type);
         self.methods.entry(name).or_insert_with(read).clone()
     }
 
     /// The type of a member of a system module.
     pub(crate) fn member(&mut self, module: &str, name: Name) -> Option<Type> {
         let read = || {
-            let Some(module) = kcl_std::module(module) else { return Some(Type::Any) };
+            let module = kcl_names::module(module).and_then(kcl_names::ModuleId::get);
+            let Some(module) = module else { return Some(Type::Any) };
             if module.name == "units" && name.as_str() == "NumberMultiplier" {
                 return Some(Type::Multiplier(None));
             }
@@ -48,7 +46,7 @@ impl Builtins {
 
     /// The names of built-in functions in order.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        kcl_std::builtins().iter().map(|function| function.name)
+        kcl_names::FUNCTIONS.iter().map(|function| function.name)
     }
 }
 
@@ -74,22 +72,19 @@ pub(crate) fn instances() -> Type {
     Type::Function(Arc::new(FunctionType { params: vec![param], ret, is_variadic: false }))
 }
 
-fn function_type(function: &kcl_std::Function) -> Type {
-    signature(function.params, function.ret, function.variadic)
-}
-
-fn signature(params: &[kcl_std::Param], ret: &str, is_variadic: bool) -> Type {
-    let params = params.iter().map(|param| Param {
+fn function_type(signature: &kcl_names::Signature) -> Type {
+    let params = signature.params.iter().map(|param| Param {
         name: Name::new(param.name),
         ty: read_type(param.ty),
         has_default: param.optional,
         at: None,
     });
     let params = params.collect();
-    Type::Function(Arc::new(FunctionType { params, ret: read_type(ret), is_variadic }))
+    let (ret, is_variadic) = (read_type(signature.ret), signature.variadic);
+    Type::Function(Arc::new(FunctionType { params, ret, is_variadic }))
 }
 
-/// Reads a type of the tables of `kcl-std`. What it does not know is `any`.
+/// Reads a type of the tables of `kcl-names`. What it does not know is `any`.
 fn read_type(text: &str) -> Type {
     let mut reader = TypeReader { rest: text };
     reader.union()

@@ -7,14 +7,15 @@ use crate::cycles::Dependencies;
 use crate::diagnostics::{self, Findings};
 use crate::lineage::Lineage;
 use crate::merge::Merges;
-use crate::scope::{Object, PackageScope, Scope};
+use crate::scope::{Object, PackageScope};
 use crate::suggest;
 use crate::table::TypeTable;
 use crate::ty::{NameMap, SchemaId, SchemaType, Type};
 use base_diag::Diagnostic;
 use base_text::{FileId, FileSpan, Name, Span};
+use kcl_hir::names::{Blocks, Layer};
 use kcl_hir::{PackageId, Program};
-use kcl_syntax::ast::Module;
+use kcl_syntax::ast::{Ident, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -57,8 +58,8 @@ pub(crate) struct Checker<'p> {
     pub(crate) package: PackageId,
     pub(crate) file: FileId,
     pub(crate) module: &'p Module,
-    pub(crate) scopes: Vec<Scope>,
-    pub(crate) local_vars: Vec<Name>,
+    /// The blocks around the place, with the types of their names so far.
+    pub(crate) blocks: Blocks<Object>,
     pub(crate) schema: Option<SchemaBody>,
     /// The statement or identifier walked last.
     pub(crate) place: Span,
@@ -71,6 +72,10 @@ pub(crate) struct Checker<'p> {
     pub(crate) depth: u32,
     /// How many names were compared with unknown ones.
     compared: usize,
+    /// How many fixes rename something.
+    pub(crate) n_renames: u32,
+    /// Where the name read last was found, if tools want to know.
+    pub(crate) layer: Option<Layer>,
     /// Where types are kept for tools.
     pub(crate) table: Option<TypeTable>,
 }
@@ -101,8 +106,7 @@ impl<'p> Checker<'p> {
             package: PackageId(0),
             file: FileId(0),
             module,
-            scopes: Vec::new(),
-            local_vars: Vec::new(),
+            blocks: Blocks::default(),
             schema: None,
             place: Span::default(),
             is_store: false,
@@ -111,6 +115,8 @@ impl<'p> Checker<'p> {
             set_beside: None,
             depth: 0,
             compared: 0,
+            n_renames: 0,
+            layer: None,
             table,
         }
     }
@@ -165,35 +171,15 @@ impl<'p> Checker<'p> {
         ty
     }
 
-    /// Opens a block.
-    pub(crate) fn enter_scope(&mut self) {
-        self.scopes.push(Scope::default());
-    }
-
-    /// Opens a block with so many names, more or less.
-    pub(crate) fn enter_scope_of(&mut self, n_names: usize) {
-        self.scopes.push(Scope { objects: NameMap::with_capacity(n_names) });
-    }
-
-    /// Closes a block and returns its names.
-    pub(crate) fn leave_scope(&mut self) -> NameMap<Object> {
-        self.local_vars.clear();
-        self.scopes.pop().map(|scope| scope.objects).unwrap_or_default()
-    }
-
     fn scope(&self) -> &NameMap<Object> {
-        match self.scopes.last() {
-            Some(scope) => &scope.objects,
-            None => &self.packages[self.package.0 as usize].objects,
-        }
+        let globals = &self.packages[self.package.0 as usize].objects;
+        self.blocks.innermost().unwrap_or(globals)
     }
 
     /// The names of the current block, to change them.
     pub(crate) fn scope_mut(&mut self) -> &mut NameMap<Object> {
-        match self.scopes.last_mut() {
-            Some(scope) => &mut scope.objects,
-            None => &mut self.packages[self.package.0 as usize].objects,
-        }
+        let globals = &mut self.packages[self.package.0 as usize].objects;
+        self.blocks.innermost_mut().unwrap_or(globals)
     }
 
     /// Defines a name in the current block.
@@ -209,15 +195,12 @@ impl<'p> Checker<'p> {
 
     /// What a name stands for in the current block alone, as variables are seen.
     pub(crate) fn own_variable(&mut self, name: Name) -> Option<Object> {
-        if self.scopes.is_empty() {
+        if self.blocks.is_empty() {
             self.read_literal(self.package, name);
         }
         let types = Relations { schemas: &self.schemas };
-        let scope = match self.scopes.last_mut() {
-            Some(scope) => &mut scope.objects,
-            None => &mut self.packages[self.package.0 as usize].objects,
-        };
-        let object = scope.get_mut(name)?;
+        let globals = &mut self.packages[self.package.0 as usize].objects;
+        let object = self.blocks.innermost_mut().unwrap_or(globals).get_mut(name)?;
         object.widen(types);
         Some(object.clone())
     }
@@ -243,17 +226,20 @@ impl<'p> Checker<'p> {
         }
     }
 
-    /// The type of a name in scope.
+    /// The type of a name in scope, attributes apart.
     pub(crate) fn find(&mut self, name: Name) -> Option<Type> {
-        let types = Relations { schemas: &self.schemas };
-        for scope in self.scopes.iter_mut().rev() {
-            if let Some(object) = scope.objects.get_mut(name)
-                && object.is_own
-            {
-                object.widen(types);
-                return Some(object.ty.clone());
-            }
-        }
+        self.local(name).or_else(|| self.global(name))
+    }
+
+    /// The type of a name that a block around the place defines.
+    pub(crate) fn local(&mut self, name: Name) -> Option<Type> {
+        let object = self.blocks.find(name)?;
+        object.widen(Relations { schemas: &self.schemas });
+        Some(object.ty.clone())
+    }
+
+    /// The type of a name of the package, of an import or of a built-in function.
+    pub(crate) fn global(&mut self, name: Name) -> Option<Type> {
         self.read_literal(self.package, name);
         let types = Relations { schemas: &self.schemas };
         if let Some(object) = self.packages[self.package.0 as usize].objects.get_mut(name) {
@@ -280,17 +266,19 @@ impl<'p> Checker<'p> {
 
     /// Whether a name means the package's global, not something in an inner block.
     pub(crate) fn is_global(&self, name: Name) -> bool {
-        self.scopes.iter().all(|scope| !scope.objects.contains(name))
-            && self.packages[self.package.0 as usize].objects.contains(name)
+        !self.blocks.hold(name) && self.packages[self.package.0 as usize].objects.contains(name)
     }
 
-    /// The type of a name in scope; reports a name that is not there.
-    pub(crate) fn look_up(&mut self, name: Name, at: FileSpan) -> Type {
-        if let Some(ty) = self.find(name) {
-            return ty;
-        }
-        let similar = self.similar_names(name);
-        self.report(diagnostics::not_defined(at, name.as_str(), similar));
+    /// The type of a name in scope, attributes apart; reports a name that is not there.
+    pub(crate) fn look_up(&mut self, ident: Ident, at: FileSpan) -> Type {
+        self.find(ident.name).unwrap_or_else(|| self.report_unknown(ident, at))
+    }
+
+    /// Reports a name that is not in scope.
+    pub(crate) fn report_unknown(&mut self, ident: Ident, at: FileSpan) -> Type {
+        let similar = self.similar_names(ident.name);
+        let finding = diagnostics::not_defined(at, ident.name.as_str(), similar.clone());
+        self.report(self.misspelt(finding, ident, &similar));
         Type::Any
     }
 
@@ -298,10 +286,7 @@ impl<'p> Checker<'p> {
     fn similar_names(&mut self, name: Name) -> Vec<String> {
         let mut names: indexmap::IndexSet<&str> = Builtins::names().collect();
         names.extend(self.packages[self.package.0 as usize].objects.names().map(Name::as_str));
-        for scope in &self.scopes {
-            let objects = scope.objects.iter().filter(|(_, object)| object.is_own);
-            names.extend(objects.map(|(name, _)| name.as_str()));
-        }
+        names.extend(self.blocks.names().map(Name::as_str));
         if self.compared > MAX_COMPARED {
             return Vec::new();
         }

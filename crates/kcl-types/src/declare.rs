@@ -4,7 +4,6 @@ mod rule;
 mod schema;
 
 pub(crate) use rule::RESERVED;
-pub(crate) use schema::body_names;
 
 use crate::checker::Checker;
 use crate::diagnostics;
@@ -273,7 +272,11 @@ impl<'p> Checker<'p> {
                 && is_first
                 && !name.is_private()
             {
-                self.report(diagnostics::immutable(at, name.as_str(), known.at));
+                let finding = diagnostics::immutable(at, name.as_str(), known.at);
+                match known.ty {
+                    Type::Module(_) => self.report(finding),
+                    _ => self.report_misnamed(finding, name, &format!("_{name}")),
+                }
                 continue;
             }
             let ty = match (assign.ty, known) {

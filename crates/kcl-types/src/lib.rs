@@ -12,12 +12,12 @@ mod checker;
 mod cycles;
 mod declare;
 mod diagnostics;
+mod fixes;
 mod infer;
 mod library;
 mod lineage;
 mod lints;
 mod merge;
-mod name_map;
 mod scope;
 mod suggest;
 mod table;
@@ -25,7 +25,7 @@ pub mod ty;
 mod union;
 
 pub use library::{Library, check_in};
-pub use table::TypeTable;
+pub use table::{FoundName, TypeTable};
 
 use base_diag::Diagnostic;
 use checker::Checker;

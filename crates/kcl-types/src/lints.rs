@@ -1,11 +1,12 @@
 //! Warnings about imports.
 
 use crate::checker::Checker;
+use crate::fixes::{may_be_needed, move_import_up, remove_import};
 use base_diag::Diagnostic;
 use base_text::FileSpan;
 use kcl_hir::SourceFile;
 use kcl_syntax::ast::Stmt;
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
     /// Warns of misplaced, repeated and unused imports of the packages checked.
@@ -35,16 +36,24 @@ impl Checker<'_> {
             {
                 let message = "The import stmt should be placed at the top of the module";
                 let note = "Consider moving tihs statement to the top of the file";
-                self.report(warning("ImportPositionWarning", at, message).note(note));
+                let mut finding = warning("ImportPositionWarning", at, message).note(note);
+                finding.fixes.extend(move_import_up(id, file, import.stmt));
+                self.report(finding);
             }
         }
-        let mut paths = FxHashSet::default();
+        let mut names = FxHashMap::default();
         for import in &file.imports {
-            if !paths.insert(import.path.as_str()) {
+            let first = *names.entry(import.path.as_str()).or_insert(import);
+            if first.stmt != import.stmt {
                 let at = FileSpan { file: id, span: file.module[import.stmt].span };
                 let message = format!("Module '{}' is reimported multiple times", import.name);
                 let note = "Consider removing this statement";
-                self.report(warning("ReimportWarning", at, message).note(note));
+                let mut finding = warning("ReimportWarning", at, message).note(note);
+                // Under another name it may be in use.
+                if first.name == import.name {
+                    finding = finding.fix(remove_import(id, file, import));
+                }
+                self.report(finding);
             }
         }
     }
@@ -56,7 +65,11 @@ impl Checker<'_> {
                 let at = FileSpan { file, span: source.module[import.stmt].span };
                 let message = format!("Module '{}' imported but unused", import.name);
                 let note = "Consider removing this statement";
-                self.report(warning("UnusedImportWarning", at, message).note(note));
+                let mut finding = warning("UnusedImportWarning", at, message).note(note);
+                if !may_be_needed(self.program, file, import) {
+                    finding = finding.fix(remove_import(file, source, import));
+                }
+                self.report(finding);
             }
         }
     }

@@ -1,8 +1,9 @@
-//! Names in scope.
+//! What is known of names in scope.
 
 use crate::assignable::Relations;
 use crate::ty::{DictAttr, FunctionType, NameMap};
 use base_text::{FileId, FileSpan, Name};
+use kcl_hir::names::Held;
 use kcl_syntax::ast::ExprId;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -19,10 +20,10 @@ impl Object {
     }
 }
 
-/// The names of one block.
-#[derive(Default)]
-pub(crate) struct Scope {
-    pub(crate) objects: NameMap<Object>,
+impl Held for Object {
+    fn is_definition(&self) -> bool {
+        self.is_own
+    }
 }
 
 /// The names of one package.

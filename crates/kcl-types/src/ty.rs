@@ -8,8 +8,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-pub use crate::name_map::NameMap;
 pub use crate::union::UnionType;
+pub use kcl_hir::names::NameMap;
 
 /// Stands for one schema, mixin, protocol or rule of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

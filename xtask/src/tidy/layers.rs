@@ -7,9 +7,11 @@ use super::{Finding, Report};
 const LAYERS: &[&[&str]] = &[
     &["base-text", "base-diag", "base-system", "base-cache"],
     &["kcl-value", "kcl-syntax", "kcl-names", "kusion-model", "kusion-k8s-schema"],
-    &["kcl-std", "kcl-fmt", "kusion-k8s-merge"],
+    &["kcl-fmt", "kusion-k8s-merge"],
     &["kcl-hir"],
     &["kcl-types"],
+    // Above the checker: all that it needs of the library is in kcl-names.
+    &["kcl-std"],
     &["kcl-eval", "kcl-lint", "kcl-query"],
     &["kcl-pkg", "kcl-ide"],
     &["kcl-driver"],

@@ -1,8 +1,8 @@
 //! Making an index from trees.
 
 use super::{ALL, N_COUNTS, WIDTHS, name_hash};
-use crate::program::{ImportTarget, Package, Program, SourceFile};
-use crate::usage::{expr_path, stmt_paths, type_path};
+use crate::names::{expr_path, first_byte, stmt_paths, type_path, visit_definitions};
+use crate::program::{GlobalKind, ImportTarget, Package, Program, SourceFile};
 use base_text::{Name, Span};
 use kcl_syntax::ast::{Module, Path, Stmt, StmtId};
 use rustc_hash::FxHashMap;
@@ -73,30 +73,23 @@ fn places(file: &SourceFile) -> Option<Vec<Placed>> {
     places.iter().all(is_whole).then_some(places)
 }
 
-/// Where a statement begins, decorators included.
-fn first_byte(module: &Module, stmt: StmtId) -> u32 {
-    let decorators = match &module[stmt].kind {
-        Stmt::Schema(schema) => &schema.decorators[..],
-        Stmt::Rule(rule) => &rule.decorators[..],
-        _ => &[],
-    };
-    let starts = decorators.iter().map(|decorator| module[*decorator].span.start);
-    starts.chain([module[stmt].span.start]).min().unwrap_or(0)
-}
-
 fn line_start(text: &str, at: u32) -> u32 {
     let before = text.as_bytes().get(..at as usize).unwrap_or_default();
     before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline as u32 + 1)
 }
 
 /// The name that a statement declares, if that is all it does.
-fn declared_name(stmt: &Stmt) -> Option<Name> {
-    match stmt {
-        Stmt::Schema(schema) => Some(schema.name.name),
-        Stmt::Rule(rule) => Some(rule.name.name),
-        Stmt::TypeAlias(alias) => Some(alias.name.name),
-        _ => None,
-    }
+fn declared_name(module: &Module, stmt: StmtId) -> Option<Name> {
+    let mut name = None;
+    visit_definitions(module, stmt, &mut |defined| match defined.kind {
+        Some(GlobalKind::Schema | GlobalKind::Rule | GlobalKind::TypeAlias)
+            if defined.stmt == stmt =>
+        {
+            name = Some(defined.ident.name);
+        }
+        _ => {}
+    });
+    name
 }
 
 impl Builder {
@@ -118,11 +111,10 @@ impl Builder {
             self.imports.extend([slot, span.start, span.end]);
         }
         for (stmt, _) in places {
-            let kind = &file.module[*stmt].kind;
-            if matches!(kind, Stmt::Import(_)) {
+            if matches!(file.module[*stmt].kind, Stmt::Import(_)) {
                 continue;
             }
-            match declared_name(kind) {
+            match declared_name(&file.module, *stmt) {
                 Some(name) => {
                     if self.declared.insert(name, self.n_stmts).is_some() {
                         return None;

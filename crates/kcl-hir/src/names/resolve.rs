@@ -1,7 +1,7 @@
 //! The walk over statements and expressions that resolves their names.
 
-use super::scope::{Binding, BindingKind, Function, Kind, Resolver};
-use super::{DefinitionKind, Meaning};
+use super::scope::{Binding, BindingKind, Function, Resolver};
+use super::{DefinitionKind, Meaning, Place};
 use base_text::Name;
 use kcl_syntax::ast::{
     Check, CompClause, ConfigEntry, Expr, ExprId, Ident, Keyword, Lambda, MemberOrIndex, Module,
@@ -66,7 +66,7 @@ impl Resolver<'_, '_> {
             if !target.paths.is_empty() {
                 let name_ref = self.lookup(target.name.name);
                 self.sink.target_start(stmt, at as u32, name_ref);
-            } else if self.function().kind == Kind::Lambda {
+            } else if self.function().is_lambda() {
                 let name = target.name.name;
                 let function = self.function();
                 let known = function.outermost(name);
@@ -86,8 +86,7 @@ impl Resolver<'_, '_> {
 
     /// Resolves a schema or rule: parameters, body, checks, decorators, index signature.
     pub(super) fn schema(&mut self, stmt: StmtId) {
-        self.functions[0].kind = Kind::Schema;
-        self.functions[0].in_schema = true;
+        self.functions[0].place = Place::Schema;
         match &self.module[stmt].kind {
             Stmt::Schema(schema) => {
                 self.params(schema.params.as_ref());
@@ -243,9 +242,11 @@ impl Resolver<'_, '_> {
     }
 
     fn lambda(&mut self, id: ExprId, lambda: &Lambda) {
-        let mut function = Function::new(Kind::Lambda);
-        function.in_schema = self.function().in_schema;
-        self.functions.push(function);
+        let place = match self.function().place {
+            Place::TopLevel | Place::Lambda => Place::Lambda,
+            Place::Schema | Place::LambdaInSchema => Place::LambdaInSchema,
+        };
+        self.functions.push(Function::new(place));
         self.sink.enter_lambda();
         self.params(lambda.params.as_ref());
         self.stmts(&lambda.body);

@@ -1,18 +1,10 @@
 //! Scopes: which binding a name stands for.
 
-use super::{DefinitionKind, Meaning, Sink};
+use super::{DefinitionKind, Layer, Meaning, Place, Sink, order};
 use crate::program::Program;
 use base_text::{FileId, Name};
 use kcl_syntax::ast::{ExprId, Ident, Module};
 use rustc_hash::FxHashMap;
-
-/// What kind of code names stand in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Global,
-    Schema,
-    Lambda,
-}
 
 /// What binds a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,8 +49,7 @@ const NOTHING: u32 = u32::MAX;
 
 /// The scopes of a unit or lambda.
 pub(super) struct Function {
-    pub(super) kind: Kind,
-    pub(super) in_schema: bool,
+    pub(super) place: Place,
     pub(super) n_slots: u32,
     pub(super) bindings: Vec<Binding>,
     /// Where scopes start in `bindings`.
@@ -75,10 +66,9 @@ pub(super) struct Function {
 }
 
 impl Function {
-    pub(super) fn new(kind: Kind) -> Self {
+    pub(super) fn new(place: Place) -> Self {
         Self {
-            kind,
-            in_schema: kind == Kind::Schema,
+            place,
             n_slots: 0,
             bindings: Vec::new(),
             scopes: Vec::new(),
@@ -89,6 +79,10 @@ impl Function {
             captures: Vec::new(),
             conditions: 0,
         }
+    }
+
+    pub(super) fn is_lambda(&self) -> bool {
+        matches!(self.place, Place::Lambda | Place::LambdaInSchema)
     }
 
     pub(super) fn slot(&mut self) -> u32 {
@@ -205,31 +199,27 @@ impl Resolver<'_, '_> {
 
     pub(super) fn lookup(&mut self, name: Name) -> Meaning {
         let depth = self.functions.len() - 1;
-        match self.functions[depth].kind {
-            Kind::Global => {
-                let tail = self.global(name);
-                self.local(depth, name, false, tail).unwrap_or(tail)
-            }
-            Kind::Schema => {
-                if let Some(found) = self.local(depth, name, true, Meaning::Missing) {
-                    return found;
-                }
-                let tail = self.global(name);
-                let tail = self.local(depth, name, false, tail).unwrap_or(tail);
-                Meaning::Attr(self.chain(tail))
-            }
-            Kind::Lambda => {
-                let mut tail = self.global(name);
-                if let Some(slot) = self.capture(depth, name) {
-                    let next = self.chain(tail);
-                    tail = Meaning::LocalOr(slot, next);
-                }
-                if self.functions[depth].in_schema {
-                    tail = Meaning::Attr(self.chain(tail));
-                }
-                self.local(depth, name, false, tail).unwrap_or(tail)
-            }
+        let order = order(self.functions[depth].place);
+        if order.first() == Some(&Layer::Loops)
+            && let Some(found) = self.local(depth, name, true, Meaning::Missing)
+        {
+            return found;
         }
+        // From the last place to the first: what a later one means is the alternative.
+        let mut meaning = Meaning::Missing;
+        for layer in order.iter().rev() {
+            meaning = match layer {
+                Layer::Globals => self.program.global_meaning(self.file, name),
+                Layer::Captured => match self.capture(depth, name) {
+                    Some(slot) => Meaning::LocalOr(slot, self.chain(meaning)),
+                    None => meaning,
+                },
+                Layer::Attributes => Meaning::Attr(self.chain(meaning)),
+                Layer::Locals => self.local(depth, name, false, meaning).unwrap_or(meaning),
+                Layer::Loops => meaning,
+            };
+        }
+        meaning
     }
 
     /// Looks a name up in the scopes of one function.
@@ -299,7 +289,7 @@ impl Resolver<'_, '_> {
         let outer = depth.checked_sub(1)?;
         let found = match self.local(outer, name, false, Meaning::Missing) {
             Some(Meaning::Local(slot) | Meaning::LocalOr(slot, _)) => slot,
-            _ if self.functions[outer].kind == Kind::Lambda => self.capture(outer, name)?,
+            _ if self.functions[outer].is_lambda() => self.capture(outer, name)?,
             _ => return None,
         };
         let function = &mut self.functions[depth];
@@ -308,10 +298,6 @@ impl Resolver<'_, '_> {
         function.captured.insert(name, slot);
         self.sink.captured(depth, slot, found);
         Some(slot)
-    }
-
-    fn global(&self, name: Name) -> Meaning {
-        self.program.global_meaning(self.file, name)
     }
 
     /// The first part of a dotted name: imports win over attributes and config keys.

@@ -1,10 +1,10 @@
 //! Definitions and uses of a unit, for tools.
 
-use super::{Meaning, Sink, resolve_unit};
+use super::{Meaning, Sink, expr_path, resolve_unit};
 use crate::program::{PackageId, Program};
 use base_text::{FileId, Name, Span};
 use kcl_names::{FunctionId, ModuleId};
-use kcl_syntax::ast::{ExprId, Lambda, StmtId};
+use kcl_syntax::ast::{Expr, ExprId, Ident, Lambda, Module, Stmt, StmtId};
 use rustc_hash::FxHashMap;
 
 /// What binds a local name.
@@ -53,8 +53,10 @@ pub enum UseTarget {
 /// One use of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Use {
-    /// The identifier or schema expression.
-    pub expr: ExprId,
+    /// The name, where it is written.
+    pub ident: Ident,
+    /// The identifier, schema expression or config key; `None` for a target of an assignment.
+    pub expr: Option<ExprId>,
     /// Whether an attribute of the schema around it wins over `targets`, if there is one.
     pub may_be_attribute: bool,
     /// What it refers to: the first that has a value when the program runs.
@@ -66,31 +68,62 @@ pub struct Use {
 pub struct UnitUses {
     /// Local names.
     pub definitions: Vec<Definition>,
-    /// Uses of names of all kinds; a key that is read counts as a use of itself.
+    /// Uses of names of all kinds; a key that is read counts as a use of itself, and so does a
+    /// variable of a lambda where it is set.
     pub uses: Vec<Use>,
 }
 
 /// Finds the definitions and uses of a top-level statement or schema.
 pub fn uses(program: &Program, file: FileId, stmt: StmtId) -> UnitUses {
-    let mut collector = Collector::default();
+    let mut collector = Collector {
+        module: &program.file(file).module,
+        found: UnitUses::default(),
+        alternatives: Vec::new(),
+        frames: Vec::new(),
+    };
     resolve_unit(program, file, stmt, &mut collector);
     collector.found
 }
 
-#[derive(Default)]
-struct Collector {
+/// The name in an identifier, schema expression or config key.
+pub(super) fn written_name(module: &Module, expr: ExprId) -> Option<Ident> {
+    match &module[expr].kind {
+        Expr::String(text) => Some(Ident { name: Name::new(&text.value), span: module[expr].span }),
+        Expr::Subscript(subscript) => {
+            expr_path(&module[subscript.value].kind)?.names.first().copied()
+        }
+        kind => expr_path(kind)?.names.first().copied(),
+    }
+}
+
+struct Collector<'p> {
+    module: &'p Module,
     found: UnitUses,
     alternatives: Vec<Meaning>,
     /// The definitions of the slots of open frames, the outermost first.
     frames: Vec<FxHashMap<u32, usize>>,
 }
 
-impl Collector {
+impl Collector<'_> {
     fn frame(&mut self, depth: usize) -> &mut FxHashMap<u32, usize> {
         while self.frames.len() <= depth {
             self.frames.push(FxHashMap::default());
         }
         &mut self.frames[depth]
+    }
+
+    /// Notes a use at a target of an assignment.
+    fn use_target(&mut self, stmt: StmtId, at: u32, meaning: Meaning) {
+        let target = match &self.module[stmt].kind {
+            Stmt::Assign(assign) => assign.targets.get(at as usize),
+            Stmt::AugAssign(assign) => Some(&assign.target),
+            _ => None,
+        };
+        if let Some(target) = target {
+            let (may_be_attribute, targets) = self.targets(meaning);
+            let ident = target.name;
+            self.found.uses.push(Use { ident, expr: None, may_be_attribute, targets });
+        }
     }
 
     /// What a meaning stands for, in the innermost frame.
@@ -103,8 +136,17 @@ impl Collector {
             match meaning {
                 Meaning::Local(at) => targets.extend(slot(at).map(UseTarget::Local)),
                 Meaning::LocalOr(at, alternative) => {
-                    targets.extend(slot(at).map(UseTarget::Local));
-                    next = self.alternatives.get(alternative as usize).copied();
+                    let local = slot(at);
+                    targets.extend(local.map(UseTarget::Local));
+                    let kind = local.map(|number| self.found.definitions[number].kind);
+                    // These have a value wherever they can be named.
+                    let is_set = matches!(
+                        kind,
+                        Some(DefinitionKind::Parameter | DefinitionKind::LoopVariable)
+                    );
+                    if !is_set {
+                        next = self.alternatives.get(alternative as usize).copied();
+                    }
                 }
                 Meaning::Attr(alternative) => {
                     may_be_attribute = true;
@@ -122,10 +164,13 @@ impl Collector {
     }
 }
 
-impl Sink for Collector {
+impl Sink for Collector<'_> {
     fn meaning(&mut self, expr: ExprId, meaning: Meaning) {
-        let (may_be_attribute, targets) = self.targets(meaning);
-        self.found.uses.push(Use { expr, may_be_attribute, targets });
+        // Comprehensions have slots, but no names.
+        if let Some(ident) = written_name(self.module, expr) {
+            let (may_be_attribute, targets) = self.targets(meaning);
+            self.found.uses.push(Use { ident, expr: Some(expr), may_be_attribute, targets });
+        }
     }
 
     fn alternative(&mut self, meaning: Meaning) -> u32 {
@@ -133,9 +178,13 @@ impl Sink for Collector {
         self.alternatives.len() as u32 - 1
     }
 
-    fn target(&mut self, _: StmtId, _: u32, _: u32) {}
+    fn target(&mut self, stmt: StmtId, at: u32, slot: u32) {
+        self.use_target(stmt, at, Meaning::Local(slot));
+    }
 
-    fn target_start(&mut self, _: StmtId, _: u32, _: Meaning) {}
+    fn target_start(&mut self, stmt: StmtId, at: u32, meaning: Meaning) {
+        self.use_target(stmt, at, meaning);
+    }
 
     fn reset(&mut self, _: ExprId, _: u32) {}
 
@@ -215,21 +264,15 @@ mod tests {
         let lines: Vec<String> = found
             .uses
             .iter()
-            .filter(|it| {
-                matches!(
-                    source.module[it.expr].kind,
-                    kcl_syntax::ast::Expr::Ident(_) | kcl_syntax::ast::Expr::Schema(_)
-                )
-            })
-            .map(|it| {
-                let span = source.module[it.expr].span;
+            .filter_map(|it| {
+                let span = source.module[it.expr?].span;
                 let word: String = source.text[span.start as usize..]
                     .chars()
                     .take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
                     .collect();
                 let attribute = if it.may_be_attribute { "attribute or " } else { "" };
                 let targets: Vec<String> = it.targets.iter().map(name_of).collect();
-                format!("{word} -> {attribute}{}", targets.join(" or "))
+                Some(format!("{word} -> {attribute}{}", targets.join(" or ")))
             })
             .collect();
         assert_eq!(lines, want);
@@ -255,7 +298,7 @@ mod tests {
             "f = lambda x { [x + i for i in [1]] }\n",
             &["x -> Parameter 1:12", "i -> LoopVariable 1:27"],
         );
-        check("f = lambda x { lambda { x } }\n", &["x -> Parameter 1:12 or unknown"]);
+        check("f = lambda x { lambda { x } }\n", &["x -> Parameter 1:12"]);
         check("f = lambda { t = 1; t }\n", &["t -> Variable 1:14"]);
         check("c = {k = 1, l = k}\n", &["k -> Key 1:6", "k -> Key 1:6"]);
     }

@@ -1,30 +1,14 @@
 //! `base32`
 
 use crate::args::{missing, need, text};
-use crate::function::{Function, Module, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use data_encoding::BASE32;
 use kcl_value::{CallArgs, Result, Value};
 
 pub(super) const MODULE: Module = Module {
     name: "base32",
-    doc: "Text in base 32 (RFC 4648).",
-    functions: &[
-        Function::new(
-            "encode",
-            &[required("value", "str")],
-            "str",
-            "Encodes a string in base 32, with padding.",
-            encode,
-        ),
-        Function::new(
-            "decode",
-            &[required("value", "str")],
-            "str",
-            "Decodes a string from base 32; upper and lower case and missing padding are fine.",
-            decode,
-        ),
-    ],
+    functions: &[Function::new("encode", encode), Function::new("decode", decode)],
     constants: &[],
 };
 

@@ -1,7 +1,7 @@
 //! `base64`
 
 use crate::args::{need, text};
-use crate::function::{Function, Module, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use crate::shared_faults::failed_conversion;
 use data_encoding::{BASE64, BASE64_NOPAD, DecodeError, DecodeKind};
@@ -9,23 +9,7 @@ use kcl_value::{CallArgs, Fault, Result, Value};
 
 pub(super) const MODULE: Module = Module {
     name: "base64",
-    doc: "Text in base 64 (RFC 4648).",
-    functions: &[
-        Function::new(
-            "encode",
-            &[required("value", "str"), optional("encoding", "str")],
-            "str",
-            "Encodes a string in base 64, with padding. The encoding is always UTF-8.",
-            encode,
-        ),
-        Function::new(
-            "decode",
-            &[required("value", "str")],
-            "str",
-            "Decodes a string from base 64; padding may be missing, or a part of it.",
-            decode,
-        ),
-    ],
+    functions: &[Function::new("encode", encode), Function::new("decode", decode)],
     constants: &[],
 };
 

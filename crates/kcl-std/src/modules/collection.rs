@@ -1,19 +1,12 @@
 //! `collection`
 
-use crate::function::{Function, Module, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use kcl_value::{CallArgs, Fault, Result, Value};
 
 pub(super) const MODULE: Module = Module {
     name: "collection",
-    doc: "Operations on collections.",
-    functions: &[Function::new(
-        "union_all",
-        &[required("num", "[any]")],
-        "any",
-        "Declared by the language, but without an implementation: fold a list with `|` instead.",
-        union_all,
-    )],
+    functions: &[Function::new("union_all", union_all)],
     constants: &[],
 };
 

@@ -1,7 +1,7 @@
 //! `crypto`
 
 use crate::args::{get, need, text};
-use crate::function::{Function, Module, Param, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use crate::shared_faults::failed_conversion;
 use encoding_rs::Encoding;
@@ -13,69 +13,18 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-const VALUE: &[Param] = &[required("value", "str"), optional("encoding", "str")];
-
 pub(super) const MODULE: Module = Module {
     name: "crypto",
-    doc: "Hashes and random identifiers.",
     functions: &[
-        Function::new(
-            "md5",
-            VALUE,
-            "str",
-            "Returns the MD5 hash of a string in hexadecimal digits.",
-            |_, args| hash::<Md5>(args, "md5"),
-        ),
-        Function::new(
-            "sha1",
-            VALUE,
-            "str",
-            "Returns the SHA-1 hash of a string in hexadecimal digits.",
-            |_, args| hash::<Sha1>(args, "sha1"),
-        ),
-        Function::new(
-            "sha224",
-            VALUE,
-            "str",
-            "Returns the SHA-224 hash of a string in hexadecimal digits.",
-            |_, args| hash::<Sha224>(args, "sha224"),
-        ),
-        Function::new(
-            "sha256",
-            VALUE,
-            "str",
-            "Returns the SHA-256 hash of a string in hexadecimal digits.",
-            |_, args| hash::<Sha256>(args, "sha256"),
-        ),
-        Function::new(
-            "sha384",
-            VALUE,
-            "str",
-            "Returns the SHA-384 hash of a string in hexadecimal digits.",
-            |_, args| hash::<Sha384>(args, "sha384"),
-        ),
-        Function::new(
-            "sha512",
-            VALUE,
-            "str",
-            "Returns the SHA-512 hash of a string in hexadecimal digits.",
-            |_, args| hash::<Sha512>(args, "sha512"),
-        ),
-        Function::new(
-            "blake3",
-            VALUE,
-            "str",
-            "Returns the BLAKE3 hash of a string in hexadecimal digits.",
-            blake3,
-        ),
-        Function::new("uuid", &[], "str", "Returns a random UUID (version 4).", uuid),
-        Function::new(
-            "filesha256",
-            &[required("filepath", "str")],
-            "str",
-            "Returns the SHA-256 hash of a file's content in hexadecimal digits.",
-            filesha256,
-        ),
+        Function::new("md5", |_, args| hash::<Md5>(args, "md5")),
+        Function::new("sha1", |_, args| hash::<Sha1>(args, "sha1")),
+        Function::new("sha224", |_, args| hash::<Sha224>(args, "sha224")),
+        Function::new("sha256", |_, args| hash::<Sha256>(args, "sha256")),
+        Function::new("sha384", |_, args| hash::<Sha384>(args, "sha384")),
+        Function::new("sha512", |_, args| hash::<Sha512>(args, "sha512")),
+        Function::new("blake3", blake3),
+        Function::new("uuid", uuid),
+        Function::new("filesha256", filesha256),
     ],
     constants: &[],
 };

@@ -1,7 +1,7 @@
 //! `datetime`
 
 use crate::args::{get, need, text};
-use crate::function::{Function, Module, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use kcl_value::{CallArgs, Fault, Result, Value};
@@ -9,67 +9,21 @@ use std::fmt::Write as _;
 
 pub(super) const MODULE: Module = Module {
     name: "datetime",
-    doc: "Dates and times.",
     functions: &[
-        Function::new(
-            "ticks",
-            &[],
-            "float",
-            "Returns the seconds since the Unix epoch.",
-            |host, _| Ok(Value::Float(host.system().now().as_secs() as f64)),
-        ),
-        Function::new(
-            "date",
-            &[],
-            "str",
-            "Returns the local time as `%Y-%m-%d %H:%M:%S`.",
-            |host, _| written(&local_now(host)?, DATE),
-        ),
-        Function::new(
-            "now",
-            &[optional("format", "str"), optional("ticks", "float")],
-            "str",
-            "Returns the local time, or the time `ticks` seconds after the Unix epoch, in the \
-             given format, which is `%a %b %d %H:%M:%S %Y` unless given.",
-            now,
-        ),
-        Function::new(
-            "today",
-            &[],
-            "str",
-            "Returns the local time as `%Y-%m-%d %H:%M:%S`, then a point and the seconds since \
-             the Unix epoch.",
-            |host, _| written(&local_now(host)?, "%Y-%m-%d %H:%M:%S.%s"),
-        ),
-        Function::new(
-            "validate",
-            &[required("date", "str"), required("format", "str")],
-            "bool",
-            "Tells whether a text is a date, a time or both in the given format.",
-            validate,
-        ),
-        Function::new(
-            "is_rfc3339",
-            &[required("date", "str")],
-            "bool",
-            "Tells whether a text is a date and time as RFC 3339 has it.",
-            |_, args| {
-                let date = text(need(args, 0, "date", "is_rfc3339")?);
-                Ok(Value::Bool(DateTime::parse_from_rfc3339(date).is_ok()))
-            },
-        ),
-        Function::new(
-            "is_iso8601",
-            &[required("date", "str")],
-            "bool",
-            "Tells whether a text is a date and time, or a duration like `P1DT2H`, as ISO 8601 \
-             has it.",
-            |_, args| {
-                let date = text(need(args, 0, "date", "is_iso8601")?);
-                let valid = DateTime::parse_from_rfc3339(date).is_ok() || is_duration(date);
-                Ok(Value::Bool(valid))
-            },
-        ),
+        Function::new("ticks", |host, _| Ok(Value::Float(host.system().now().as_secs() as f64))),
+        Function::new("date", |host, _| written(&local_now(host)?, DATE)),
+        Function::new("now", now),
+        Function::new("today", |host, _| written(&local_now(host)?, "%Y-%m-%d %H:%M:%S.%s")),
+        Function::new("validate", validate),
+        Function::new("is_rfc3339", |_, args| {
+            let date = text(need(args, 0, "date", "is_rfc3339")?);
+            Ok(Value::Bool(DateTime::parse_from_rfc3339(date).is_ok()))
+        }),
+        Function::new("is_iso8601", |_, args| {
+            let date = text(need(args, 0, "date", "is_iso8601")?);
+            let valid = DateTime::parse_from_rfc3339(date).is_ok() || is_duration(date);
+            Ok(Value::Bool(valid))
+        }),
     ],
     constants: &[],
 };

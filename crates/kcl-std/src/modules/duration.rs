@@ -2,16 +2,11 @@
 
 use crate::args::{get, missing, need, text};
 use crate::builtins::float;
-use crate::function::{Function, Module, Param, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use chrono::{DateTime, TimeDelta};
 use kcl_value::{CallArgs, Fault, Result, Value};
 use std::fmt::Write as _;
-
-const N: &[Param] = &[required("n", "float")];
-const D: &[Param] = &[required("d", "str")];
-const TWO: &[Param] = &[required("a", "str"), required("b", "str")];
-const AT: &[Param] = &[required("dt", "str"), required("d", "str")];
 
 const MINUTE: f64 = 60.0;
 const HOUR: f64 = 60.0 * MINUTE;
@@ -19,70 +14,25 @@ const DAY: f64 = 24.0 * HOUR;
 
 pub(super) const MODULE: Module = Module {
     name: "duration",
-    doc: "Lengths of time as text like `1h30m`, in days, hours, minutes and seconds.",
     functions: &[
-        Function::new("second", N, "str", "Returns the duration of `n` seconds.", |host, args| {
-            made(host, args, "second", 1.0)
-        }),
-        Function::new("minute", N, "str", "Returns the duration of `n` minutes.", |host, args| {
-            made(host, args, "minute", MINUTE)
-        }),
-        Function::new("hour", N, "str", "Returns the duration of `n` hours.", |host, args| {
-            made(host, args, "hour", HOUR)
-        }),
-        Function::new("day", N, "str", "Returns the duration of `n` days.", |host, args| {
-            made(host, args, "day", DAY)
-        }),
-        Function::new(
-            "to_seconds",
-            D,
-            "float",
-            "Returns the number of seconds of a duration.",
-            |_, args| read(args, "to_seconds").map(Value::Float),
-        ),
-        Function::new(
-            "from_seconds",
-            N,
-            "str",
-            "Returns the duration of `n` seconds.",
-            |host, args| made(host, args, "from_seconds", 1.0),
-        ),
-        Function::new(
-            "parse",
-            D,
-            "str",
-            "Returns a duration in its usual form, `1m` for `60s`; fails if it is none.",
-            |_, args| Ok(Value::str(write_seconds(read(args, "parse")?))),
-        ),
-        Function::new("is_valid", D, "bool", "Tells whether a text is a duration.", |_, args| {
+        Function::new("second", |host, args| made(host, args, "second", 1.0)),
+        Function::new("minute", |host, args| made(host, args, "minute", MINUTE)),
+        Function::new("hour", |host, args| made(host, args, "hour", HOUR)),
+        Function::new("day", |host, args| made(host, args, "day", DAY)),
+        Function::new("to_seconds", |_, args| read(args, "to_seconds").map(Value::Float)),
+        Function::new("from_seconds", |host, args| made(host, args, "from_seconds", 1.0)),
+        Function::new("parse", |_, args| Ok(Value::str(write_seconds(read(args, "parse")?)))),
+        Function::new("is_valid", |_, args| {
             let duration = text(need(args, 0, "d", "is_valid")?);
             Ok(Value::Bool(read_seconds(duration).is_some()))
         }),
-        Function::new("add", TWO, "str", "Returns the sum of two durations.", |_, args| {
+        Function::new("add", |_, args| {
             let (a, b) = both(args, "add")?;
             Ok(Value::str(write_seconds(a + b)))
         }),
-        Function::new(
-            "sub",
-            TWO,
-            "str",
-            "Returns the difference of two durations; fails if the second is longer.",
-            sub,
-        ),
-        Function::new(
-            "add_to_datetime",
-            AT,
-            "str",
-            "Returns the time that is a duration after a time, both as RFC 3339 has it.",
-            |_, args| shifted(args, "add_to_datetime", 1),
-        ),
-        Function::new(
-            "sub_from_datetime",
-            AT,
-            "str",
-            "Returns the time that is a duration before a time, both as RFC 3339 has it.",
-            |_, args| shifted(args, "sub_from_datetime", -1),
-        ),
+        Function::new("sub", sub),
+        Function::new("add_to_datetime", |_, args| shifted(args, "add_to_datetime", 1)),
+        Function::new("sub_from_datetime", |_, args| shifted(args, "sub_from_datetime", -1)),
     ],
     constants: &[],
 };

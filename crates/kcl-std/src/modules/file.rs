@@ -4,110 +4,44 @@
 
 use super::glob;
 use crate::args::{flag, get, only, strings, text, too_few};
-use crate::function::{Function, Module, Param, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use data_encoding::BASE64;
 use kcl_value::{CallArgs, Fault, Result, Value};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-const FILE: &[Param] = &[required("filepath", "str")];
-const FROM_TO: &[Param] = &[required("src", "str"), required("dest", "str")];
-const CONTENT: &[Param] = &[required("filepath", "str"), required("content", "str")];
-
 pub(super) const MODULE: Module = Module {
     name: "file",
-    doc: "Files below the folder of the program, and the environment.",
     functions: &[
-        Function::new("read", FILE, "str", "Returns the text of a file.", read),
-        Function::new(
-            "glob",
-            &[required("pattern", "str")],
-            "[str]",
-            "Returns the paths that match a pattern with `*`, `?`, `[a-z]` and `**`.",
-            find,
-        ),
-        Function::new(
-            "modpath",
-            &[],
-            "str",
-            "Returns the folder of the module: that of `kcl.mod`, if there is one.",
-            |host, _| Ok(Value::str(host.module_root().display().to_string())),
-        ),
-        Function::new("workdir", &[], "str", "Returns the working folder.", |host, _| {
-            Ok(Value::str(host.work_dir().display().to_string()))
+        Function::new("read", read),
+        Function::new("glob", find),
+        Function::new("modpath", |host, _| {
+            Ok(Value::str(host.module_root().display().to_string()))
         }),
-        Function::new(
-            "current",
-            &[],
-            "str",
-            "Returns the path of the file that is evaluated.",
-            |host, _| Ok(Value::str(host.current_file())),
-        ),
-        Function::new(
-            "exists",
-            FILE,
-            "bool",
-            "Tells whether there is a file or folder.",
-            |h, a| {
-                let path = path(h, only(a, "filepath", "read")?)?;
-                Ok(Value::Bool(h.system().exists(&path)))
-            },
-        ),
-        Function::new(
-            "abs",
-            FILE,
-            "str",
-            "Returns the real, absolute path of a file or folder.",
-            abs,
-        ),
-        Function::new(
-            "append",
-            CONTENT,
-            "any",
-            "Adds text to the end of a file, which is made if needed.",
-            append,
-        ),
-        Function::new(
-            "mkdir",
-            &[required("directory", "str"), crate::function::optional("exists", "bool")],
-            "any",
-            "Makes a folder and those above it. With `exists`, something that is already there \
-             is fine.",
-            mkdir,
-        ),
-        Function::new("delete", FILE, "any", "Removes a file.", delete),
-        Function::new("cp", FROM_TO, "any", "Copies a file, or a folder with all in it.", cp),
-        Function::new("mv", FROM_TO, "any", "Moves a file or folder.", mv),
-        Function::new("size", FILE, "int", "Returns the size of a file in bytes.", size),
-        Function::new(
-            "write",
-            CONTENT,
-            "any",
-            "Writes a file, in the place of what may be there.",
-            write,
-        ),
-        Function::new(
-            "read_env",
-            &[required("key", "str")],
-            "str",
-            "Returns an environment variable, or `Undefined` if it is not set.",
-            |host, args| match get(args, 0, "key") {
-                Some(key) => Ok(host.system().env(text(key)).map_or(Value::Undefined, Value::str)),
-                None => Err(Fault::new("read_env() requires 'key' argument")),
-            },
-        ),
-        Function::new(
-            "readbase64",
-            FILE,
-            "str",
-            "Returns the bytes of a file in base 64.",
-            |host, args| {
-                let path = readable(host, only(args, "filepath", "readbase64")?)?;
-                let bytes = host.system().read(&path).map_err(|error| no_access(&path, &error))?;
-                Ok(Value::str(BASE64.encode(&bytes)))
-            },
-        ),
+        Function::new("workdir", |host, _| Ok(Value::str(host.work_dir().display().to_string()))),
+        Function::new("current", |host, _| Ok(Value::str(host.current_file()))),
+        Function::new("exists", |h, a| {
+            let path = path(h, only(a, "filepath", "read")?)?;
+            Ok(Value::Bool(h.system().exists(&path)))
+        }),
+        Function::new("abs", abs),
+        Function::new("append", append),
+        Function::new("mkdir", mkdir),
+        Function::new("delete", delete),
+        Function::new("cp", cp),
+        Function::new("mv", mv),
+        Function::new("size", size),
+        Function::new("write", write),
+        Function::new("read_env", |host, args| match get(args, 0, "key") {
+            Some(key) => Ok(host.system().env(text(key)).map_or(Value::Undefined, Value::str)),
+            None => Err(Fault::new("read_env() requires 'key' argument")),
+        }),
+        Function::new("readbase64", |host, args| {
+            let path = readable(host, only(args, "filepath", "readbase64")?)?;
+            let bytes = host.system().read(&path).map_err(|error| no_access(&path, &error))?;
+            Ok(Value::str(BASE64.encode(&bytes)))
+        }),
     ],
     constants: &[],
 };

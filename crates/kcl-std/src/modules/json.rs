@@ -1,66 +1,27 @@
 //! `json`
 
 use crate::args::{flag, get, missing, need, strict_integer, text};
-use crate::function::{Function, Module, Param, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use kcl_value::json::{WriteOptions, parse, write_with};
 use kcl_value::{CallArgs, Dict, Fault, Result, Value};
 use std::path::Path;
 use std::rc::Rc;
 
-const TEXT: &[Param] = &[required("value", "str")];
-
 pub(super) const MODULE: Module = Module {
     name: "json",
-    doc: "JSON.",
     functions: &[
-        Function::new(
-            "encode",
-            &[
-                required("data", "any"),
-                optional("sort_keys", "bool"),
-                optional("indent", "int"),
-                optional("ignore_private", "bool"),
-                optional("ignore_none", "bool"),
-            ],
-            "str",
-            "Writes a value as JSON: on one line, or with `indent` spaces per level.",
-            encode,
-        )
-        .keyword_only(1),
-        Function::new("decode", TEXT, "any", "Reads a value from JSON.", |_, args| {
-            parse(text(need(args, 0, "value", "decode")?))
-        }),
-        Function::new(
-            "dump_to_file",
-            &[
-                required("data", "any"),
-                required("filename", "str"),
-                optional("sort_keys", "bool"),
-                optional("indent", "int"),
-                optional("ignore_private", "bool"),
-                optional("ignore_none", "bool"),
-            ],
-            "str",
-            "Writes a value as JSON into a file.",
-            dump_to_file,
-        )
-        .keyword_only(2),
-        Function::new("validate", TEXT, "bool", "Tells whether a text is JSON.", |_, args| {
+        Function::new("encode", encode),
+        Function::new("decode", |_, args| parse(text(need(args, 0, "value", "decode")?))),
+        Function::new("dump_to_file", dump_to_file),
+        Function::new("validate", |_, args| {
             Ok(Value::Bool(parse(text(need(args, 0, "value", "validate")?)).is_ok()))
         }),
-        Function::new(
-            "merge",
-            &[required("src", "any"), required("patch", "any")],
-            "any",
-            "Changes a value by a JSON Merge Patch (RFC 7396): entries are merged, `None` \
-             removes, anything else replaces.",
-            |_, args| {
-                let source = get(args, 0, "src").ok_or_else(|| missing("merge", "src"))?;
-                let patch = get(args, 1, "patch").ok_or_else(|| missing("merge", "patch"))?;
-                Ok(merge(source, patch))
-            },
-        ),
+        Function::new("merge", |_, args| {
+            let source = get(args, 0, "src").ok_or_else(|| missing("merge", "src"))?;
+            let patch = get(args, 1, "patch").ok_or_else(|| missing("merge", "patch"))?;
+            Ok(merge(source, patch))
+        }),
     ],
     constants: &[],
 };

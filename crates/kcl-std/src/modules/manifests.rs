@@ -1,7 +1,7 @@
 //! `manifests`
 
 use crate::args::{get, missing, text, type_text};
-use crate::function::{Function, Module, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use kcl_value::output::Stream;
 use kcl_value::yaml::WriteOptions;
@@ -9,16 +9,7 @@ use kcl_value::{CallArgs, Fault, Result, Value};
 
 pub(super) const MODULE: Module = Module {
     name: "manifests",
-    doc: "The output of the program.",
-    functions: &[Function::new(
-        "yaml_stream",
-        &[required("values", "any"), optional("opts", "{str:any}")],
-        "any",
-        "Makes the values the output of the program, each a YAML document of its own. The \
-         options are `sort_keys` (False), `ignore_private` (True), `ignore_none` (False) and \
-         `sep`, the line between documents (`---`). The last call counts.",
-        yaml_stream,
-    )],
+    functions: &[Function::new("yaml_stream", yaml_stream)],
     constants: &[],
 };
 

@@ -3,117 +3,36 @@
 //! Results for integers are integers where the reference has it so, even for logarithms.
 
 use crate::args::{get, too_few};
-use crate::function::{Function, Module, Param, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use kcl_value::{CallArgs, Fault, Result, Value};
 use std::f64::consts::E;
 
-const X: &[Param] = &[required("x", "int | float")];
-
 pub(super) const MODULE: Module = Module {
     name: "math",
-    doc: "Mathematical functions.",
     functions: &[
-        Function::new(
-            "ceil",
-            X,
-            "int",
-            "Returns the smallest integer not below `x`.",
-            |_, args| rounded(args, "ceil", f64::ceil),
-        ),
-        Function::new(
-            "factorial",
-            X,
-            "int",
-            "Returns the product of the integers from 1 to `x`; fails if `x` is negative or no \
-             integer.",
-            factorial,
-        ),
-        Function::new(
-            "floor",
-            X,
-            "int",
-            "Returns the largest integer not above `x`.",
-            |_, args| rounded(args, "floor", f64::floor),
-        ),
-        Function::new(
-            "gcd",
-            &[required("a", "int"), required("b", "int")],
-            "int",
-            "Returns the greatest common divisor of two integers.",
-            gcd,
-        ),
-        Function::new(
-            "isfinite",
-            X,
-            "bool",
-            "Tells whether `x` is neither infinite nor NaN.",
-            |_, args| classified(args, "isfinite", f64::is_finite),
-        ),
-        Function::new("isinf", X, "bool", "Tells whether `x` is infinite.", |_, args| {
-            match get(args, 0, "x") {
-                Some(Value::Bool(_)) => Ok(Value::Bool(false)),
-                _ => classified(args, "isinf", f64::is_infinite),
-            }
+        Function::new("ceil", |_, args| rounded(args, "ceil", f64::ceil)),
+        Function::new("factorial", factorial),
+        Function::new("floor", |_, args| rounded(args, "floor", f64::floor)),
+        Function::new("gcd", gcd),
+        Function::new("isfinite", |_, args| classified(args, "isfinite", f64::is_finite)),
+        Function::new("isinf", |_, args| match get(args, 0, "x") {
+            Some(Value::Bool(_)) => Ok(Value::Bool(false)),
+            _ => classified(args, "isinf", f64::is_infinite),
         }),
-        Function::new("isnan", X, "bool", "Tells whether `x` is NaN (not a number).", |_, args| {
-            classified(args, "isnan", f64::is_nan)
+        Function::new("isnan", |_, args| classified(args, "isnan", f64::is_nan)),
+        Function::new("modf", modf),
+        Function::new("exp", |_, args| float(args, "exp", f64::exp)),
+        Function::new("expm1", |_, args| float(args, "expm1", f64::exp_m1)),
+        Function::new("log", log),
+        Function::new("log1p", |_, args| float(args, "log1p", |x| (x + 1.0).ln_1p())),
+        Function::new("log2", |_, args| match number(args, "log2")? {
+            Number::Int(x) => Ok(Value::Int((x as f64).log2() as i64)),
+            Number::Float(x) => Ok(Value::Float(x.log2())),
         }),
-        Function::new(
-            "modf",
-            X,
-            "[float]",
-            "Returns the fraction and the integer part of `x`, both with its sign.",
-            modf,
-        ),
-        Function::new("exp", X, "float", "Returns e to the power of `x`.", |_, args| {
-            float(args, "exp", f64::exp)
-        }),
-        Function::new(
-            "expm1",
-            X,
-            "float",
-            "Returns e to the power of `x`, minus 1, exact for small `x`, too.",
-            |_, args| float(args, "expm1", f64::exp_m1),
-        ),
-        Function::new(
-            "log",
-            &[required("x", "int | float"), optional("e", "float")],
-            "float",
-            "Returns the logarithm of `x` to the base `e`, which is Euler's number if not \
-             given.",
-            log,
-        ),
-        Function::new(
-            "log1p",
-            X,
-            "float",
-            "Returns the natural logarithm of `x` plus 2, as the reference computes it.",
-            |_, args| float(args, "log1p", |x| (x + 1.0).ln_1p()),
-        ),
-        Function::new("log2", X, "float", "Returns the logarithm of `x` to base 2.", |_, args| {
-            match number(args, "log2")? {
-                Number::Int(x) => Ok(Value::Int((x as f64).log2() as i64)),
-                Number::Float(x) => Ok(Value::Float(x.log2())),
-            }
-        }),
-        Function::new(
-            "log10",
-            X,
-            "float",
-            "Returns the logarithm of `x` to base 10.",
-            |_, args| float(args, "log10", f64::log10),
-        ),
-        Function::new(
-            "pow",
-            &[required("x", "int | float"), required("y", "int | float")],
-            "float",
-            "Returns `x` to the power of `y`.",
-            pow,
-        ),
-        Function::new("sqrt", X, "float", "Returns the square root of `x`.", |_, args| {
-            float(args, "sqrt", f64::sqrt)
-        }),
+        Function::new("log10", |_, args| float(args, "log10", f64::log10)),
+        Function::new("pow", pow),
+        Function::new("sqrt", |_, args| float(args, "sqrt", f64::sqrt)),
     ],
     constants: &[],
 };

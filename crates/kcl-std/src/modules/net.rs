@@ -1,7 +1,7 @@
 //! `net`
 
 use crate::args::{get, missing, need, strings, text};
-use crate::function::{Function, Module, Param, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use kcl_value::{CallArgs, Dict, Fault, Result, Str, Value, show};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -9,183 +9,56 @@ use std::path::Path;
 
 mod cidr;
 
-const IP: &[Param] = &[required("ip", "str")];
-const CIDR: &[Param] = &[required("cidr", "str")];
-
 pub(super) const MODULE: Module = Module {
     name: "net",
-    doc: "Addresses and networks.",
     functions: &[
-        Function::new(
-            "CIDR_host",
-            &[required("cidr", "str"), required("host_num", "int")],
-            "str",
-            "Returns the address of a host in a network by its number; negative numbers count \
-             from the end.",
-            cidr::host,
-        ),
-        Function::new(
-            "CIDR_netmask",
-            CIDR,
-            "str",
-            "Returns the mask of an IPv4 network, `255.0.0.0`.",
-            cidr::netmask,
-        ),
-        Function::new(
-            "CIDR_subnet",
-            &[
-                required("cidr", "str"),
-                required("additional_bits", "int"),
-                required("net_num", "int"),
-            ],
-            "str",
-            "Returns the network with a number among those that a network has if its prefix is \
-             `additional_bits` longer.",
-            cidr::subnet,
-        ),
-        Function::new(
-            "CIDR_subnets",
-            &[required("cidr", "str"), required("additional_bits", "[int]")],
-            "[str]",
-            "Returns networks within a network that do not overlap, each with a prefix that is \
-             longer by the given number of bits.",
-            cidr::subnets,
-        ),
-        Function::new(
-            "split_host_port",
-            &[required("ip_end_point", "str")],
-            "[str]",
-            "Returns host and port of `host:port` or `[host]:port`.",
-            split_host_port,
-        ),
-        Function::new(
-            "join_host_port",
-            &[required("host", "str"), required("port", "int | str")],
-            "str",
-            "Returns `host:port`, or `[host]:port` if the host is an IPv6 address.",
-            join_host_port,
-        ),
-        Function::new(
-            "fqdn",
-            &[optional("name", "str")],
-            "str",
-            "Returns the name given, or the name of this machine; the network is not asked.",
-            fqdn,
-        ),
-        Function::new(
-            "parse_IP",
-            IP,
-            "str",
-            "Returns an address in its usual form, or an empty string if it is none.",
-            |_, args| ip_string(args),
-        ),
-        Function::new(
-            "IP_string",
-            IP,
-            "str",
-            "Returns an address in its usual form, or an empty string if it is none.",
-            |_, args| ip_string(args),
-        ),
-        Function::new("to_IP4", IP, "str", "Returns the IPv4 form of an address.", to_ip4),
-        Function::new("to_IP6", IP, "str", "Returns the IPv6 form of an address.", to_ip6),
-        Function::new("is_IPv4", IP, "bool", "Tells whether a text is an IPv4 address.", |_, a| {
-            test(a, "is_IPv4", |_| true, |_| false)
+        Function::new("CIDR_host", cidr::host),
+        Function::new("CIDR_netmask", cidr::netmask),
+        Function::new("CIDR_subnet", cidr::subnet),
+        Function::new("CIDR_subnets", cidr::subnets),
+        Function::new("split_host_port", split_host_port),
+        Function::new("join_host_port", join_host_port),
+        Function::new("fqdn", fqdn),
+        Function::new("parse_IP", |_, args| ip_string(args)),
+        Function::new("IP_string", |_, args| ip_string(args)),
+        Function::new("to_IP4", to_ip4),
+        Function::new("to_IP6", to_ip6),
+        Function::new("is_IPv4", |_, a| test(a, "is_IPv4", |_| true, |_| false)),
+        Function::new("is_IPv6", |_, a| test(a, "is_IPv6", |_| false, |_| true)),
+        Function::new("is_IP", |_, args| test(args, "is_IP", |_| true, |_| true)),
+        Function::new("is_loopback_IP", |_, args| {
+            test(args, "is_loopback_IP", Ipv4Addr::is_loopback, Ipv6Addr::is_loopback)
         }),
-        Function::new("is_IPv6", IP, "bool", "Tells whether a text is an IPv6 address.", |_, a| {
-            test(a, "is_IPv6", |_| false, |_| true)
+        Function::new("is_multicast_IP", |_, args| {
+            test(args, "kcl_net_is_multicast_IP", Ipv4Addr::is_multicast, Ipv6Addr::is_multicast)
         }),
-        Function::new("is_IP", IP, "bool", "Tells whether a text is an address.", |_, args| {
-            test(args, "is_IP", |_| true, |_| true)
+        Function::new("is_interface_local_multicast_IP", |_, args| {
+            test(args, "is_interface_local_multicast_IP", |_| false, |ip| has_scope(ip, 1))
         }),
-        Function::new(
-            "is_loopback_IP",
-            IP,
-            "bool",
-            "Tells whether an address is this machine's own, like 127.0.0.1.",
-            |_, args| test(args, "is_loopback_IP", Ipv4Addr::is_loopback, Ipv6Addr::is_loopback),
-        ),
-        Function::new(
-            "is_multicast_IP",
-            IP,
-            "bool",
-            "Tells whether an address is one for multicast.",
-            |_, args| {
-                test(
-                    args,
-                    "kcl_net_is_multicast_IP",
-                    Ipv4Addr::is_multicast,
-                    Ipv6Addr::is_multicast,
-                )
-            },
-        ),
-        Function::new(
-            "is_interface_local_multicast_IP",
-            IP,
-            "bool",
-            "Tells whether an address is one for multicast within an interface.",
-            |_, args| {
-                test(args, "is_interface_local_multicast_IP", |_| false, |ip| has_scope(ip, 1))
-            },
-        ),
-        Function::new(
-            "is_link_local_multicast_IP",
-            IP,
-            "bool",
-            "Tells whether an address is one for multicast within a link.",
-            |_, args| {
-                test(
-                    args,
-                    "is_link_local_multicast_IP",
-                    |ip| matches!(ip.octets(), [224, 0, 0, _]),
-                    |ip| has_scope(ip, 2),
-                )
-            },
-        ),
-        Function::new(
-            "is_link_local_unicast_IP",
-            IP,
-            "bool",
-            "Tells whether an address is one of a single host within a link.",
-            |_, args| {
-                test(
-                    args,
-                    "is_link_local_unicast_IP",
-                    Ipv4Addr::is_link_local,
-                    Ipv6Addr::is_unicast_link_local,
-                )
-            },
-        ),
-        Function::new(
-            "is_global_unicast_IP",
-            IP,
-            "bool",
-            "Tells whether an address is one of a single host that all the world can reach.",
-            |_, args| test(args, "is_global_unicast_IP", is_global_v4, is_global_v6),
-        ),
-        Function::new(
-            "is_unspecified_IP",
-            IP,
-            "bool",
-            "Tells whether an address is `0.0.0.0` or `::`.",
-            |_, args| {
-                test(args, "is_unspecified_IP", Ipv4Addr::is_unspecified, Ipv6Addr::is_unspecified)
-            },
-        ),
-        Function::new(
-            "parse_CIDR",
-            CIDR,
-            "{str:any}",
-            "Returns a network as a dict with its first address, `ip`, and the length of its \
-             prefix, `mask`; an empty dict if it is none.",
-            parse_cidr,
-        ),
-        Function::new(
-            "is_IP_in_CIDR",
-            &[required("ip", "str"), required("cidr", "str")],
-            "bool",
-            "Tells whether an address lies in a network.",
-            cidr::contains,
-        ),
+        Function::new("is_link_local_multicast_IP", |_, args| {
+            test(
+                args,
+                "is_link_local_multicast_IP",
+                |ip| matches!(ip.octets(), [224, 0, 0, _]),
+                |ip| has_scope(ip, 2),
+            )
+        }),
+        Function::new("is_link_local_unicast_IP", |_, args| {
+            test(
+                args,
+                "is_link_local_unicast_IP",
+                Ipv4Addr::is_link_local,
+                Ipv6Addr::is_unicast_link_local,
+            )
+        }),
+        Function::new("is_global_unicast_IP", |_, args| {
+            test(args, "is_global_unicast_IP", is_global_v4, is_global_v6)
+        }),
+        Function::new("is_unspecified_IP", |_, args| {
+            test(args, "is_unspecified_IP", Ipv4Addr::is_unspecified, Ipv6Addr::is_unspecified)
+        }),
+        Function::new("parse_CIDR", parse_cidr),
+        Function::new("is_IP_in_CIDR", cidr::contains),
     ],
     constants: &[],
 };

@@ -4,7 +4,7 @@ mod simple;
 
 use self::simple::Simple;
 use crate::args::{get, missing as missing_one, strict_integer, strings, text};
-use crate::function::{Function, Module, Param, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use crate::shared_faults::failed_conversion;
 use fancy_regex::{Error, Regex};
@@ -13,64 +13,18 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-const STRING_AND_PATTERN: &[Param] = &[required("string", "str"), required("pattern", "str")];
-
 pub(super) const MODULE: Module = Module {
     name: "regex",
-    doc: "Regular expressions, with look-around and back-references.",
     functions: &[
-        Function::new(
-            "replace",
-            &[
-                required("string", "str"),
-                required("pattern", "str"),
-                required("replace", "str"),
-                optional("count", "int"),
-            ],
-            "str",
-            "Returns the string with all, or the first `count`, matches replaced; `$1` in the \
-             replacement stands for the first group.",
-            replace,
-        ),
-        Function::new(
-            "match",
-            STRING_AND_PATTERN,
-            "bool",
-            "Tells whether the pattern matches anywhere in the string.",
-            |_, args| is_match(args, "match"),
-        ),
-        Function::new(
-            "compile",
-            &[required("pattern", "str")],
-            "bool",
-            "Tells whether a pattern is a valid regular expression.",
-            |_, args| match get(args, 0, "pattern") {
-                Some(pattern) => Ok(Value::Bool(compiled(text(pattern)).is_ok())),
-                None => Err(missing_one("compile", "pattern")),
-            },
-        ),
-        Function::new(
-            "findall",
-            STRING_AND_PATTERN,
-            "[str]",
-            "Returns all matches; where the pattern has several groups, a list of them each.",
-            findall,
-        ),
-        Function::new(
-            "search",
-            STRING_AND_PATTERN,
-            "bool",
-            "Tells whether the pattern matches anywhere in the string.",
-            |_, args| is_match(args, "search"),
-        ),
-        Function::new(
-            "split",
-            &[required("string", "str"), required("pattern", "str"), optional("maxsplit", "int")],
-            "[str]",
-            "Returns what is between the matches, only the first `maxsplit` parts if that is \
-             positive.",
-            split,
-        ),
+        Function::new("replace", replace),
+        Function::new("match", |_, args| is_match(args, "match")),
+        Function::new("compile", |_, args| match get(args, 0, "pattern") {
+            Some(pattern) => Ok(Value::Bool(compiled(text(pattern)).is_ok())),
+            None => Err(missing_one("compile", "pattern")),
+        }),
+        Function::new("findall", findall),
+        Function::new("search", |_, args| is_match(args, "search")),
+        Function::new("split", split),
     ],
     constants: &[],
 };

@@ -1,7 +1,7 @@
 //! `template`: Handlebars.
 
 use crate::args::{get, only, text};
-use crate::function::{Function, Module, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use handlebars::{
     Context, Handlebars, Helper, HelperResult, JsonRender as _, Output, RenderContext,
@@ -11,26 +11,12 @@ use serde_json::{Map, Number, Value as Json};
 
 pub(super) const MODULE: Module = Module {
     name: "template",
-    doc: "Text templates in the Handlebars language.",
     functions: &[
-        Function::new(
-            "execute",
-            &[required("template", "str"), optional("data", "{str:any}")],
-            "str",
-            "Fills in a Handlebars template: `{{name}}` is replaced by the value of `name` in \
-             `data`, escaped for HTML; `{{{name}}}` and `{{raw name}}` by the value as it is.",
-            execute,
-        ),
-        Function::new(
-            "html_escape",
-            &[required("data", "str")],
-            "str",
-            "Returns a text with the characters that HTML gives a meaning replaced by entities.",
-            |_, args| {
-                let data = text(only(args, "data", "html_escape")?);
-                Ok(Value::str(handlebars::html_escape(data)))
-            },
-        ),
+        Function::new("execute", execute),
+        Function::new("html_escape", |_, args| {
+            let data = text(only(args, "data", "html_escape")?);
+            Ok(Value::str(handlebars::html_escape(data)))
+        }),
     ],
     constants: &[],
 };

@@ -2,93 +2,26 @@
 
 use super::json::write_file;
 use crate::args::{flag, get, need, text};
-use crate::function::{Function, Module, Param, optional, required};
+use crate::function::{Function, Module};
 use crate::host::Host;
 use kcl_value::yaml::{WriteOptions, parse, parse_stream, write_stream, write_with};
 use kcl_value::{CallArgs, Dict, Fault, Result, Value};
 use std::rc::Rc;
 
-const TEXT: &[Param] = &[required("value", "str")];
-
 pub(super) const MODULE: Module = Module {
     name: "yaml",
-    doc: "YAML.",
     functions: &[
-        Function::new(
-            "encode",
-            &[
-                required("data", "any"),
-                optional("sort_keys", "bool"),
-                optional("ignore_private", "bool"),
-                optional("ignore_none", "bool"),
-                optional("multiline_string", "bool"),
-            ],
-            "str",
-            "Writes a value as YAML. With `multiline_string`, a `\\n` that a string spells out \
-             is written as a line break.",
-            encode,
-        )
-        .keyword_only(1),
-        Function::new(
-            "encode_all",
-            &[
-                required("data", "[any]"),
-                optional("sort_keys", "bool"),
-                optional("ignore_private", "bool"),
-                optional("ignore_none", "bool"),
-            ],
-            "str",
-            "Writes values as YAML documents.",
-            encode_all,
-        )
-        .keyword_only(1),
-        Function::new("decode", TEXT, "any", "Reads a value from a YAML document.", |_, args| {
-            parse(text(need(args, 0, "value", "decode")?))
+        Function::new("encode", encode),
+        Function::new("encode_all", encode_all),
+        Function::new("decode", |_, args| parse(text(need(args, 0, "value", "decode")?))),
+        Function::new("decode_all", |_, args| {
+            parse_stream(text(need(args, 0, "value", "decode_all")?)).map(Value::list)
         }),
-        Function::new(
-            "decode_all",
-            TEXT,
-            "[any]",
-            "Reads the values of all YAML documents in a text.",
-            |_, args| parse_stream(text(need(args, 0, "value", "decode_all")?)).map(Value::list),
-        ),
-        Function::new(
-            "dump_to_file",
-            &[
-                required("data", "any"),
-                required("filename", "str"),
-                optional("sort_keys", "bool"),
-                optional("ignore_private", "bool"),
-                optional("ignore_none", "bool"),
-            ],
-            "str",
-            "Writes a value as YAML into a file.",
-            dump_to_file,
-        )
-        .keyword_only(2),
-        Function::new(
-            "dump_all_to_file",
-            &[
-                required("data", "[any]"),
-                required("filename", "str"),
-                optional("sort_keys", "bool"),
-                optional("ignore_private", "bool"),
-                optional("ignore_none", "bool"),
-            ],
-            "str",
-            "Writes values as YAML documents into a file.",
-            dump_all_to_file,
-        )
-        .keyword_only(2),
-        Function::new(
-            "validate",
-            TEXT,
-            "bool",
-            "Tells whether a text is one or more YAML documents.",
-            |_, args| {
-                Ok(Value::Bool(parse_stream(text(need(args, 0, "value", "validate")?)).is_ok()))
-            },
-        ),
+        Function::new("dump_to_file", dump_to_file),
+        Function::new("dump_all_to_file", dump_all_to_file),
+        Function::new("validate", |_, args| {
+            Ok(Value::Bool(parse_stream(text(need(args, 0, "value", "validate")?)).is_ok()))
+        }),
     ],
     constants: &[],
 };

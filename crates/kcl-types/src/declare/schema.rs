@@ -6,6 +6,7 @@ use crate::checker::Checker;
 use crate::diagnostics;
 use crate::ty::{FunctionType, IndexSignature, NameMap, SchemaAttr, SchemaId, Type};
 use base_text::{FileSpan, Name};
+use kcl_hir::names::names_set;
 use kcl_syntax::ast::{self, Call, Expr, ExprId, Path, Schema, SchemaKind, Stmt, StmtId};
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ impl<'p> Checker<'p> {
         ty.protocol = protocol;
         ty.has_statements = has_statements;
 
-        let names = body_names(self.module, &schema.body);
+        let names = names_set(self.module, &schema.body);
         let index_signature = schema
             .index_signature
             .as_ref()
@@ -110,7 +111,8 @@ impl<'p> Checker<'p> {
                 let end = self.at(base_text::Span::empty(schema.name.span.end));
                 let message = "schema protocol name must end with 'Protocol'";
                 let suggestions = vec!["Protocol".to_owned()];
-                self.report(diagnostics::compile_error(end, message).suggest(suggestions));
+                let finding = diagnostics::compile_error(end, message).suggest(suggestions);
+                self.report_misnamed(finding, schema.name.name, &format!("{name}Protocol"));
             }
             let only_attributes = schema.mixins.is_empty()
                 && schema.checks.is_empty()
@@ -229,7 +231,12 @@ impl<'p> Checker<'p> {
             if let Some(last) = path.names.last()
                 && !last.name.as_str().ends_with("Mixin")
             {
-                self.report(diagnostics::bad_mixin_name(at, last.name.as_str()));
+                let finding = diagnostics::bad_mixin_name(at, last.name.as_str());
+                if path.names.len() == 1 {
+                    self.report_misnamed(finding, last.name, &format!("{}Mixin", last.name));
+                } else {
+                    self.report(finding);
+                }
             }
             let ty = self.path(path);
             match ty {
@@ -275,27 +282,4 @@ impl<'p> Checker<'p> {
             }
         }
     }
-}
-
-/// The names that the body of a schema defines or assigns to.
-pub(crate) fn body_names(module: &ast::Module, body: &[StmtId]) -> Vec<Name> {
-    let mut names = Vec::new();
-    for &stmt in body {
-        match &module[stmt].kind {
-            Stmt::SchemaAttr(attr) => names.push(attr.name.name),
-            Stmt::Unification(unification) => {
-                names.extend(unification.target.names.first().map(|ident| ident.name));
-            }
-            Stmt::Assign(assign) => {
-                names.extend(assign.targets.iter().map(|target| target.name.name));
-            }
-            Stmt::AugAssign(assign) => names.push(assign.target.name.name),
-            Stmt::If(if_stmt) => {
-                names.extend(body_names(module, &if_stmt.body));
-                names.extend(body_names(module, &if_stmt.orelse));
-            }
-            _ => {}
-        }
-    }
-    names
 }

@@ -7,11 +7,12 @@ use crate::suggest;
 use crate::ty::{ModuleType, SchemaRef, Type};
 use base_text::{FileSpan, Name};
 use kcl_hir::ImportTarget;
-use kcl_syntax::ast::{ExprId, Subscript};
+use kcl_syntax::ast::{ExprId, Ident, Subscript};
 
 impl<'p> Checker<'p> {
     /// The type of an attribute of a value.
-    pub(crate) fn load_attr(&mut self, ty: &Type, name: Name, at: FileSpan) -> Type {
+    pub(crate) fn load_attr(&mut self, ty: &Type, ident: Ident, at: FileSpan) -> Type {
+        let name = ident.name;
         let found = match ty {
             Type::Any | Type::Union(_) => Some(Type::Any),
             Type::Str | Type::StrLit(_) => self.builtins.method(name),
@@ -25,7 +26,8 @@ impl<'p> Checker<'p> {
         };
         found.unwrap_or_else(|| {
             let similar = self.similar_attrs(ty, name);
-            self.report(diagnostics::no_attribute(at, name.as_str(), ty, &similar));
+            let finding = diagnostics::no_attribute(at, name.as_str(), ty, &similar);
+            self.report(self.misspelt(finding, ident, &similar));
             Type::Any
         })
     }
@@ -112,7 +114,10 @@ impl<'p> Checker<'p> {
     fn key(&mut self, ty: &Type, value: Type, index: ExprId, at: FileSpan) -> Type {
         match self.expr(index) {
             Type::None | Type::Any => value,
-            Type::StrLit(text) => self.load_attr(ty, Name::new(&text), at),
+            Type::StrLit(text) => {
+                let span = self.module[index].span;
+                self.load_attr(ty, Ident { name: Name::new(&text), span }, at)
+            }
             key if key.is_key() => value,
             key => {
                 let message = format!("invalid dict/schema key type: '{key}'");

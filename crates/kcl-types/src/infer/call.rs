@@ -132,7 +132,9 @@ impl<'p> Checker<'p> {
                     let similar = suggest::similar(name.as_str(), names);
                     let at = self.at(keyword.arg.span);
                     let name = name.as_str();
-                    self.report(diagnostics::unexpected_keyword(at, function, name, similar));
+                    let finding =
+                        diagnostics::unexpected_keyword(at, function, name, similar.clone());
+                    self.report(self.misspelt(finding, *ident, &similar));
                 }
             }
         }

@@ -4,8 +4,9 @@ use crate::checker::{Checker, Expected};
 use crate::diagnostics;
 use crate::suggest;
 use crate::ty::{SchemaId, Type};
+use base_diag::Diagnostic;
 use base_text::{FileSpan, Name};
-use kcl_syntax::ast::{Expr, ExprId, Module, SchemaExpr, Subscript};
+use kcl_syntax::ast::{Expr, ExprId, Ident, Module, SchemaExpr, Subscript};
 use rustc_hash::FxHashSet;
 
 impl<'p> Checker<'p> {
@@ -110,7 +111,7 @@ impl<'p> Checker<'p> {
         };
         let at = self.at(self.module[key].span);
         if !name.as_str().is_empty() {
-            self.check_member_of_expected(name, at, None);
+            self.check_member_of_expected(Ident { name, span: at.span }, at, None);
         }
         self.push_name(name);
         let ty = self.expr(value);
@@ -121,10 +122,15 @@ impl<'p> Checker<'p> {
         Some(ty)
     }
 
-    fn check_member_of_expected(&mut self, name: Name, at: FileSpan, attribute: Option<FileSpan>) {
+    fn check_member_of_expected(
+        &mut self,
+        ident: Ident,
+        at: FileSpan,
+        attribute: Option<FileSpan>,
+    ) {
         if let Some(Some(expected)) = self.expected.last() {
             let ty = expected.ty.clone();
-            self.check_member(name, &ty, at, attribute);
+            self.check_member(ident, &ty, at, attribute);
         }
     }
 
@@ -176,7 +182,7 @@ impl<'p> Checker<'p> {
         if name.as_str().is_empty() {
             return;
         }
-        self.check_member_of_expected(name, at, Some(attr_at));
+        self.check_member_of_expected(Ident { name, span: at.span }, at, Some(attr_at));
         self.push_name(name);
         if let Some(Some(expected)) = self.expected.last().cloned() {
             self.expect_attr(ty, &expected.ty, at, expected.at, Some(attr_at));
@@ -188,25 +194,26 @@ impl<'p> Checker<'p> {
     /// Reports a name that a schema does not have.
     pub(crate) fn check_member(
         &mut self,
-        name: Name,
+        ident: Ident,
         ty: &Type,
         at: FileSpan,
         attribute: Option<FileSpan>,
     ) {
         match ty {
-            Type::Schema(schema) => self.check_schema_member(name, schema.id, at, attribute),
-            Type::Union(types) => self.check_union_member(name, types, at, attribute),
+            Type::Schema(schema) => self.check_schema_member(ident, schema.id, at, attribute),
+            Type::Union(types) => self.check_union_member(ident, types, at, attribute),
             _ => {}
         }
     }
 
     fn check_schema_member(
         &mut self,
-        name: Name,
+        ident: Ident,
         id: SchemaId,
         at: FileSpan,
         attribute: Option<FileSpan>,
     ) {
+        let name = ident.name;
         let schema = self.schema_type(id);
         let schema_name = schema.name.as_str();
         let Some(signature) = &schema.index_signature else {
@@ -216,7 +223,7 @@ impl<'p> Checker<'p> {
                 let name = name.as_str();
                 let finding =
                     diagnostics::cannot_add_member(at, name, schema_name, similar, attribute);
-                self.report(finding);
+                self.report_member(finding, ident, attribute);
             }
             return;
         };
@@ -237,17 +244,28 @@ impl<'p> Checker<'p> {
         if !keys.contains(&name.as_str()) {
             let similar = suggest::similar(name.as_str(), keys);
             let name = name.as_str();
-            self.report(diagnostics::cannot_add_member(at, name, schema_name, similar, attribute));
+            let finding = diagnostics::cannot_add_member(at, name, schema_name, similar, attribute);
+            self.report_member(finding, ident, attribute);
         }
+    }
+
+    /// Reports a name that a schema does not have; one that `**` brings in is not written here.
+    fn report_member(&mut self, finding: Diagnostic, ident: Ident, attribute: Option<FileSpan>) {
+        let similar = finding.labels.first().map_or(Vec::new(), |label| label.suggestions.clone());
+        self.report(match attribute {
+            None => self.misspelt(finding, ident, &similar),
+            Some(_) => finding,
+        });
     }
 
     fn check_union_member(
         &mut self,
-        name: Name,
+        ident: Ident,
         types: &[Type],
         at: FileSpan,
         attribute: Option<FileSpan>,
     ) {
+        let name = ident.name;
         let mut schemas = Vec::new();
         let mut similar = Vec::new();
         for ty in types {
@@ -272,7 +290,7 @@ impl<'p> Checker<'p> {
             let name = name.as_str();
             let finding =
                 diagnostics::cannot_add_member_to_union(at, name, &schemas, similar, attribute);
-            self.report(finding);
+            self.report_member(finding, ident, attribute);
         }
     }
 

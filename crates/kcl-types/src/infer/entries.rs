@@ -67,7 +67,7 @@ impl<'p> Checker<'p> {
     /// Walks a config of whose type there is no need.
     pub(super) fn check_config(&mut self, id: ExprId, entries: &'p [ConfigEntry]) {
         self.walk_config(id, entries, false);
-        self.leave_scope();
+        self.blocks.leave();
     }
 
     /// The type of a config with these entries.
@@ -88,7 +88,7 @@ impl<'p> Checker<'p> {
     }
 
     fn walk_entries(&mut self, entries: &'p [ConfigEntry], is_wanted: bool) -> Gathered {
-        self.enter_scope_of(entries.len());
+        self.blocks.enter(entries.len());
         let mut gathered = Gathered { is_unwanted: !is_wanted, ..Gathered::default() };
         if is_wanted {
             gathered.names.reserve(entries.len());
@@ -101,7 +101,7 @@ impl<'p> Checker<'p> {
     }
 
     fn walk_placed_entries(&mut self, entries: &[PlacedEntry<'p>]) -> Gathered {
-        self.enter_scope();
+        self.blocks.enter(0);
         let file = self.file;
         let mut gathered = Gathered::default();
         let program = self.program;
@@ -117,7 +117,7 @@ impl<'p> Checker<'p> {
 
     /// Closes the block of a config and returns the config's type.
     fn gathered_type(&mut self, gathered: Gathered) -> Type {
-        let attrs = self.leave_scope();
+        let attrs = self.blocks.leave();
         let Gathered { names, keys, values, .. } = gathered;
         let key = match (keys, names.as_slice()) {
             (Some(keys), _) => self.types().finish(keys),
@@ -161,7 +161,7 @@ impl<'p> Checker<'p> {
             Expr::Ident(path) if !path.names.is_empty() => {
                 let ty = walked.unwrap_or_else(|| self.expr(entry.value));
                 let name = path.names[0].name;
-                if self.local_vars.contains(&name) {
+                if self.blocks.is_loop_variable(name) {
                     let key_ty = self.key_expr(key);
                     self.check_key(&key_ty, at);
                     gathered.add_key(key_ty);

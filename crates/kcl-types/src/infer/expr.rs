@@ -3,6 +3,7 @@
 use crate::checker::Checker;
 use crate::diagnostics;
 use crate::ty::{FunctionType, Param, Type};
+use base_diag::Fix;
 use kcl_syntax::ast::{
     BinOp, CmpOp, Constant, Expr, ExprId, JoinedString, Lambda, Number, Path, Stmt, StringPart,
 };
@@ -31,7 +32,13 @@ impl<'p> Checker<'p> {
     fn walk(&mut self, id: ExprId) -> Type {
         let module = self.module;
         match &module[id].kind {
-            Expr::Ident(path) => self.resolve(path, self.place),
+            Expr::Ident(path) => {
+                let ty = self.resolve(path, self.place);
+                if self.table.is_some() {
+                    self.note_found(id, path);
+                }
+                ty
+            }
             Expr::Unary { op, operand } => {
                 let ty = self.expr(*operand);
                 self.unary(&ty, *op, self.at(module[*operand].span))
@@ -135,11 +142,12 @@ impl<'p> Checker<'p> {
             );
             let start = self.module[value].span.end;
             let at = self.at(base_text::Span::new(start, attr.span.start.max(start)));
-            let suggestions = vec![".".to_owned()];
-            self.report(diagnostics::compile_error(at, message).suggest(suggestions));
+            let fix = Fix::safe("replace `?.` with `.`").edit(at, ".");
+            let finding = diagnostics::compile_error(at, message).suggest(vec![".".to_owned()]);
+            self.report(finding.fix(fix));
         }
         for ident in &attr.names {
-            ty = self.load_attr(&ty, ident.name, self.at(attr.span));
+            ty = self.load_attr(&ty, *ident, self.at(attr.span));
         }
         ty
     }
@@ -246,12 +254,12 @@ impl<'p> Checker<'p> {
         }
         let place = self.place;
         let ret = self.optional_annotation(lambda.return_ty, place);
-        self.enter_scope();
+        self.blocks.enter(0);
         for param in &params {
             self.define(param.name, param.ty.clone(), self.at(place));
         }
         let real_ret = self.lambda_body(lambda, &ret);
-        self.leave_scope();
+        self.blocks.leave();
         let ret = if lambda.return_ty.is_none() { real_ret } else { ret };
         Type::Function(Arc::new(FunctionType { params, ret, is_variadic: false }))
     }

@@ -14,7 +14,7 @@ impl<'p> Checker<'p> {
     /// Puts off finding the type of an assigned global, if its value is plain data.
     pub(super) fn defer_literal(&mut self, assign: &'p Assign, expected: &Type) -> bool {
         let [target] = assign.targets.as_slice() else { return false };
-        let is_global = self.scopes.is_empty()
+        let is_global = self.blocks.is_empty()
             && self.schema.is_none()
             && self.table.is_none()
             && self.expected.is_empty()
@@ -44,11 +44,11 @@ impl<'p> Checker<'p> {
         let Some((file, value)) = literals.remove(&name) else { return };
         let (came_from, depth) = (self.file, mem::replace(&mut self.depth, 0));
         let expected = mem::take(&mut self.expected);
-        let local_vars = mem::take(&mut self.local_vars);
+        let loop_variables = self.blocks.replace_loop_variables(Vec::new());
         self.enter_file(file);
         let ty = self.expr(value);
         self.enter_file(came_from);
-        self.local_vars = local_vars;
+        self.blocks.replace_loop_variables(loop_variables);
         self.expected = expected;
         self.depth = depth;
         if let Some(object) = self.packages[package.0 as usize].objects.get_mut(name) {

@@ -25,7 +25,7 @@ impl<'p> Checker<'p> {
                 self.report(diagnostics::compile_error(self.at(var.span), message));
                 var.name = Name::new(first);
             }
-            self.local_vars.push(var.name);
+            self.blocks.add_loop_variable(var.name);
             self.define(var.name, Type::Any, self.at(var.span));
             named.push(var);
         }
@@ -79,7 +79,7 @@ impl<'p> Checker<'p> {
     /// The type of `[elt for …]`.
     pub(super) fn list_comp(&mut self, elt: ExprId, clauses: &'p [CompClause]) -> Type {
         self.expect_item();
-        self.enter_scope();
+        self.blocks.enter(0);
         for clause in clauses {
             self.clause(clause);
         }
@@ -89,7 +89,7 @@ impl<'p> Checker<'p> {
             self.report(diagnostics::compile_error(at, message));
         }
         let item = self.expr(elt);
-        self.leave_scope();
+        self.blocks.leave();
         self.expected.pop();
         Type::list(item)
     }
@@ -101,7 +101,7 @@ impl<'p> Checker<'p> {
             let message = "dict unpacking cannot be used in dict comprehension";
             self.report(diagnostics::compile_error(value_at, message));
         }
-        self.enter_scope();
+        self.blocks.enter(0);
         for clause in clauses {
             self.clause(clause);
         }
@@ -124,7 +124,7 @@ impl<'p> Checker<'p> {
             });
             Type::dict(key, value)
         };
-        self.leave_scope();
+        self.blocks.leave();
         ty
     }
 
@@ -145,14 +145,14 @@ impl<'p> Checker<'p> {
     /// The type of `all x in xs {…}` and the like.
     pub(super) fn quantifier(&mut self, quant: &'p Quant) -> Type {
         let walked = self.expr(quant.target);
-        self.enter_scope();
+        self.blocks.enter(0);
         let vars = self.loop_vars(&quant.vars);
         self.set_loop_types(&vars, &walked, self.module[quant.target].span);
         if let Some(cond) = quant.if_cond {
             self.expr_in_place(cond);
         }
         let item = self.expr(quant.test);
-        self.leave_scope();
+        self.blocks.leave();
         match quant.op {
             QuantOp::All | QuantOp::Any => Type::Bool,
             QuantOp::Filter => walked,

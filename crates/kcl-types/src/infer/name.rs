@@ -2,9 +2,13 @@
 
 use crate::checker::Checker;
 use crate::diagnostics;
+use crate::table::FoundName;
 use crate::ty::{FunctionType, Param, Text, Type};
 use base_text::{FileSpan, Name, Span};
-use kcl_syntax::ast::{self, BasicType, LiteralType, MemberOrIndex, Path, Target, TypeId};
+use kcl_hir::names::{Layer, Place, order};
+use kcl_syntax::ast::{
+    self, BasicType, ExprId, Ident, LiteralType, MemberOrIndex, Path, Target, TypeId,
+};
 use std::sync::Arc;
 
 impl<'p> Checker<'p> {
@@ -21,7 +25,7 @@ impl<'p> Checker<'p> {
             return Type::Any;
         };
         if rest.is_empty() {
-            return self.variable(first.name, at);
+            return self.variable(*first, at);
         }
         if self.is_import(first.name) {
             self.used_imports.insert((self.file, first.name));
@@ -30,31 +34,68 @@ impl<'p> Checker<'p> {
                 self.report(diagnostics::compile_error(at, message));
             }
         }
-        let mut ty = self.variable(first.name, at);
+        let mut ty = self.variable(*first, at);
         for ident in rest {
             if self.is_store {
-                self.check_member(ident.name, &ty, at, None);
+                self.check_member(*ident, &ty, at, None);
             }
-            ty = self.load_attr(&ty, ident.name, at);
+            ty = self.load_attr(&ty, *ident, at);
         }
         ty
     }
 
     fn is_import(&self, name: Name) -> bool {
         self.file_imports[self.file.0 as usize].contains_key(&name)
-            && !self.local_vars.contains(&name)
+            && !self.blocks.is_loop_variable(name)
     }
 
     /// The type of one name, read or assigned to.
-    pub(crate) fn variable(&mut self, name: Name, at: FileSpan) -> Type {
-        match (self.schema.is_some(), self.is_store) {
-            (true, false) => self.read_in_schema(name, at),
-            (true, true) => self.store_in_schema(name, at),
-            (false, true) if self.own(name).is_none() => {
-                self.define(name, Type::Any, at);
-                Type::Any
+    fn variable(&mut self, ident: Ident, at: FileSpan) -> Type {
+        if !self.is_store {
+            return self.read(ident, at);
+        }
+        let name = ident.name;
+        if self.schema.is_some() {
+            return self.store_in_schema(name, at);
+        }
+        if self.own(name).is_none() {
+            self.define(name, Type::Any, at);
+            return Type::Any;
+        }
+        self.look_up(ident, at)
+    }
+
+    /// The type of a name that is read: that of the first place that knows it.
+    fn read(&mut self, ident: Ident, at: FileSpan) -> Type {
+        let name = ident.name;
+        let place = if self.schema.is_some() { Place::Schema } else { Place::TopLevel };
+        for layer in order(place) {
+            let found = match layer {
+                Layer::Loops if self.blocks.is_loop_variable(name) => {
+                    Some(self.find(name).unwrap_or(Type::Any))
+                }
+                Layer::Attributes => self.typed_attribute(name),
+                Layer::Locals => self.local(name),
+                Layer::Globals => self.global(name),
+                Layer::Loops | Layer::Captured => None,
+            };
+            if let Some(ty) = found {
+                self.layer = Some(*layer);
+                return ty;
             }
-            (false, _) => self.look_up(name, at),
+        }
+        self.layer = None;
+        if self.may_be_attribute(name) { Type::Any } else { self.report_unknown(ident, at) }
+    }
+
+    /// Notes for tools where the first name of an identifier was found.
+    pub(super) fn note_found(&mut self, id: ExprId, path: &Path) {
+        let (Some(layer), Some(first)) = (self.layer.take(), path.names.first()) else { return };
+        let is_local = matches!(layer, Layer::Loops | Layer::Locals);
+        let object = if is_local { self.blocks.find(first.name) } else { None };
+        let at = object.map(|object| object.at);
+        if let Some(table) = &mut self.table {
+            table.set_found(self.file, id, FoundName { layer, at });
         }
     }
 
@@ -67,31 +108,25 @@ impl<'p> Checker<'p> {
         self.attribute(body.id, name).map(|attr| attr.ty.clone())
     }
 
-    fn read_in_schema(&mut self, name: Name, at: FileSpan) -> Type {
-        if self.local_vars.contains(&name) {
-            return self.find(name).unwrap_or(Type::Any);
+    /// The type of an attribute of the schema being walked or of its mixins. An attribute of
+    /// any type comes behind all other names.
+    fn typed_attribute(&self, name: Name) -> Option<Type> {
+        if let Some(ty) = self.own_attribute(name) {
+            return (!ty.is_any()).then_some(ty);
         }
-        let attr = self.own_attribute(name);
-        if let Some(ty) = &attr
-            && !ty.is_any()
-        {
-            return ty.clone();
+        let schema = self.schema_type(self.schema.as_ref()?.id);
+        if schema.is_mixin {
+            return None;
         }
-        let Some(body) = &self.schema else { return Type::Any };
+        let mut attrs = schema.mixins.iter().filter_map(|mixin| self.attribute(*mixin, name));
+        attrs.next().map(|attr| attr.ty.clone())
+    }
+
+    /// Whether instances of the schema being walked may have an attribute of that name.
+    fn may_be_attribute(&self, name: Name) -> bool {
+        let Some(body) = &self.schema else { return false };
         let schema = self.schema_type(body.id);
-        let is_open = schema.is_mixin || schema.is_rule;
-        if attr.is_none() && !schema.is_mixin {
-            for mixin in &schema.mixins {
-                if let Some(attr) = self.attribute(*mixin, name) {
-                    return attr.ty.clone();
-                }
-            }
-        }
-        match self.find(name) {
-            Some(ty) => ty,
-            None if attr.is_none() && !is_open => self.look_up(name, at),
-            None => Type::Any,
-        }
+        schema.is_mixin || schema.is_rule || self.own_attribute(name).is_some()
     }
 
     fn store_in_schema(&mut self, name: Name, at: FileSpan) -> Type {
@@ -118,7 +153,7 @@ impl<'p> Checker<'p> {
     /// The type of what is assigned to.
     pub(crate) fn target(&mut self, target: &'p Target) -> Type {
         let at = self.at(target.span);
-        let mut ty = self.variable(target.name.name, at);
+        let mut ty = self.variable(target.name, at);
         if target.paths.is_empty() {
             return ty;
         }
@@ -126,12 +161,14 @@ impl<'p> Checker<'p> {
         for path in &target.paths {
             match path {
                 MemberOrIndex::Member(member) => {
-                    self.check_member(member.name, &ty, at, None);
-                    ty = self.load_attr(&ty, member.name, at);
+                    self.check_member(*member, &ty, at, None);
+                    ty = self.load_attr(&ty, *member, at);
                 }
                 MemberOrIndex::Index(index) => {
                     if let ast::Expr::String(text) = &self.module[*index].kind {
-                        self.check_member(Name::new(&text.value), &ty, at, None);
+                        let span = self.module[*index].span;
+                        let ident = Ident { name: Name::new(&text.value), span };
+                        self.check_member(ident, &ty, at, None);
                     }
                     ty = self.index(&ty, *index, at);
                 }

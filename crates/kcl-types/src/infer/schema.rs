@@ -1,13 +1,13 @@
 //! Schema statements and schema expressions.
 
 use crate::checker::{Checker, Expected, SchemaBody};
-use crate::declare::body_names;
 use crate::diagnostics;
 use crate::ty::{IndexSignature, SchemaRef, Type};
 use base_text::{Name, Span};
+use kcl_hir::names::names_set;
 use kcl_syntax::ast::{
-    self, AugOp, BinOp, Check, Expr, ExprId, Params, Rule, Schema, SchemaAttr, SchemaExpr, Stmt,
-    StmtId,
+    self, AugOp, BinOp, Check, Expr, ExprId, Ident, Params, Rule, Schema, SchemaAttr, SchemaExpr,
+    Stmt, StmtId,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -24,17 +24,17 @@ impl<'p> Checker<'p> {
         }
         self.check_defaults(schema.params.as_ref());
         if self.table.is_none() && self.is_declared_only(schema) {
-            self.local_vars.clear();
+            self.blocks.begin_statement();
             self.schema = None;
             return Type::Schema(ty);
         }
-        self.enter_scope_of(schema.body.len());
+        self.blocks.enter(schema.body.len());
         self.define_params(ty, place);
         let signature = self.schema_type(ty.id).index_signature.clone();
         if let (Some(signature), Some(node)) = (signature, &schema.index_signature) {
             self.index_signature(&signature, node);
         }
-        for name in body_names(self.module, &schema.body) {
+        for name in names_set(self.module, &schema.body) {
             if self.own(name).is_none() {
                 self.define(name, Type::Any, self.at(schema.name.span));
             }
@@ -43,7 +43,7 @@ impl<'p> Checker<'p> {
             self.stmt(stmt);
         }
         self.checks(&schema.checks);
-        self.leave_scope();
+        self.blocks.leave();
         self.schema = None;
         Type::Schema(ty)
     }
@@ -63,23 +63,23 @@ impl<'p> Checker<'p> {
             return Type::Any;
         };
         self.check_defaults(rule.params.as_ref());
-        self.enter_scope();
+        self.blocks.enter(0);
         self.define_params(ty, span);
         self.checks(&rule.checks);
-        self.leave_scope();
+        self.blocks.leave();
         self.schema = None;
         Type::Schema(ty)
     }
 
     fn enter_schema(&mut self, name: Name, name_span: Span, what: &str) -> Option<SchemaRef> {
         let at = self.at(name_span);
-        if self.scopes.is_empty() && self.noted_global(name).is_none() {
+        if self.blocks.is_empty() && self.noted_global(name).is_none() {
             self.note_global(name, name_span);
         } else {
             let first = self.noted_global(name);
             self.report(diagnostics::not_unique(at, name.as_str(), first));
         }
-        match self.look_up(name, at) {
+        match self.look_up(Ident { name, span: name_span }, at) {
             Type::Schema(schema) => {
                 let assigned = FxHashMap::default();
                 self.schema = Some(SchemaBody { id: schema.id, assigned });
@@ -151,7 +151,7 @@ impl<'p> Checker<'p> {
 
     /// Walks an attribute of a schema.
     pub(super) fn schema_attr(&mut self, attr: &'p SchemaAttr) {
-        self.local_vars.clear();
+        self.blocks.begin_statement();
         let at = self.at(attr.name.span);
         let name = attr.name.name;
         let declared = self.schema.as_ref().and_then(|body| {

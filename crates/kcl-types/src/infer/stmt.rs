@@ -124,14 +124,14 @@ impl<'p> Checker<'p> {
     fn note_assigned(&mut self, name: Name, value: ExprId, span: base_text::Span) -> bool {
         let is_config = matches!(self.module[value].kind, Expr::Schema(_));
         let is_free = name.is_private() || is_config || self.noted_global(name).is_none();
-        if is_free && self.scopes.is_empty() {
+        if is_free && self.blocks.is_empty() {
             self.note_global(name, span);
         }
         is_free
     }
 
     fn assign(&mut self, assign: &'p Assign) -> Type {
-        self.local_vars.clear();
+        self.blocks.begin_statement();
         let module = self.module;
         let mut value_ty = Type::Any;
         let start = assign.targets.first().map_or(module[assign.value].span, |target| target.span);
@@ -142,7 +142,7 @@ impl<'p> Checker<'p> {
             self.note_assigned(name, assign.value, target.span);
             if !target.paths.is_empty() {
                 // Unlike a name, a path needs something to go into.
-                self.look_up(name, at);
+                self.look_up(target.name, at);
             }
             self.is_store = true;
             let expected = self.target(target);
@@ -213,7 +213,8 @@ impl<'p> Checker<'p> {
         let at = self.at(assign.target.span);
         if !self.note_assigned(name, assign.value, assign.target.span) {
             let first = self.noted_global(name);
-            self.report(diagnostics::immutable_modified(at, name.as_str(), first));
+            let finding = diagnostics::immutable_modified(at, name.as_str(), first);
+            self.report_misnamed(finding, name, &format!("_{name}"));
         }
         let left = self.target(&assign.target);
         let right = self.expr(assign.value);

@@ -5,6 +5,7 @@
 mod calls;
 mod configs;
 mod fits;
+mod fixes;
 mod limits;
 mod names;
 mod operators;

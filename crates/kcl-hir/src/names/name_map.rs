@@ -66,7 +66,7 @@ impl<T> NameMap<T> {
     }
 
     /// Adds a name that is not there yet.
-    pub(crate) fn push(&mut self, name: Name, value: T) {
+    pub fn push(&mut self, name: Name, value: T) {
         let position = self.entries.len() as u32;
         self.entries.push((name, value));
         if let Some(index) = &mut self.index {
