@@ -25,10 +25,10 @@ pub struct Documents {
     pub places: Arc<Places>,
 }
 
-/// Makes data of what a program gave.
+/// Makes data of what programs gave; these are all that were evaluated for it, in order.
 pub(crate) fn documents(
     evaluated: &Evaluated,
-    program: &Program,
+    programs: &[&Program],
     selectors: &[String],
     options: OutputOptions,
 ) -> Result<Documents> {
@@ -47,7 +47,7 @@ pub(crate) fn documents(
         }
     };
     let is_list = evaluated.stream.is_some() || output::is_documents(value);
-    let places = PlacesBuilder::new(provenance, program);
+    let places = PlacesBuilder::new(provenance, programs);
     let mut converter = Converter { filter, places, depth: 0 };
     let values = match value {
         Value::List(items) if is_list => {

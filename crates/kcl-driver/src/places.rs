@@ -121,26 +121,23 @@ impl Places {
 /// Makes a table while an output is visited.
 pub(crate) struct PlacesBuilder<'p> {
     provenance: &'p Provenance,
-    program: &'p Program,
+    programs: &'p [&'p Program],
     places: Places,
     keys: FxHashMap<&'p str, u32>,
-    /// The sources of files, by file.
-    files: Vec<u32>,
+    /// The sources of files, by program and file.
+    files: FxHashMap<(usize, FileId), u32>,
     /// What gave the leaf before: leaves often come from one expression.
     last: (Origin, NodeKind),
 }
 
-/// The number of a source that is not there yet.
-const NONE: u32 = u32::MAX;
-
 impl<'p> PlacesBuilder<'p> {
-    pub(crate) fn new(provenance: &'p Provenance, program: &'p Program) -> Self {
+    pub(crate) fn new(provenance: &'p Provenance, programs: &'p [&'p Program]) -> Self {
         Self {
             provenance,
-            program,
+            programs,
             places: Places::default(),
             keys: FxHashMap::default(),
-            files: vec![NONE; program.files.len()],
+            files: FxHashMap::default(),
             last: (Origin::default(), NodeKind::Unknown),
         }
     }
@@ -183,8 +180,10 @@ impl<'p> PlacesBuilder<'p> {
     }
 
     fn find(&mut self, origin: Origin) -> Option<NodeKind> {
-        match self.provenance.find_giver(self.program, origin)? {
-            Giver::Text(at) => Some(NodeKind::Leaf(self.file(at.file)?, at.span.start)),
+        match self.provenance.find_giver(self.programs, origin)? {
+            Giver::Text { program, at } => {
+                Some(NodeKind::Leaf(self.file(program, at.file)?, at.span.start))
+            }
             Giver::Override(spec) => {
                 self.places.sources.push(PlaceSource::Override(Arc::clone(spec)));
                 Some(NodeKind::Leaf((self.places.sources.len() - 1) as u32, 0))
@@ -192,15 +191,16 @@ impl<'p> PlacesBuilder<'p> {
         }
     }
 
-    fn file(&mut self, file: FileId) -> Option<u32> {
-        let known = self.files.get_mut(file.0 as usize)?;
-        if *known == NONE {
-            let file = self.program.files.get(file.0 as usize)?;
-            let (path, text) = (file.path.clone(), Arc::clone(&file.text));
-            *known = self.places.sources.len() as u32;
-            self.places.sources.push(PlaceSource::File { path, text, lines: OnceLock::new() });
+    fn file(&mut self, program: usize, file: FileId) -> Option<u32> {
+        if let Some(known) = self.files.get(&(program, file)) {
+            return Some(*known);
         }
-        Some(*known)
+        let source = self.programs.get(program)?.files.get(file.0 as usize)?;
+        let (path, text) = (source.path.clone(), Arc::clone(&source.text));
+        let number = self.places.sources.len() as u32;
+        self.places.sources.push(PlaceSource::File { path, text, lines: OnceLock::new() });
+        self.files.insert((program, file), number);
+        Some(number)
     }
 
     pub(crate) fn finish(self) -> Places {
