@@ -44,6 +44,7 @@ struct Args {
     options: BatchOptions,
     changed_since: Option<String>,
     quiet: bool,
+    colour: Colour,
 }
 
 /// Runs `kcl batch` with the words behind it.
@@ -54,7 +55,7 @@ pub(crate) fn run(words: &[String]) -> Exit {
         Err(message) => return terminal::usage(&message),
     };
     match compile(&mut args) {
-        Ok(report) => show(&report, args.quiet),
+        Ok(report) => show(&report, &args),
         Err(message) => {
             terminal::write_err(&format!("error: {message}\n"));
             Exit::User
@@ -115,13 +116,13 @@ fn changed_files(folder: &Path, revision: &str) -> Result<Vec<PathBuf>, String> 
 }
 
 /// Shows what became of the stacks, in their order.
-fn show(report: &BatchReport, quiet: bool) -> Exit {
+fn show(report: &BatchReport, args: &Args) -> Exit {
     let (mut n_compiled, mut n_unchanged, mut n_failed, mut n_lines_all) = (0, 0, 0, 0);
     for outcome in &report.outcomes {
         let mut said = String::new();
-        if !quiet {
+        if !args.quiet {
             said.push_str(&outcome.printed);
-            said.push_str(&outcome.warnings);
+            said.push_str(&outcome.warnings.to_text(args.colour));
         }
         match &outcome.state {
             StackState::Compiled { n_lines, .. } => {
@@ -129,9 +130,13 @@ fn show(report: &BatchReport, quiet: bool) -> Exit {
                 n_lines_all += n_lines;
             }
             StackState::Unchanged => n_unchanged += 1,
-            StackState::Failed(message) => {
+            StackState::Failed(findings) => {
                 n_failed += 1;
-                said.push_str(message);
+                said.push_str(&findings.to_text(args.colour));
+            }
+            StackState::Crashed => {
+                n_failed += 1;
+                said.push_str("error: this is a bug of ours: the compiler stopped\n");
             }
         }
         if !said.is_empty() {
@@ -143,7 +148,7 @@ fn show(report: &BatchReport, quiet: bool) -> Exit {
          {n_failed} failed\n",
         report.outcomes.len()
     );
-    let exit = if quiet { Exit::Done } else { terminal::write_out(&summary) };
+    let exit = if args.quiet { Exit::Done } else { terminal::write_out(&summary) };
     if n_failed > 0 { Exit::User } else { exit }
 }
 
@@ -151,7 +156,8 @@ fn show(report: &BatchReport, quiet: bool) -> Exit {
 fn parse(words: &[String]) -> Result<Option<Args>, String> {
     let mut args = Args {
         source: PathBuf::new(),
-        options: BatchOptions { colour: terminal::auto_colour(), ..BatchOptions::default() },
+        options: BatchOptions::default(),
+        colour: terminal::auto_colour(),
         changed_since: None,
         quiet: false,
     };
@@ -177,7 +183,7 @@ fn parse(words: &[String]) -> Result<Option<Args>, String> {
             Piece::Value(Key::Threads, value) => args.options.threads = number(&value)?,
             Piece::Value(Key::ChangedSince, value) => args.changed_since = Some(value),
             Piece::Value(_, value) => {
-                args.options.colour = match value.as_str() {
+                args.colour = match value.as_str() {
                     "auto" => terminal::auto_colour(),
                     "always" => Colour::Always,
                     "never" => Colour::Never,

@@ -20,7 +20,7 @@ pub use runner::{Runner, Sharing};
 
 use crate::pool::Pool;
 use crate::stack_folder::StackFolder;
-use base_diag::Colour;
+use base_diag::Findings;
 use base_system::System;
 use facts::Change;
 use manifest::{MANIFEST_FILE, Manifest};
@@ -60,8 +60,6 @@ pub struct BatchOptions {
     pub root: Option<PathBuf>,
     /// Which stacks are compiled.
     pub scope: BatchScope,
-    /// Whether messages are coloured.
-    pub colour: Colour,
 }
 
 /// Which stacks of a batch are compiled.
@@ -94,8 +92,8 @@ pub struct StackOutcome {
     pub state: StackState,
     /// What `print` wrote.
     pub printed: String,
-    /// Findings that did not stop it, as text.
-    pub warnings: String,
+    /// Findings that did not stop it.
+    pub warnings: Findings,
 }
 
 /// How a stack went.
@@ -111,8 +109,10 @@ pub enum StackState {
         /// The lines of the result.
         n_lines: usize,
     },
-    /// It failed; this is what is to be said about it.
-    Failed(String),
+    /// It failed; these are the findings.
+    Failed(Findings),
+    /// The compiler stopped because of a bug of ours.
+    Crashed,
 }
 
 /// Why a batch could not begin or end.

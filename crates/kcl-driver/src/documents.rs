@@ -2,7 +2,7 @@
 //!
 //! The values are those that the JSON writer writes, with the same rules for what is left out.
 
-use crate::places::{NodeKind, Places, PlacesBuilder};
+use crate::places::{NodeKind, NodeStep, Places, PlacesBuilder};
 use kcl_eval::Evaluated;
 use kcl_hir::Program;
 use kcl_value::output::{self, Filter, OutputOptions, TYPE_KEY};
@@ -25,10 +25,10 @@ pub struct Documents {
     pub places: Arc<Places>,
 }
 
-/// Makes data of what a program gave.
+/// Makes data of what programs gave; these are all that were evaluated for it, in order.
 pub(crate) fn documents(
     evaluated: &Evaluated,
-    program: &Program,
+    programs: &[&Program],
     selectors: &[String],
     options: OutputOptions,
 ) -> Result<Documents> {
@@ -47,20 +47,24 @@ pub(crate) fn documents(
         }
     };
     let is_list = evaluated.stream.is_some() || output::is_documents(value);
-    let places = PlacesBuilder::new(provenance, program);
+    let places = PlacesBuilder::new(provenance, programs);
     let mut converter = Converter { filter, places, depth: 0 };
     let values = match value {
         Value::List(items) if is_list => {
-            let root = converter.places.begin(0, NodeKind::List);
+            let root = converter.places.begin(NodeStep::index(0), NodeKind::List);
             let mut values = Vec::with_capacity(items.items.len());
             for (at, item) in items.items.iter().enumerate() {
                 let own = items.origins.get(at).copied().unwrap_or_default();
-                values.push(converter.document(item, at as u32, innermost(own, origin))?);
+                values.push(converter.document(
+                    item,
+                    NodeStep::index(at),
+                    innermost(own, origin),
+                )?);
             }
             converter.places.end(root, origin);
             values
         }
-        _ => vec![converter.document(value, 0, origin)?],
+        _ => vec![converter.document(value, NodeStep::index(0), origin)?],
     };
     Ok(Documents { values, is_list, places: Arc::new(converter.places.finish()) })
 }
@@ -73,7 +77,7 @@ struct Converter<'v> {
 
 impl<'v> Converter<'v> {
     /// Converts a document. `_type` is not added to its top.
-    fn document(&mut self, value: &'v Value, step: u32, origin: Origin) -> Result<Json> {
+    fn document(&mut self, value: &'v Value, step: NodeStep, origin: Origin) -> Result<Json> {
         match value {
             Value::Schema(schema) => self.dict(&schema.attrs, None, step, origin),
             _ => self.value(value, step, origin),
@@ -81,7 +85,7 @@ impl<'v> Converter<'v> {
     }
 
     /// Converts a value that `origin` gave, unless its parts know better.
-    fn value(&mut self, value: &'v Value, step: u32, origin: Origin) -> Result<Json> {
+    fn value(&mut self, value: &'v Value, step: NodeStep, origin: Origin) -> Result<Json> {
         let leaf = match value {
             Value::List(list) => return self.list(list, step, origin),
             Value::Dict(dict) => return self.dict(dict, None, step, origin),
@@ -99,14 +103,15 @@ impl<'v> Converter<'v> {
         self.places.leaf(step, origin);
         Ok(leaf)
     }
-    fn list(&mut self, list: &'v List, step: u32, origin: Origin) -> Result<Json> {
+    fn list(&mut self, list: &'v List, step: NodeStep, origin: Origin) -> Result<Json> {
         self.enter()?;
         let node = self.places.begin(step, NodeKind::List);
         let mut items = Vec::with_capacity(list.items.len());
         for (at, item) in list.items.iter().enumerate() {
             if self.filter.keeps_value(item) {
                 let own = list.origins.get(at).copied().unwrap_or_default();
-                items.push(self.value(item, items.len() as u32, innermost(own, origin))?);
+                let step = NodeStep::index(items.len());
+                items.push(self.value(item, step, innermost(own, origin))?);
             }
         }
         self.places.end(node, origin);
@@ -118,7 +123,7 @@ impl<'v> Converter<'v> {
         &mut self,
         dict: &'v Dict,
         type_name: Option<Value>,
-        step: u32,
+        step: NodeStep,
         origin: Origin,
     ) -> Result<Json> {
         self.enter()?;

@@ -163,7 +163,7 @@ pub(crate) struct Shown {
 }
 
 /// Writes a value and says where it is from. The programs are those that were evaluated for
-/// it, in order; the last one is the one that gave the value.
+/// it, in order.
 pub(crate) fn show(
     evaluated: &Evaluated,
     job: &Job,
@@ -171,13 +171,13 @@ pub(crate) fn show(
 ) -> kcl_value::Result<Shown> {
     let options = &job.options;
     let mut shown = Shown::default();
-    match (options.format.unwrap_or_default(), programs.last()) {
-        (Format::Data, Some(program)) => {
+    match options.format.unwrap_or_default() {
+        Format::Data => {
             let selectors = &options.selectors;
-            let documents = documents(evaluated, program, selectors, options.output)?;
+            let documents = documents(evaluated, programs, selectors, options.output)?;
             shown.documents = Some(documents);
         }
-        (format, _) => shown.result = write(evaluated, job, format)?,
+        format => shown.result = write(evaluated, job, format)?,
     }
     if options.provenance {
         shown.provenance = Some(provenance(evaluated, job, programs));

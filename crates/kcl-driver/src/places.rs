@@ -15,19 +15,34 @@ use std::sync::{Arc, OnceLock};
 pub struct Places {
     /// The values of the output in preorder, the root first.
     nodes: Vec<Node>,
-    /// The keys of dicts, each once.
-    keys: Vec<Box<str>>,
+    /// The keys of dicts, one after the other.
+    keys: String,
     sources: Vec<PlaceSource>,
 }
 
 /// One value of an output.
 #[derive(Debug)]
 struct Node {
-    /// The number of its key, or its position in a list.
-    step: u32,
+    step: NodeStep,
     /// The number of nodes from this one to the last one inside it.
     size: u32,
     kind: NodeKind,
+}
+
+/// The step from the value around a node to the node itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NodeStep {
+    /// Where the key begins, or the position in a list.
+    start: u32,
+    /// Where the key ends; 0 in a list.
+    end: u32,
+}
+
+impl NodeStep {
+    /// The step to an item of a list.
+    pub(crate) fn index(at: usize) -> Self {
+        Self { start: at as u32, end: 0 }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,11 +91,10 @@ impl Places {
         let mut at = 0;
         for step in path {
             let is_dict = self.nodes.get(at)?.kind == NodeKind::Dict;
-            at = self.children(at).find(|child| {
-                let known = self.nodes[*child].step as usize;
-                match step {
-                    PathStep::Key(key) => is_dict && *self.keys[known] == *key,
-                    PathStep::Index(index) => !is_dict && known == index,
+            at = self.children(at).find(|child| match step {
+                PathStep::Key(key) => is_dict && self.key(*child) == key,
+                PathStep::Index(index) => {
+                    !is_dict && self.nodes[*child].step == NodeStep::index(index)
                 }
             })?;
         }
@@ -100,10 +114,16 @@ impl Places {
             NodeKind::List => self.children(at).find_map(|child| self.first_leaf(child)),
             NodeKind::Dict => {
                 let mut children: Vec<usize> = self.children(at).collect();
-                children.sort_by_key(|child| &self.keys[self.nodes[*child].step as usize]);
+                children.sort_by_key(|child| self.key(*child));
                 children.into_iter().find_map(|child| self.first_leaf(child))
             }
         }
+    }
+
+    /// The key of a node in a dict.
+    fn key(&self, at: usize) -> &str {
+        let NodeStep { start, end } = self.nodes[at].step;
+        self.keys.get(start as usize..end as usize).unwrap_or_default()
     }
 
     /// The nodes right below a node.
@@ -121,41 +141,34 @@ impl Places {
 /// Makes a table while an output is visited.
 pub(crate) struct PlacesBuilder<'p> {
     provenance: &'p Provenance,
-    program: &'p Program,
+    programs: &'p [&'p Program],
     places: Places,
-    keys: FxHashMap<&'p str, u32>,
-    /// The sources of files, by file.
-    files: Vec<u32>,
+    /// The sources of files, by program and file.
+    files: FxHashMap<(usize, FileId), u32>,
     /// What gave the leaf before: leaves often come from one expression.
     last: (Origin, NodeKind),
 }
 
-/// The number of a source that is not there yet.
-const NONE: u32 = u32::MAX;
-
 impl<'p> PlacesBuilder<'p> {
-    pub(crate) fn new(provenance: &'p Provenance, program: &'p Program) -> Self {
+    pub(crate) fn new(provenance: &'p Provenance, programs: &'p [&'p Program]) -> Self {
         Self {
             provenance,
-            program,
+            programs,
             places: Places::default(),
-            keys: FxHashMap::default(),
-            files: vec![NONE; program.files.len()],
+            files: FxHashMap::default(),
             last: (Origin::default(), NodeKind::Unknown),
         }
     }
 
-    /// Returns the number of a key.
-    pub(crate) fn key(&mut self, key: &'p str) -> u32 {
-        let keys = &mut self.places.keys;
-        *self.keys.entry(key).or_insert_with(|| {
-            keys.push(key.into());
-            (keys.len() - 1) as u32
-        })
+    /// The step to an entry of a dict.
+    pub(crate) fn key(&mut self, key: &str) -> NodeStep {
+        let start = self.places.keys.len() as u32;
+        self.places.keys.push_str(key);
+        NodeStep { start, end: self.places.keys.len() as u32 }
     }
 
     /// Begins a dict or list; pairs with [`Self::end`].
-    pub(crate) fn begin(&mut self, step: u32, kind: NodeKind) -> usize {
+    pub(crate) fn begin(&mut self, step: NodeStep, kind: NodeKind) -> usize {
         self.places.nodes.push(Node { step, size: 1, kind });
         self.places.nodes.len() - 1
     }
@@ -170,7 +183,7 @@ impl<'p> PlacesBuilder<'p> {
     }
 
     /// Adds a leaf from `origin`.
-    pub(crate) fn leaf(&mut self, step: u32, origin: Origin) {
+    pub(crate) fn leaf(&mut self, step: NodeStep, origin: Origin) {
         let kind = self.leaf_kind(origin);
         self.places.nodes.push(Node { step, size: 1, kind });
     }
@@ -183,8 +196,10 @@ impl<'p> PlacesBuilder<'p> {
     }
 
     fn find(&mut self, origin: Origin) -> Option<NodeKind> {
-        match self.provenance.find_giver(self.program, origin)? {
-            Giver::Text(at) => Some(NodeKind::Leaf(self.file(at.file)?, at.span.start)),
+        match self.provenance.find_giver(self.programs, origin)? {
+            Giver::Text { program, at } => {
+                Some(NodeKind::Leaf(self.file(program, at.file)?, at.span.start))
+            }
             Giver::Override(spec) => {
                 self.places.sources.push(PlaceSource::Override(Arc::clone(spec)));
                 Some(NodeKind::Leaf((self.places.sources.len() - 1) as u32, 0))
@@ -192,15 +207,16 @@ impl<'p> PlacesBuilder<'p> {
         }
     }
 
-    fn file(&mut self, file: FileId) -> Option<u32> {
-        let known = self.files.get_mut(file.0 as usize)?;
-        if *known == NONE {
-            let file = self.program.files.get(file.0 as usize)?;
-            let (path, text) = (file.path.clone(), Arc::clone(&file.text));
-            *known = self.places.sources.len() as u32;
-            self.places.sources.push(PlaceSource::File { path, text, lines: OnceLock::new() });
+    fn file(&mut self, program: usize, file: FileId) -> Option<u32> {
+        if let Some(known) = self.files.get(&(program, file)) {
+            return Some(*known);
         }
-        Some(*known)
+        let source = self.programs.get(program)?.files.get(file.0 as usize)?;
+        let (path, text) = (source.path.clone(), Arc::clone(&source.text));
+        let number = self.places.sources.len() as u32;
+        self.places.sources.push(PlaceSource::File { path, text, lines: OnceLock::new() });
+        self.files.insert((program, file), number);
+        Some(number)
     }
 
     pub(crate) fn finish(self) -> Places {

@@ -1,10 +1,11 @@
 //! From a case to its answer, in this process and without files.
 
 use crate::Case;
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use base_diag::{Diagnostic, SourceMap as _};
 use base_system::MemorySystem;
-use kcl_driver::{Input, RunError, RunOptions, parse_argument, run};
+use kcl_driver::{Format, Input, RunError, RunOptions, Tracking, parse_argument, run};
+use serde_json::{Deserializer, Value};
 use testkit::Fixture;
 
 /// Where the files of a case are.
@@ -16,15 +17,63 @@ const FOLDER: &str = "/fixture";
 ///
 /// When the arguments of the case are not among those that fixtures may have.
 pub fn answer(case: &Case) -> anyhow::Result<String> {
-    let mut system = MemorySystem::new().with_current_dir(FOLDER);
-    for file in Fixture::parse(&case.program).files {
-        system = system.with_file(file.path, file.text);
-    }
-    let text = match run(&system, &options(case)?) {
+    let text = match run(&system(case), &options(case)?) {
         Ok(output) => format!("--- output\n{}{}", output.printed, output.result),
         Err(error) => format!("--- error\n{}", findings(&error)),
     };
     Ok(text.trim_end_matches('\n').replace(FOLDER, "${CWD}"))
+}
+
+/// Checks that the output of a case as data is what a reader of its JSON gets.
+///
+/// # Errors
+///
+/// If they differ, with both.
+pub fn check_data(case: &Case) -> anyhow::Result<()> {
+    let run_as = |format: Format| {
+        let mut options = RunOptions { format: Some(format), ..options(case)? };
+        options.eval.tracking = Tracking::Givers;
+        anyhow::Ok(run(&system(case), &options).ok())
+    };
+    let (Some(json), Some(data)) = (run_as(Format::Json)?, run_as(Format::Data)?) else {
+        return Ok(());
+    };
+    let read = Deserializer::from_str(&json.result).into_iter::<Value>();
+    let mut read: Vec<Value> = read.collect::<Result<_, _>>()?;
+    let data = data.documents.unwrap_or_default().values;
+    if data.is_empty() && read == [Value::Null] {
+        // A stream without documents is an empty text, which readers take for `null`.
+        read.clear();
+    }
+    let is_same =
+        data.len() == read.len() && data.iter().zip(&read).all(|(data, read)| is_alike(data, read));
+    ensure!(is_same, "data: {data:?}\nJSON: {read:?}");
+    Ok(())
+}
+
+/// Whether two values are equal; readers of JSON may get the last bit of a float wrong.
+fn is_alike(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_alike(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|(key, value)| b.get(key).is_some_and(|it| is_alike(value, it)))
+        }
+        (Value::Number(a), Value::Number(b)) if a.is_f64() && b.is_f64() => {
+            let (a, b) = (a.as_f64().unwrap_or(0.0), b.as_f64().unwrap_or(0.0));
+            (a - b).abs() <= a.abs() * 1e-15
+        }
+        _ => a == b,
+    }
+}
+
+/// The files of a case.
+fn system(case: &Case) -> MemorySystem {
+    let empty = MemorySystem::new().with_current_dir(FOLDER);
+    let files = Fixture::parse(&case.program).files.into_iter();
+    files.fold(empty, |system, file| system.with_file(file.path, file.text))
 }
 
 /// The arguments of a case as options.

@@ -23,7 +23,7 @@
 
 mod answer;
 
-pub use answer::answer;
+pub use answer::{answer, check_data};
 
 use anyhow::{Context as _, ensure};
 use std::fmt::Write as _;

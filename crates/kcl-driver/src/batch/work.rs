@@ -11,7 +11,7 @@ use crate::error::RunError;
 use crate::evaluate::RunOutput;
 use crate::session::Session;
 use crate::shared::SharedPackages;
-use base_diag::render_text;
+use base_diag::Findings;
 use base_system::System;
 use kcl_hir::Program;
 use rustc_hash::FxHashSet;
@@ -133,7 +133,6 @@ impl<'a> Worker<'a> {
     /// Compiles one stack and writes its result.
     fn compile(&mut self, at: usize) -> Result<(), BatchError> {
         let (stack, place) = (&self.plan.stacks[at], &self.plan.places[at]);
-        let colour = self.plan.options.colour;
         let mut outcome = StackOutcome { name: place.name.clone(), ..StackOutcome::default() };
         let run = || {
             let job = prepare_stack(&self.runner.recorder, stack)?;
@@ -142,9 +141,7 @@ impl<'a> Worker<'a> {
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(output)) => {
                 let RunOutput { printed, mut result, warnings, program, .. } = output;
-                if !warnings.is_empty() {
-                    outcome.warnings = render_text(&warnings, &program, colour);
-                }
+                outcome.warnings = Findings::new(warnings, &program);
                 outcome.printed = printed;
                 self.runner.packages.finish(program);
                 if !result.is_empty() {
@@ -157,14 +154,13 @@ impl<'a> Worker<'a> {
                 }
             }
             Ok(Err(error)) => {
-                outcome.state = StackState::Failed(error.to_text(colour));
-                let RunError { printed, program, .. } = *error;
+                let RunError { diagnostics, printed, program, .. } = *error;
+                outcome.state = StackState::Failed(Findings::new(diagnostics, &program));
                 outcome.printed = printed;
                 self.runner.packages.finish(program);
             }
             Err(_) => {
-                let message = "error: this is a bug of ours: the compiler stopped\n";
-                outcome.state = StackState::Failed(message.to_owned());
+                outcome.state = StackState::Crashed;
                 self.runner.packages = SharedPackages::default();
             }
         }

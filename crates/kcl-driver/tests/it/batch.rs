@@ -107,7 +107,10 @@ fn a_stack_that_fails_does_not_stop_the_others() {
         .outcomes
         .iter()
         .filter_map(|outcome| match &outcome.state {
-            StackState::Failed(text) => Some((outcome.name.as_str(), text.contains("too many"))),
+            StackState::Failed(findings) => {
+                let is_check = findings.iter().any(|it| it.message == "Instance check failed");
+                Some((outcome.name.as_str(), is_check))
+            }
             _ => None,
         })
         .collect();

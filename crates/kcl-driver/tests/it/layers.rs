@@ -1,7 +1,7 @@
 //! Layers: programs that are evaluated on their own and merged in any order.
 
 use base_system::MemorySystem;
-use kcl_driver::{RunError, RunOptions, RunOutput, run, with_layers};
+use kcl_driver::{Format, LeafPlace, PathStep, RunError, RunOptions, RunOutput, run, with_layers};
 
 const APP: &str = "\
 schema Port:
@@ -251,4 +251,23 @@ fn each_leaf_knows_its_layer() {
             "lib/lib.k:10:19",
         ]
     );
+}
+
+#[test]
+fn data_of_layers_know_the_file_of_their_layer() {
+    let (system, layers) = module(&[
+        "\na: lib.App {name = \"a\", image = \"x\"}\n",
+        "a: lib.App {\n    replicas = 3\n}\n",
+    ]);
+    let options = RunOptions { format: Some(Format::Data), ..completed(true) };
+    let output = merge_layers(&system, &layers, &[0, 1], &options).expect("they go together");
+    let documents = output.documents.expect("data were requested");
+    assert_eq!(documents.values[0]["a"]["replicas"], 3);
+    let find = |key| match documents.places.find([PathStep::Key("a"), PathStep::Key(key)]) {
+        Some(LeafPlace::Text { file, at }) => format!("{file}:{}", at.line),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(find("image"), "/m/l0.k:3");
+    assert_eq!(find("replicas"), "/m/l1.k:3");
+    assert_eq!(find("trace"), "/m/lib/lib.k:10");
 }

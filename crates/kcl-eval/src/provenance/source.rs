@@ -35,8 +35,13 @@ pub enum Source {
 /// What gave a value, behind all expressions that only read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Giver<'p> {
-    /// An expression of the program, or the expression that reads an argument.
-    Text(FileSpan),
+    /// An expression, or the expression that reads an argument.
+    Text {
+        /// The place of the program in the order of evaluation.
+        program: usize,
+        /// The expression.
+        at: FileSpan,
+    },
     /// A change from outside, as it was written: `a.b=1`.
     Override(&'p Arc<str>),
 }
@@ -82,12 +87,12 @@ impl Provenance {
         Some(Node { program, file: FileId(file as u32), source, index })
     }
 
-    /// What gave a value of the program that was evaluated first; `None` if no expression did.
-    pub fn find_giver<'p>(&self, program: &'p Program, origin: Origin) -> Option<Giver<'p>> {
-        let node = self.find(&[program], self.giver(origin))?;
+    /// What gave a value; `None` if no expression did.
+    pub fn find_giver<'p>(&self, programs: &[&'p Program], origin: Origin) -> Option<Giver<'p>> {
+        let node = self.find(programs, self.giver(origin))?;
         Some(match node.graft() {
             Some(spec) => Giver::Override(spec),
-            None => Giver::Text(node.at()),
+            None => Giver::Text { program: node.program, at: node.at() },
         })
     }
 

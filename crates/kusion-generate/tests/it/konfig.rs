@@ -2,10 +2,12 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests read files of the repository")]
 
-use crate::support::leaves;
-use base_system::OsSystem;
+use crate::support::{files, leaves};
+use base_system::{OsSystem, System as _};
 use kusion_generate::{CompileOptions, compile};
+use kusion_model::FieldPath;
 use serde_json::{Value, json};
+use std::path::Path;
 
 #[test]
 fn every_stack_compiles_to_its_golden_file() {
@@ -75,4 +77,39 @@ fn stacks_that_share_packages_compile_to_the_same() {
             }
         }
     }
+}
+
+#[test]
+fn origins_are_those_of_the_text_that_was_compiled() {
+    let system = files(
+        "
+#- /p/dev/stack.yaml
+name: dev
+#- /p/dev/main.k
+_name = \"a\"
+resources = [{
+    apiVersion = \"v1\"
+    kind = \"ConfigMap\"
+    metadata.name = _name
+    data = {
+        x = \"1\"
+    }
+}]
+",
+    );
+    let options = CompileOptions { work_dir: Some("/p/dev".into()), ..CompileOptions::default() };
+    let compiled = compile(&system, &options).expect("it compiles").remove(0);
+    // Nothing is read or compiled again when somebody asks.
+    system.remove(Path::new("/p")).expect("it can be removed");
+    let find = |path: FieldPath| {
+        let id = &compiled.spec.resources[0].id;
+        compiled.origins.find(id, &path).map(|origin| origin.to_string())
+    };
+    let root = FieldPath::default();
+    assert_eq!(find(root.key("metadata").key("name")).as_deref(), Some("main.k:1"));
+    assert_eq!(find(root.key("data").key("x")).as_deref(), Some("main.k:7"));
+    assert_eq!(find(root.key("data")).as_deref(), Some("main.k:7"));
+    assert_eq!(find(root.key("data").key("y")), None);
+    // What the engine added comes from no file.
+    assert_eq!(find(root.key("metadata").key("namespace")), None);
 }
