@@ -230,7 +230,7 @@ impl Scope {
             notes,
         };
         let mut step = decide(context, facts);
-        // What replaces an object has no leftovers of its own to speak of.
+        // A resource that is kept has no leftovers: else it would be an update.
         if let Some(step) = step.as_mut().filter(|it| it.action == Action::Keep) {
             step.notes.retain(|it| !matches!(it, Note::DeletesLeftovers { .. }));
         }

@@ -6,7 +6,9 @@ use crate::event::Event;
 use crate::failpoints::Failpoint;
 use crate::replay;
 use crate::scope::Scope;
-use kusion_model::{Ending, Leftover, Phase, Record, ReplaceOrder, ResourceState};
+use kusion_model::{
+    Action, Ending, Leftover, Phase, Record, ReplaceOrder, Resource, ResourceState,
+};
 use kusion_runtime::{Live, Pending};
 use kusion_store::{PendingStep, Session, StackState};
 
@@ -46,10 +48,14 @@ impl Scope {
             (Some(live), Some(prior)) if same_object(&live.identity, &prior.identity) => {
                 Ending::Present(Box::new(prior.clone()))
             }
-            (Some(live), prior) => match &desired {
-                Some(_) => Ending::Present(Box::new(self.made(call, live, prior)?)),
+            (Some(live), prior) => match (&desired, call.desired.as_deref()) {
+                (Some(plain), Some(sealed)) => {
+                    let secrets = self.secrets(plain)?;
+                    let state = self.made(call, sealed.clone(), live, prior);
+                    Ending::Present(Box::new(ResourceState { secrets, ..state }))
+                }
                 // Somebody else's object of that name, which a deletion leaves alone.
-                None => Ending::Absent,
+                _ => Ending::Absent,
             },
         })
     }
@@ -58,22 +64,21 @@ impl Scope {
     fn made(
         &self,
         call: &PendingStep,
+        sealed: Resource,
         live: Live,
         prior: Option<&ResourceState>,
-    ) -> Result<ResourceState, EngineError> {
-        let resource = call.desired.as_deref().cloned().ok_or(EngineError::Stopped)?;
-        let plain = self.unsealed(&resource)?;
-        let mut state = ResourceState::new(resource, live.identity, call.attempt.revision);
-        state.secrets = self.secrets(&plain)?;
+    ) -> ResourceState {
+        let mut state = ResourceState::new(sealed, live.identity, call.attempt.revision);
         state.runtime = live.runtime.map(|it| self.sealed_data(&call.id, it));
         if let Some(prior) = prior {
             state.leftovers.clone_from(&prior.leftovers);
-            if call.replace_order == ReplaceOrder::CreateFirst {
+            let is_replaced = call.action == Action::Replace;
+            if is_replaced && call.replace_order == ReplaceOrder::CreateFirst {
                 let (identity, runtime) = (prior.identity.clone(), prior.runtime.clone());
                 state.leftovers.push(Leftover { identity, runtime });
             }
         }
-        Ok(state)
+        state
     }
 
     /// Records what the calls without an ending have done, and ends the release that they
