@@ -132,7 +132,7 @@ impl App {
         }
         let store = self.store(address).await?;
         let options = Options { parallel_calls: self.parallel_calls, ..Options::default() };
-        let kubernetes = KubernetesSource { source: cluster.source.clone(), options };
+        let kubernetes = KubernetesSource::new(cluster.source.clone(), options);
         let runtimes = Runtimes::default().with_source(RESOURCE_TYPE, Arc::new(kubernetes));
         let (sealer, events) = (Arc::clone(&self.sealer), Arc::clone(&self.events));
         let engine = Engine::new(store, runtimes, sealer, events);

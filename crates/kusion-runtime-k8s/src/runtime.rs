@@ -14,6 +14,7 @@ use kusion_runtime::{
 };
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::sync::OnceCell;
 
 /// A Kubernetes cluster as a runtime. Cheap to clone.
 #[derive(Clone)]
@@ -154,19 +155,25 @@ impl Runtime for KubernetesRuntime {
     }
 }
 
-/// The way to a cluster, which is taken when a stack needs it.
-#[derive(Clone, Debug)]
+/// Connects to a cluster when the first stack needs it; all stacks share the connection.
+#[derive(Clone)]
 pub struct KubernetesSource {
-    /// The way.
-    pub source: ClusterSource,
-    /// How the cluster is used.
-    pub options: Options,
+    source: ClusterSource,
+    options: Options,
+    runtime: Arc<OnceCell<KubernetesRuntime>>,
+}
+
+impl KubernetesSource {
+    /// Remembers the way to a cluster. Nothing is read or connected yet.
+    pub fn new(source: ClusterSource, options: Options) -> Self {
+        Self { source, options, runtime: Arc::default() }
+    }
 }
 
 #[async_trait]
 impl RuntimeSource for KubernetesSource {
     async fn start(&self, _stack: &StackKey) -> Result<Arc<dyn Runtime>, RuntimeError> {
-        let runtime = KubernetesRuntime::connect(&self.source, self.options.clone()).await?;
-        Ok(Arc::new(runtime))
+        let connect = || KubernetesRuntime::connect(&self.source, self.options.clone());
+        Ok(Arc::new(self.runtime.get_or_try_init(connect).await?.clone()))
     }
 }

@@ -18,10 +18,7 @@ async fn another_runtime_leaves_every_state_as_it_was() {
     let before = things.with_faults("").stack.engine().store().stacks().await.expect("stacks");
     let world = World::start().await;
     let source = kusion_runtime_k8s::ClusterSource::Text(world.sandbox.kubeconfig());
-    let kubernetes = kusion_runtime_k8s::KubernetesSource {
-        source,
-        options: kusion_runtime_k8s::Options::default(),
-    };
+    let kubernetes = kusion_runtime_k8s::KubernetesSource::new(source, Default::default());
     let runtimes = Runtimes::default()
         .with(TYPE, Arc::new(things.runtime("")))
         .with_source(kusion_k8s_schema::RESOURCE_TYPE, Arc::new(kubernetes));
