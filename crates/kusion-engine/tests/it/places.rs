@@ -4,6 +4,7 @@ use crate::things::{TYPE, Things, thing};
 use crate::world::{World, config, key, namespace, options, preview, run, spec};
 use kusion_engine::{EngineError, Goal, Runtimes};
 use kusion_model::{Origins, Place, PlanOptions, Spec, StackKey};
+use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ async fn another_runtime_leaves_every_state_as_it_was() {
     things.with_faults("").apply(one().resources).await.expect("it is applied");
     let before = things.with_faults("").stack.engine().store().stacks().await.expect("stacks");
     let world = World::start().await;
-    let source = kusion_runtime_k8s::ClusterSource::Text(world.sandbox.kubeconfig());
-    let kubernetes = kusion_runtime_k8s::KubernetesSource::new(source, Default::default());
+    let source = ClusterSource::Text(world.sandbox.kubeconfig());
+    let kubernetes = KubernetesSource::new(source, Options::default());
     let runtimes = Runtimes::default()
         .with(TYPE, Arc::new(things.runtime("")))
         .with_source(kusion_k8s_schema::RESOURCE_TYPE, Arc::new(kubernetes));
