@@ -1,5 +1,6 @@
 //! Makes what is shipped for the platform of this machine: a tarball with both programs, the
-//! licence, the README and the completions of shells; a list of components (SBOM); checksums.
+//! licence, the README, the completions of shells and the manual pages; a list of components
+//! (SBOM); checksums.
 //!
 //! The same sources and tools give the same bytes: files are sorted and carry the time of the
 //! commit. It needs GNU tar and gzip.
@@ -50,6 +51,7 @@ pub(crate) fn make() -> anyhow::Result<String> {
         let script = output(Command::new(folder.join("kusion")).args(["completion", shell]))?;
         fs::write(folder.join("completions").join(file), script)?;
     }
+    run(Command::new(folder.join("kusion")).arg("man").arg(folder.join("man/man1")))?;
     let all = packages::read(&[host])?;
     let components = packages::needed_by(&all, &shipped);
     let sbom = sbom::document(

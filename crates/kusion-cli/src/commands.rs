@@ -5,9 +5,11 @@ mod compile;
 mod completion;
 mod destroy;
 mod graph;
+mod help;
 mod init;
 mod key;
 mod ls;
+mod man;
 mod preview;
 mod release;
 pub(crate) mod sandbox;
@@ -57,6 +59,11 @@ pub(crate) enum Command {
     Completion(completion::Args),
     /// Print the version
     Version(version::Args),
+    /// Show help for a command or a topic; `kusion help topics` lists the topics
+    Help(help::Args),
+    /// Write manual pages to a folder
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 /// Runs a command.
@@ -79,5 +86,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
             completion::run(&args, crate::Args::command()).map(|()| Exit::Success)
         }
         Command::Version(args) => version::run(&args).map(|()| Exit::Success),
+        Command::Man(args) => man::run(&args, crate::Args::command()).map(|()| Exit::Success),
+        Command::Help(args) => help::run(&args, crate::Args::command()).map(|()| Exit::Success),
     }
 }

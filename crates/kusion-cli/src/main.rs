@@ -21,7 +21,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Deploys applications to clusters, and tests them in a sandbox
 #[derive(Debug, Parser)]
-#[command(name = "kusion", version, propagate_version = true)]
+#[command(name = "kusion", version, propagate_version = true, disable_help_subcommand = true)]
 struct Args {
     #[command(subcommand)]
     command: commands::Command,

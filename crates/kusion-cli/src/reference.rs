@@ -117,3 +117,17 @@ fn every_event_is_in_the_reference() {
         assert!(text.contains(&format!("| `{name}` |")), "`{name}` is missing");
     }
 }
+
+#[test]
+fn every_code_of_an_error_has_its_troubleshooting() {
+    let text = std::fs::read_to_string(FILE).expect("docs/cli.md is there");
+    let path = FILE.replace("cli.md", "troubleshooting.md");
+    let page = std::fs::read_to_string(path).expect("docs/troubleshooting.md is there");
+    let (_, codes) = text.split_once("<!-- codes -->\n").expect("the mark of the codes is there");
+    let (codes, _) = codes.split_once("<!-- end of codes -->").expect("the end is there");
+    let codes: Vec<&str> = codes.split('`').skip(1).step_by(2).collect();
+    assert!(codes.len() > 30, "{codes:?}");
+    for code in codes {
+        assert!(page.contains(&format!("`{code}`")), "`{code}` is missing");
+    }
+}
