@@ -1,4 +1,4 @@
-//! Calls of a process that ended without a word.
+//! Recovery of calls that were interrupted when their process ended.
 
 use crate::call::same_object;
 use crate::error::EngineError;
@@ -11,7 +11,7 @@ use kusion_runtime::{Live, Pending};
 use kusion_store::{PendingStep, Session, StackState};
 
 impl Scope {
-    /// Finds out what the calls without an ending have done. Changes nothing.
+    /// Determines the results of interrupted calls. Changes nothing.
     pub(crate) async fn findings(
         &self,
         state: &StackState,
@@ -42,19 +42,19 @@ impl Scope {
             .await?;
         Ok(match (live, recorded) {
             (None, _) => Ending::Absent,
-            // The object that was known is still there: the next plan compares it anyway.
+            // The recorded object still exists: the next plan compares it anyway.
             (Some(live), Some(prior)) if same_object(&live.identity, &prior.identity) => {
                 Ending::Present(Box::new(prior.clone()))
             }
             (Some(live), prior) => match &desired {
                 Some(_) => Ending::Present(Box::new(self.made(call, live, prior)?)),
-                // Somebody else's object of that name, which a deletion leaves alone.
+                // An object of that name with another owner, which a deletion does not touch.
                 None => Ending::Absent,
             },
         })
     }
 
-    /// Returns the state of an object that an interrupted attempt made.
+    /// Returns the state of an object that an interrupted attempt created.
     fn made(
         &self,
         call: &PendingStep,
@@ -76,8 +76,7 @@ impl Scope {
         Ok(state)
     }
 
-    /// Records what the calls without an ending have done, and ends the release that they
-    /// belong to.
+    /// Records the results of interrupted calls, and closes their release.
     pub(crate) async fn recover(&self, session: &Session) -> Result<StackState, EngineError> {
         let state = session.state();
         let open: Vec<u64> = state

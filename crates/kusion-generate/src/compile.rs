@@ -120,7 +120,7 @@ impl Job<'_> {
         let written = Arc::new(origins::Output { places, work_dir });
         let mut drafts = shapes::read(output.documents, written).map_err(wrong)?;
         if !drafts.is_something {
-            notes.push("the output is empty: the stack wants no resources".to_owned());
+            notes.push("the output is empty: the stack has no resources".to_owned());
         }
         let folder = stack.project.folder.join("crd");
         drafts.resources.extend(crds::read(self.system, &folder, &self.work_dir)?);

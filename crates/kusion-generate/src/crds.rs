@@ -45,8 +45,8 @@ pub(crate) fn read(
             }
             if kusion_k8s_schema::ObjectId::of_object(&value).is_none() {
                 let message = format!(
-                    "document {} is no Kubernetes object with `apiVersion`, `kind` and \
-                     `metadata.name`",
+                    "document {} is not a valid Kubernetes object: expected \
+                     `apiVersion`, `kind` and `metadata.name`",
                     number + 1
                 );
                 return Err(wrong(None, message));

@@ -45,7 +45,7 @@ pub enum GenerateError {
         second: PathBuf,
     },
     /// A top-level argument is not `key=value`.
-    #[error("`{0}` is no argument: write `key=value`")]
+    #[error("invalid argument `{0}`: expected `key=value`")]
     Argument(String),
     /// The program of a stack fails.
     #[error("{}", .findings.to_text(Colour::Never).trim_end())]
@@ -131,5 +131,5 @@ fn place(path: &Path, line: Option<u32>) -> String {
 
 fn several(errors: &[GenerateError]) -> String {
     let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    format!("{} stacks fail\n{}", errors.len(), texts.join("\n"))
+    format!("{} stacks failed to compile\n{}", errors.len(), texts.join("\n"))
 }

@@ -67,7 +67,7 @@ pub struct StackFile {
 
 /// Where a state is kept.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "a backend is a URL, or a map with `storageType` and `config`")]
+#[serde(untagged, expecting = "expected a URL, or a map with `storageType` and `config`")]
 pub enum BackendSetting {
     /// By its address: `sqlite:state.db`, `postgres://…`, `s3://bucket/prefix`.
     Url(String),

@@ -121,7 +121,7 @@ fn drop_circles(
         let is_circle = components[*from] == components[*to];
         if is_circle {
             notes.push(format!(
-                "`{}` uses `{}`, which depends on it: the stated order is kept",
+                "`{}` uses `{}`, which depends on it; the explicit dependency is kept",
                 resources[*from].id, resources[*to].id
             ));
         }

@@ -13,8 +13,8 @@ pub(crate) fn refuse_references(resource: &Resource, draft: &Draft) -> Result<()
     let mut path = FieldPath::default();
     let Some(text) = find(&resource.attributes, &mut path) else { return Ok(()) };
     let message = format!(
-        "`{text}` refers to a store of secrets, and none can be read: the text itself would be \
-         the secret"
+        "`{text}` refers to a secret store, and secret stores are not supported: the text \
+         itself would be used as the secret"
     );
     Err(at_field(resource, draft, &path, &message))
 }

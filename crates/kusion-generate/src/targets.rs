@@ -14,7 +14,7 @@ pub(crate) fn check(reference: &Reference, target: &Resource, is_part: bool) -> 
     let is_kubernetes = target.resource_type.as_str() == RESOURCE_TYPE;
     match follow(reference, target, is_kubernetes) {
         Ok(Some(value)) if is_part && (value.is_array() || value.is_object()) => Err(format!(
-            "`{}` of `{}` is {}, which cannot be part of a text",
+            "`{}` of `{}` is {}, which cannot be part of a string",
             reference.path,
             target.id,
             kind_of(value)

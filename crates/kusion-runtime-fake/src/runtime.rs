@@ -22,9 +22,9 @@ use std::time::Duration;
 ///
 /// The attribute `forceNew` lists attributes that cannot change in place; values of the attribute
 /// `secrets` are secret. `provides` and `requires` list names that objects need of each other,
-/// `createFirst` says how an object is replaced, `dependentsWait` that its dependents wait until it is
-/// ready, `settles` that it must stay so for a second. Each object has a token that the engine must keep
-/// and bring along; that of an object with secrets is secret.
+/// `createFirst` says how an object is replaced, `dependentsWait` that its dependents wait until it
+/// is ready, `settles` that it must stay so for a second. Each object has a token that the engine
+/// must keep and bring along; that of an object with secrets is secret.
 #[derive(Debug)]
 pub struct FileRuntime {
     folder: Folder,
@@ -120,7 +120,7 @@ impl FileRuntime {
                 let fields = immutable(&attributes, &old.attributes);
                 if !fields.is_empty() {
                     let names: Vec<String> = fields.iter().map(ToString::to_string).collect();
-                    let message = format!("{} cannot change", names.join(", "));
+                    let message = format!("{} cannot be updated in place", names.join(", "));
                     return Err(RuntimeError::Immutable { fields, message });
                 }
                 Ok((Stored { attributes, ..old }, false))
@@ -289,7 +289,7 @@ impl Runtime for FileRuntime {
         targets: Vec<(ResourceId, Live)>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
         let all = targets.into_iter().map(|(id, _)| {
-            Ok(Progress { id, health: Health::ready("it is there"), related: Vec::new() })
+            Ok(Progress { id, health: Health::ready("it exists"), related: Vec::new() })
         });
         let all: Vec<_> = all.collect();
         Ok(stream::iter(all).chain(stream::pending()).boxed())

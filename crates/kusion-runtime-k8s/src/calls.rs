@@ -128,7 +128,7 @@ impl Calls {
         loop {
             let answer = tokio::time::timeout(self.timeout, self.send_once(call.clone())).await;
             let Ok(answer) = answer else {
-                return Err(self.lost(&format!("no answer in {} s", self.timeout.as_secs())));
+                return Err(self.lost(&format!("timed out after {} s", self.timeout.as_secs())));
             };
             let asked = match &answer {
                 Err(error) if error.is_transient() => None,
@@ -155,7 +155,7 @@ impl Calls {
                 tracing::debug!(%method, target, status, took_ms, "call");
             }
             // What servers say may hold anything: only that there was no answer is told.
-            Err(_) => tracing::warn!(%method, target, took_ms, "call without an answer"),
+            Err(_) => tracing::warn!(%method, target, took_ms, "call"),
         }
         answer
     }
@@ -176,7 +176,7 @@ impl Calls {
     pub(crate) async fn open(&self, call: Call<'_>) -> Result<Response<Body>, RuntimeError> {
         match tokio::time::timeout(self.timeout, self.begin(call)).await {
             Ok(response) => response,
-            Err(_) => Err(self.lost(&format!("no answer in {} s", self.timeout.as_secs()))),
+            Err(_) => Err(self.lost(&format!("timed out after {} s", self.timeout.as_secs()))),
         }
     }
 
@@ -195,7 +195,7 @@ impl Calls {
         };
         let request = request
             .body(body)
-            .map_err(|error| RuntimeError::Invalid(format!("no such address: {error}")))?;
+            .map_err(|error| RuntimeError::Invalid(format!("invalid address: {error}")))?;
         self.connection.client.send(request).await.map_err(|error| match &error {
             kube::Error::Auth(_) => {
                 RuntimeError::Unavailable(format!("`{}`: {}", self.server(), chain(&error)))

@@ -36,7 +36,7 @@ impl Patch {
         let served = discovery.require(&runtime.calls, &key.api_version, &key.kind).await?;
         if !served.namespaced && !key.namespace.is_empty() {
             return Err(RuntimeError::Invalid(format!(
-                "`{}` is not part of a namespace, but names `{}`",
+                "`{}` is cluster-scoped, but has the namespace `{}`",
                 key.kind, key.namespace
             )));
         }

@@ -63,7 +63,7 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
     let mut config = match source {
         ClusterSource::Text(text) => {
             let kubeconfig = Kubeconfig::from_yaml(text)
-                .map_err(|error| unavailable(format!("the kubeconfig cannot be read: {error}")))?;
+                .map_err(|error| unavailable(format!("cannot read the kubeconfig: {error}")))?;
             of_kubeconfig(kubeconfig, None, "the kubeconfig").await?
         }
         ClusterSource::Found { kubeconfig: Some(path), context } => {
@@ -80,9 +80,8 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
     }
     let server = config.cluster_url.to_string();
     let default_namespace = config.default_namespace.clone();
-    let client = Client::try_from(config).map_err(|error| {
-        unavailable(format!("no connection to `{server}` can be made: {}", chain(&error)))
-    })?;
+    let client = Client::try_from(config)
+        .map_err(|error| unavailable(format!("cannot connect to `{server}`: {}", chain(&error))))?;
     Ok(Connection { client, server, default_namespace })
 }
 
@@ -129,12 +128,12 @@ async fn find(context: Option<&str>) -> Result<Config, RuntimeError> {
         return of_kubeconfig(merged, context, &found.join(", ")).await;
     }
     if let Some(context) = context {
-        let message = format!("there is no kubeconfig in which to find the context `{context}`");
-        return Err(unavailable(format!("{message}; looked for {}", list(&paths))));
+        let message = format!("cannot find the context `{context}`: no kubeconfig");
+        return Err(unavailable(format!("{message} (looked for {})", list(&paths))));
     }
     Config::incluster().map_err(|_| {
         unavailable(format!(
-            "no cluster is known: there is no kubeconfig (looked for {}), and this is no pod",
+            "no kubeconfig found (looked for {}), and not running inside a pod",
             list(&paths)
         ))
     })
@@ -165,23 +164,23 @@ async fn of_kubeconfig(
     match (context, kubeconfig.current_context.as_deref().filter(|name| !name.is_empty())) {
         (Some(name), _) | (None, Some(name)) => {
             if !kubeconfig.contexts.iter().any(|context| context.name == name) {
-                let message = format!("{place} has no context `{name}`; there is: {there}");
+                let message = format!("{place} has no context `{name}`; available: {there}");
                 return Err(unavailable(message));
             }
         }
         (None, None) => {
-            let message = format!("{place} has no current context; name one of: {there}");
+            let message = format!("{place} has no current context; available: {there}");
             return Err(unavailable(message));
         }
     }
     let options = KubeConfigOptions { context: context.map(str::to_owned), ..Default::default() };
     Config::from_custom_kubeconfig(kubeconfig, &options)
         .await
-        .map_err(|error| unavailable(format!("{place} cannot be used: {}", chain(&error))))
+        .map_err(|error| unavailable(format!("cannot use {place}: {}", chain(&error))))
 }
 
 fn unreadable(path: &Path, error: &dyn std::error::Error) -> RuntimeError {
-    unavailable(format!("the kubeconfig `{}` cannot be read: {}", path.display(), chain(error)))
+    unavailable(format!("cannot read the kubeconfig `{}`: {}", path.display(), chain(error)))
 }
 
 fn unavailable(message: String) -> RuntimeError {

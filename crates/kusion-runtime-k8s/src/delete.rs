@@ -148,7 +148,7 @@ fn overdue(runtime: &KubernetesRuntime, key: &ObjectKey, left: &Value) -> Runtim
     let seconds = runtime.options.delete_timeout.as_secs();
     let reason = waits_for(left);
     RuntimeError::Transient {
-        message: format!("{} `{}` is not gone after {seconds} s: {reason}", key.kind, key.name),
+        message: format!("{} `{}` still exists after {seconds} s: {reason}", key.kind, key.name),
         retry_after_ms: None,
     }
 }
@@ -163,7 +163,7 @@ pub(crate) fn waits_for(object: &Value) -> String {
     let mut parts = Vec::new();
     let finalizers = [texts("/metadata/finalizers"), texts("/spec/finalizers")].concat();
     if !finalizers.is_empty() {
-        parts.push(format!("it waits for the finalizers {}", finalizers.join(", ")));
+        parts.push(format!("waiting for the finalizers {}", finalizers.join(", ")));
     }
     let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
     for condition in conditions.into_iter().flatten() {

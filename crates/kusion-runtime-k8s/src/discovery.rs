@@ -158,7 +158,7 @@ async fn one(calls: &Calls, path: &str) -> Result<Document, RuntimeError> {
     let call = Call { accept: AGGREGATED, ..Call::get(path.to_owned()) };
     let answer = calls.send(call).await?.success()?;
     serde_json::from_slice(&answer.body)
-        .map_err(|error| calls.lost(&format!("`{path}` cannot be read: {error}")))
+        .map_err(|error| calls.lost(&format!("cannot read `{path}`: {error}")))
 }
 
 #[derive(Deserialize)]

@@ -52,7 +52,7 @@ pub(crate) fn of_answer(answer: &Answer) -> RuntimeError {
 /// Says what a refusal means for the engine.
 pub(crate) fn of_status(status: &Status, retry_after: Option<Duration>) -> RuntimeError {
     let message = if status.message.is_empty() {
-        format!("the server answers with status {}", status.code)
+        format!("the server returned status {}", status.code)
     } else {
         status.message.clone()
     };

@@ -24,13 +24,13 @@ pub const KEY_FILE: &str = "key";
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// What should be a key is none.
-    #[error("{place} is not a valid key: expected 32 bytes in hexadecimal or base64")]
+    #[error("invalid key in {place}: expected 32 bytes in hexadecimal or base64")]
     Malformed {
         /// The variable or the file.
         place: String,
     },
     /// The file cannot be read or made.
-    #[error("the key file `{}` cannot be used: {source}", path.display())]
+    #[error("cannot use the key file `{}`: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,

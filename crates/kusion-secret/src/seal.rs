@@ -40,8 +40,8 @@ pub const MAC_LENGTH: usize = 32;
 
 /// Seals and opens values with one key.
 ///
-/// The cipher is AES-256-GCM-SIV (RFC 8452), for which a nonce that comes twice reveals at most that
-/// two values are equal. Encryption, nonces and hash use different keys made of the one.
+/// The cipher is AES-256-GCM-SIV (RFC 8452), for which a nonce that comes twice reveals at most
+/// that two values are equal. Encryption, nonces and hash use different keys made of the one.
 pub struct Sealer {
     cipher: LessSafeKey,
     nonce_key: [u8; 32],
@@ -58,8 +58,8 @@ pub struct Sealer {
 pub enum UnsealError {
     /// It was sealed with another key.
     #[error(
-        "the secret at `{path}` was sealed with the key `{wanted}`, and {place} holds the key \
-         `{found}`"
+        "the secret at `{path}` was sealed with the key `{wanted}`, but {place} \
+         has the key `{found}`"
     )]
     OtherKey {
         /// Where the value is.
@@ -72,7 +72,7 @@ pub enum UnsealError {
         place: String,
     },
     /// It is not what was sealed, or was sealed for another resource or path.
-    #[error("the sealed secret at `{path}` is damaged, or belongs elsewhere")]
+    #[error("the sealed secret at `{path}` is damaged or was moved")]
     Damaged {
         /// Where the value is.
         path: FieldPath,

@@ -80,11 +80,11 @@ pub struct GraphStack {
     pub project: String,
     /// The stack.
     pub stack: String,
-    /// The resources, in the order in which they are made.
+    /// The resources, in order of creation.
     pub resources: Vec<Dependencies>,
 }
 
-/// What a resource depends on.
+/// The dependencies of a resource.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dependencies {
@@ -124,7 +124,7 @@ pub struct SandboxDocument {
     pub kubeconfig: String,
 }
 
-/// How an embedded cluster ended: `kusion sandbox down`.
+/// Result of stopping a sandbox: `kusion sandbox down`.
 #[derive(Debug, Serialize)]
 pub struct SandboxEnd {
     /// Its name.

@@ -43,7 +43,7 @@ pub struct PlanLine<'a> {
     refusals: Vec<RefusalLine<'a>>,
 }
 
-/// What a guard forbids of a plan.
+/// A step of a plan that a guard rejects.
 #[derive(Serialize)]
 struct RefusalLine<'a> {
     #[serde(flatten)]
@@ -141,7 +141,7 @@ impl<'a> StatusLine<'a> {
     }
 }
 
-/// How watching a stack ended.
+/// Result of a watch.
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "watchEnded")]
 pub struct WatchLine<'a> {
@@ -193,20 +193,20 @@ pub struct DiagnosticsLine {
     pub diagnostics: Vec<Value>,
 }
 
-/// Why a command stopped.
+/// The error of a command.
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "error")]
 pub struct ErrorLine<'a> {
-    /// A short name of the kind of error. Names stay.
+    /// The error code. Codes are stable.
     pub code: &'a str,
-    /// What happened, for people.
+    /// The error message.
     pub message: String,
     /// The resources that it is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subjects: Vec<&'a ResourceId>,
-    /// What to do about it, where that is known.
+    /// How to fix the error, if that is known.
     pub hint: Option<String>,
-    /// What a compiler found, where that is the reason.
+    /// The diagnostics of the compiler, if they are the cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Value>,
 }

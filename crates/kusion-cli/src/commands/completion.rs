@@ -7,7 +7,7 @@ use clap_complete::Shell;
 /// The shell.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
-    /// Form of the graph
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     output: Form,
 }
@@ -21,12 +21,12 @@ pub(crate) struct Args {
 /// The form of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Form {
-    /// Resources in the order in which they are made, each with what it depends on.
+    /// Resources in order of creation, each with its dependencies
     #[default]
     Text,
-    /// The language of Graphviz.
+    /// Graphviz DOT
     Dot,
-    /// For programs.
+    /// JSON, for programs
     Json,
 }
 

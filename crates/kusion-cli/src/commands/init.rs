@@ -31,7 +31,7 @@ macro_rules! template {
 const TEMPLATES: [Template; 2] = [
     template!(
         "web",
-        "a web server with a model of its own, stacks dev and prod",
+        "a web server with its own KCL model; stacks: dev, prod",
         [
             "kcl.mod",
             "project.yaml",
@@ -49,7 +49,7 @@ const TEMPLATES: [Template; 2] = [
     ),
     template!(
         "guestbook",
-        "a page and a store behind it, stacks dev and prod",
+        "a web front end and a data store; stacks: dev, prod",
         [
             "kcl.mod",
             "project.yaml",
@@ -68,16 +68,16 @@ const TEMPLATES: [Template; 2] = [
 /// What is written, and where.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The template; `--list` shows which there are
+    /// Template; `--list` shows all templates
     #[arg(default_value = "web")]
     template: String,
-    /// The folder of the new project; without one, a folder with the name of the project
+    /// Folder of the new project [default: a folder with the name of the project]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Name of the project; without one, that of the folder or the template
+    /// Name of the project [default: the name of the folder or template]
     #[arg(long, value_name = "NAME", value_parser = name)]
     name: Option<String>,
-    /// Show which templates there are
+    /// List the templates
     #[arg(long)]
     list: bool,
 }
@@ -113,15 +113,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let folder = folder.display();
     view::result(&format!(
-        "wrote project `{project}` to {folder}\n\
-         next: `kusion compile {folder}/dev` shows its Spec, \
-         `kusion apply {folder}/dev --sandbox --watch` rehearses it\n"
+        "created project `{project}` in {folder}\n\
+         next: run `kusion compile {folder}/dev` to show its Spec, \
+         or `kusion apply {folder}/dev --sandbox --watch` to try it in a sandbox\n"
     ))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;
+        fs::create_dir_all(folder).map_err(Failure::file("create", folder))?;
     }
     fs::write(path, text).map_err(Failure::file("write", path))
 }
@@ -131,7 +131,7 @@ fn name(word: &str) -> Result<String, String> {
     let is_good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     let ends = word.starts_with('-') || word.ends_with('-');
     if word.is_empty() || word.len() > 50 || ends || !word.bytes().all(is_good) {
-        return Err("use up to 50 lower-case letters, digits and inner dashes".to_owned());
+        return Err("expected up to 50 lower-case letters, digits and inner dashes".to_owned());
     }
     Ok(word.to_owned())
 }

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 /// Where projects and stacks are looked for.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The folder; without one, the working folder
+    /// Folder to search
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
-    /// Form of the result
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     output: Output,
 }

@@ -31,10 +31,10 @@ pub(crate) struct Args {
         conflicts_with_all = ["arguments", "settings", "overrides"]
     )]
     rollback: Option<u64>,
-    /// Write the plans to a file, for `kusion apply --plan`
+    /// Save the plans to a file for `kusion apply --plan`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Exit with 0 if nothing would change, with 3 if something would
+    /// Exit with 0 if there are no changes, and with 3 if there are
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use std::env::consts::{ARCH, OS};
 /// How the version is shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Form of the result
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     output: Output,
 }

@@ -16,7 +16,7 @@ pub(crate) struct Args {
     folders: FolderArgs,
     #[command(flatten)]
     site: SiteArgs,
-    /// End when everything is ready, or cannot get ready
+    /// Exit when all resources are ready, or when one has failed
     #[arg(long)]
     until_ready: bool,
     #[command(flatten)]

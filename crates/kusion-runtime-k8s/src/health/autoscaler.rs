@@ -11,8 +11,9 @@ pub(super) fn health(object: &Value) -> Health {
     }
     match condition(object, "ScalingActive").filter(Condition::is_false) {
         Some(active) => Health::ready(active.words()),
-        None => {
-            Health::ready(format!("{} replicas wanted", number(object, "/status/desiredReplicas")))
-        }
+        None => Health::ready(format!(
+            "desired replicas: {}",
+            number(object, "/status/desiredReplicas")
+        )),
     }
 }

@@ -13,5 +13,5 @@ pub(super) fn health(object: &Value) -> Health {
     }
     let allowed = number(object, "/status/disruptionsAllowed");
 
-    Health::ready(format!("{allowed} pods may go"))
+    Health::ready(format!("allowed disruptions: {allowed}"))
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 pub(super) fn health(object: &Value) -> Health {
     match text(object, "/status/phase") {
         "Bound" => Health::ready(format!("bound to `{}`", text(object, "/spec/volumeName"))),
-        "Lost" => Health::failed("Lost", "its volume is gone"),
-        "" => Health::progressing("its controller has not seen it yet"),
+        "Lost" => Health::failed("Lost", "its volume is missing"),
+        "" => Health::progressing("not processed by its controller yet"),
         _ => Health::ready("not bound yet"),
     }
 }

@@ -28,6 +28,11 @@ pub(super) fn replicas(object: &Value) -> i64 {
     object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1)
 }
 
+/// Writes a number with its noun: `1 old pod`, `2 old pods`.
+pub(super) fn count(number: i64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
 /// One condition of a status.
 #[derive(Clone, Copy)]
 pub(super) struct Condition<'a> {
@@ -74,7 +79,7 @@ pub(super) fn condition<'a>(object: &'a Value, kind: &str) -> Option<Condition<'
 pub(super) fn unseen(object: &Value) -> Option<Health> {
     let seen = number(object, "/status/observedGeneration");
     (seen < number(object, "/metadata/generation"))
-        .then(|| Health::progressing("its controller has not seen the change yet"))
+        .then(|| Health::progressing("update not processed by its controller yet"))
 }
 
 /// Says that an object is on its way, with the cause of the delay.

@@ -24,7 +24,7 @@ const HOPELESS: &[&str] = &[
 
 pub(super) fn health(object: &Value) -> Health {
     match text(object, "/status/phase") {
-        "Succeeded" => return Health::ready("it has finished"),
+        "Succeeded" => return Health::ready("completed"),
         "Failed" => return ended(object),
         _ => {}
     }
@@ -38,7 +38,7 @@ pub(super) fn health(object: &Value) -> Health {
     let n_ready =
         statuses.iter().filter(|it| it.get("ready").and_then(Value::as_bool) == Some(true)).count();
     let n_all = list(object, "/spec/containers").len().max(statuses.len());
-    let words = format!("{n_ready} of {n_all} containers are ready");
+    let words = format!("{n_ready} of {n_all} containers ready");
     if condition(object, "Ready").is_some_and(|it| it.is_true()) {
         return Health::ready(words);
     }
@@ -59,7 +59,7 @@ fn ended(object: &Value) -> Health {
             Health::failed(reason, format!("container `{}` {words}", text(status, "/name")))
         })
     });
-    failed.unwrap_or_else(|| Health::failed("Failed", "it has failed"))
+    failed.unwrap_or_else(|| Health::failed("Failed", "the pod failed"))
 }
 
 /// Says why a container of a pod cannot run.
@@ -79,8 +79,8 @@ fn waiting(object: &Value) -> Option<Health> {
         if reason == "CrashLoopBackOff" {
             let restarts = number(status, "/restartCount");
             let last = status.pointer("/lastState/terminated").map(|state| termination(state).1);
-            let last = last.unwrap_or_else(|| "ended".to_owned());
-            let words = format!("container `{name}` {last}, {restarts} restarts so far");
+            let last = last.unwrap_or_else(|| "exited".to_owned());
+            let words = format!("container `{name}` {last}; restarts: {restarts}");
             if restarts >= MAX_RESTARTS {
                 return Some(Health::failed(reason, words));
             }
@@ -102,8 +102,8 @@ fn termination(state: &Value) -> (&str, String) {
     let code = number(state, "/exitCode");
     let message = text(state, "/message").trim();
     let mut words = match reason {
-        "OOMKilled" => "ran out of memory".to_owned(),
-        _ => format!("ended with code {code}"),
+        "OOMKilled" => "was killed: out of memory".to_owned(),
+        _ => format!("exited with code {code}"),
     };
     if !message.is_empty() {
         words.push_str(": ");

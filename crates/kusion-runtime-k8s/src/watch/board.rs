@@ -144,7 +144,7 @@ impl Board {
         let id = watched.id.clone();
         let object = watched.uid.as_deref().and_then(|uid| self.objects.get(uid));
         let (Some(object), Some(uid)) = (object, watched.uid.as_deref()) else {
-            let health = Health::failed("Gone", "it is not there any more");
+            let health = Health::failed("Missing", "deleted outside this stack");
             return Progress { id, health, related: Vec::new() };
         };
         let mut found: Vec<(&Value, Option<String>)> = Vec::new();
@@ -281,6 +281,6 @@ mod tests {
         board.remove("web-1-a");
         assert_eq!(board.changes()[0].related.len(), 1);
         board.remove("web");
-        assert_eq!(board.changes()[0].health.reason.as_deref(), Some("Gone"));
+        assert_eq!(board.changes()[0].health.reason.as_deref(), Some("Missing"));
     }
 }

@@ -155,7 +155,8 @@ impl Source {
             let answer = runtime.calls.send(call).await.map_err(Stop::Failed)?;
             // The list has grown too old: it begins again, after a pause.
             if answer.status == http::StatusCode::GONE {
-                return Err(Stop::Failed(runtime.calls.lost(&format!("`{path}` grew too old"))));
+                let message = format!("the resource version of `{path}` expired");
+                return Err(Stop::Failed(runtime.calls.lost(&message)));
             }
             let answer = answer.success().map_err(Stop::Failed)?;
             let unread = |error: serde_json::Error| {

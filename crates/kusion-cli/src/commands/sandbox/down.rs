@@ -20,10 +20,10 @@ pub(crate) struct Args {
     /// Name of the sandbox
     #[arg(long, default_value = "default")]
     name: String,
-    /// How long it may take to end before it is killed
+    /// Time to wait for the sandbox to stop before it is killed
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
     timeout: Duration,
-    /// Form of the result
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     output: Output,
 }
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         (Output::Text, End::Stopped) => format!("sandbox `{name}` is stopped\n"),
         (Output::Text, End::WasNotRunning) => format!("sandbox `{name}` was not running\n"),
         (Output::Text, End::Killed) => {
-            format!("sandbox `{name}` did not stop when it was asked to, and was killed\n")
+            format!("sandbox `{name}` did not stop in time and was killed\n")
         }
     };
     view::result(&text)

@@ -11,7 +11,7 @@ pub(crate) struct Args {
     /// Name of the sandbox
     #[arg(long, default_value = "default")]
     name: String,
-    /// Print where the file lies instead
+    /// Print the path of the kubeconfig file instead
     #[arg(long)]
     path: bool,
 }

@@ -28,5 +28,5 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         output: Output::Text,
     };
     up::background(&again, &home::sandbox(&args.name)?, Some(&state.token))?;
-    view::result(&format!("sandbox `{}` is empty again at {}\n", args.name, state.url))
+    view::result(&format!("reset sandbox `{}` at {}\n", args.name, state.url))
 }

@@ -8,10 +8,10 @@ use kusion_app::wire::SandboxDocument;
 /// Which sandboxes are shown.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only the sandbox of this name; fails when it is not running
+    /// Show only this sandbox; fail if it is not running
     #[arg(long)]
     name: Option<String>,
-    /// Form of the result
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     output: Output,
 }

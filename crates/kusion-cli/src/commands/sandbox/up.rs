@@ -18,19 +18,19 @@ const TOKEN: &str = "KUSION_SANDBOX_TOKEN";
 /// How a sandbox is started.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Name of the sandbox; several run side by side
+    /// Name of the sandbox; several can run at the same time
     #[arg(long, default_value = "default")]
     pub(crate) name: String,
-    /// Port on the loopback address; 0 takes a free one
+    /// Port on the loopback address; 0 chooses a free port
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
-    /// Encrypt connections
+    /// Serve HTTPS
     #[arg(long)]
     pub(crate) tls: bool,
-    /// Run in this process until it is interrupted
+    /// Run in the foreground until interrupted
     #[arg(long)]
     pub(crate) foreground: bool,
-    /// Form of the result
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     pub(crate) output: Output,
 }
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     {
         return report(&state, args.output, "already running");
     }
-    fs::create_dir_all(&folder).map_err(Failure::file("make folder", &folder))?;
+    fs::create_dir_all(&folder).map_err(Failure::file("create folder", &folder))?;
     if args.foreground {
         return foreground(args, std::env::var(TOKEN).ok());
     }
@@ -59,7 +59,7 @@ pub(crate) fn ensure(name: &str) -> Result<Daemon, Failure> {
         return Ok(state);
     }
     let folder = home::sandbox(name)?;
-    fs::create_dir_all(&folder).map_err(Failure::file("make folder", &folder))?;
+    fs::create_dir_all(&folder).map_err(Failure::file("create folder", &folder))?;
     let path = folder.join("starting");
     let lock = fs::File::create(&path).map_err(Failure::file("write", &path))?;
     lock.lock().map_err(Failure::file("lock", &path))?;
@@ -151,7 +151,7 @@ fn wait(name: &str, child: &mut Child, log: &Path) -> Result<Daemon, Failure> {
         if Instant::now() > end {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(Failure::Background("it did not answer within 20 seconds".to_owned()));
+            return Err(Failure::Background("no answer within 20 s".to_owned()));
         }
         std::thread::sleep(Duration::from_millis(1));
     }
