@@ -14,7 +14,7 @@ fn report(info: &PanicHookInfo<'_>) {
     let place = info.location().map(|it| format!("{}:{}", it.file(), it.line()));
     let version = env!("CARGO_PKG_VERSION");
     tracing::error!(place, "panic");
-    // Nobody is left to tell when this fails.
+    // A failure to write here cannot be reported.
     let _ = write!(
         std::io::stderr(),
         "error: internal error in kusion {version}: {message}\n  at {}\n\

@@ -36,6 +36,6 @@ pub(crate) fn result(text: &str) -> Result<(), Failure> {
 /// Prints a failure, and what to do about it where that is known.
 pub(crate) fn error(failure: &Failure) {
     let hint = failure.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    // Nobody is left to tell when this fails.
+    // A failure to write here cannot be reported.
     let _ = writeln!(std::io::stderr(), "error: {failure}{hint}");
 }

@@ -29,10 +29,10 @@ pub enum SavedPlanError {
         found: u64,
     },
     /// It was saved with another key.
-    #[error("the plan was saved with the key {wanted}, but the current key is {found}")]
+    #[error("the plan was saved with the key {expected}, but the current key is {found}")]
     OtherKey {
         /// The fingerprint of the key that it was saved with.
-        wanted: String,
+        expected: String,
         /// The fingerprint of the current key.
         found: String,
     },
@@ -151,15 +151,15 @@ pub fn read_plans(bytes: &[u8], sealer: &Sealer) -> Result<SavedPlans, SavedPlan
     }
     if head.key != sealer.fingerprint() {
         let found = sealer.fingerprint().to_owned();
-        return Err(SavedPlanError::OtherKey { wanted: head.key, found });
+        return Err(SavedPlanError::OtherKey { expected: head.key, found });
     }
     let body = rest.strip_suffix('\n').ok_or(SavedPlanError::Changed)?;
     let last = body.rsplit_once('\n').map_or(body, |(_, last)| last);
     let tail: Tail = serde_json::from_str(last).map_err(|_| SavedPlanError::Changed)?;
     let signed = &text[..text.len() - last.len() - 1];
-    let wanted = sealer.plan_mac(signed.as_bytes());
+    let expected = sealer.plan_mac(signed.as_bytes());
     // There is one valid encoding only: nothing can be added that the MAC does not cover.
-    if last != json_line(&Tail { mac: hex(&wanted) }).trim_end() || tail.mac != hex(&wanted) {
+    if last != json_line(&Tail { mac: hex(&expected) }).trim_end() || tail.mac != hex(&expected) {
         return Err(SavedPlanError::Changed);
     }
     let plans = signed

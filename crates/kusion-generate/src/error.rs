@@ -1,11 +1,11 @@
-//! Why stacks do not compile.
+//! Errors of compiling stacks.
 
 use base_diag::{Colour, Finding, Findings, Severity};
 use kcl_driver::FindError;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Why stacks do not compile. The text names files, lines and resources.
+/// The error of stacks that do not compile. The text names files, lines and resources.
 #[derive(Debug, thiserror::Error)]
 pub enum GenerateError {
     /// A file or folder cannot be read.
@@ -16,7 +16,7 @@ pub enum GenerateError {
         /// What the system says.
         reason: String,
     },
-    /// A `project.yaml` or `stack.yaml` is wrong, or a file of `crd/`.
+    /// A `project.yaml`, `stack.yaml` or file of `crd/` is invalid.
     #[error("{}: {message}", place(path, *line))]
     File {
         /// The file.
@@ -29,7 +29,7 @@ pub enum GenerateError {
     /// There is no stack, or a folder cannot be read.
     #[error(transparent)]
     Find(#[from] FindError),
-    /// Two stacks of a project have one name.
+    /// Two stacks of a project have the same name.
     #[error(
         "project `{project}` has two stacks `{stack}`: {} and {}",
         first.display(), second.display()
@@ -55,7 +55,7 @@ pub enum GenerateError {
         /// The findings of the compiler.
         findings: Findings,
     },
-    /// The output of a stack is no Spec.
+    /// The output of a stack is not a valid Spec.
     #[error("stack {}: {message}", stack.display())]
     Output {
         /// The folder of the stack.

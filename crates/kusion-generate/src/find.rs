@@ -1,4 +1,4 @@
-//! Which stacks there are.
+//! Search for stacks.
 
 use crate::GenerateError;
 use crate::files::{FileError, ProjectFile, StackFile};
@@ -15,7 +15,7 @@ pub struct Project {
     pub name: String,
     /// The folder.
     pub folder: PathBuf,
-    /// What `project.yaml` says; all empty without one.
+    /// Contents of `project.yaml`; empty without one.
     pub file: ProjectFile,
 }
 
@@ -26,7 +26,7 @@ pub struct Stack {
     pub name: String,
     /// The folder.
     pub folder: PathBuf,
-    /// What `stack.yaml` says; all empty without one.
+    /// Contents of `stack.yaml`; empty without one.
     pub file: StackFile,
     /// The project.
     pub project: Arc<Project>,

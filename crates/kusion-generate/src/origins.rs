@@ -1,4 +1,4 @@
-//! Where attributes come from.
+//! Source locations of attributes.
 
 use crate::shapes::Draft;
 use kcl_driver::{LeafPlace, PathStep as Step, Places};

@@ -273,7 +273,7 @@ fn push<'t>(plain: &mut Cow<'t, str>, text: &'t str) {
 
 fn unknown(written: &str, body: &str, ids: &IdIndex) -> ReferenceError {
     let body = word(body);
-    // What is meant as the id ends at one of the dots or colons.
+    // The intended id ends at one of the dots or colons.
     let ends = body.char_indices().filter(|(_, c)| matches!(c, '.' | ':' | '['));
     let mut ends: Vec<usize> = ends.map(|(at, _)| at).collect();
     ends.push(body.len());

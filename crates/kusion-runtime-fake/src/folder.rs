@@ -73,7 +73,7 @@ impl Folder {
             }
             match fs::read(&path) {
                 Ok(text) => found.push(parse(&text)?),
-                // Somebody else deleted it meanwhile.
+                // Deleted by another process meanwhile.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }

@@ -1,4 +1,4 @@
-//! Objects that `kubectl apply` made before: their fields become ours.
+//! Adoption of objects that `kubectl apply` created: their fields become managed by kusion.
 //!
 //! Client-side apply records its fields under a manager of its own. Were they left there, a field
 //! that the stack drops would never go. So that record becomes ours, the way kubectl does it when
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 /// The manager of client-side apply.
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
-/// How often the record is written again when somebody else changes the object meanwhile.
+/// How often the write is retried when the object changes concurrently.
 const ATTEMPTS: usize = 5;
 
 /// Whether the records of an object, as the server writes it, name client-side apply.

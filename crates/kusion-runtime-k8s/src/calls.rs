@@ -51,20 +51,20 @@ impl<'a> Call<'a> {
         Self { method, target, accept: "application/json", body: Some((content, body)) }
     }
 
-    /// Whether the call changes nothing.
+    /// Returns whether the call is read-only.
     fn is_safe(&self) -> bool {
         self.method == Method::GET || self.target.ends_with("&dryRun=All")
     }
 }
 
-/// The pauses before a call that changes nothing is made again.
+/// The pauses before a read-only call is retried.
 const PAUSES: &[Duration] = &[
     Duration::from_millis(100),
     Duration::from_millis(200),
     Duration::from_millis(400),
     Duration::from_millis(800),
 ];
-/// The longest pause that a server may ask for.
+/// Maximum pause that a server may request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Whether a server can answer soon what it does not answer now.
@@ -75,7 +75,7 @@ fn is_busy(answer: &Answer) -> bool {
     is_meant && failure::of_answer(answer).is_transient()
 }
 
-/// What the server said.
+/// The response of the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -90,13 +90,13 @@ impl Answer {
         if self.status.is_success() { Ok(self) } else { Err(failure::of_answer(&self)) }
     }
 
-    /// Returns the body of a success, none if there is no such thing.
+    /// Returns the body of a success; `None` if the object does not exist.
     pub(crate) fn found(self) -> Result<Option<Self>, RuntimeError> {
         if self.status == StatusCode::NOT_FOUND { Ok(None) } else { self.success().map(Some) }
     }
 }
 
-/// The way to one server.
+/// A connection to one server.
 pub(crate) struct Calls {
     connection: Connection,
     timeout: Duration,
@@ -121,8 +121,8 @@ impl Calls {
         &self.connection.default_namespace
     }
 
-    /// Sends a request and reads the whole answer. What changes nothing is tried again for a
-    /// moment; of all else the engine must first find out what it has done.
+    /// Sends a request and reads the complete response. Read-only calls are retried; for all
+    /// others, the engine must first determine their result.
     pub(crate) async fn send(&self, call: Call<'_>) -> Result<Answer, RuntimeError> {
         let mut pauses = if call.is_safe() { PAUSES } else { &[] }.iter();
         loop {
@@ -215,7 +215,7 @@ impl Calls {
         tokio::time::sleep_until(at).await;
     }
 
-    /// Nobody knows whether a call had an effect.
+    /// Returns the error of a call that may or may not have been applied.
     pub(crate) fn lost(&self, what: &str) -> RuntimeError {
         RuntimeError::Transient {
             message: format!("`{}`: {what}", self.server()),

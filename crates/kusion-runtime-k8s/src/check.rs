@@ -1,12 +1,12 @@
-//! What can be said against a resource without a server.
+//! Offline checks of resources.
 
 use crate::key::ObjectKey;
 use kusion_k8s_schema::{builtin, check as decode, names};
 use kusion_model::Resource;
 use serde_json::Value;
 
-/// Names what is wrong with a resource: unknown fields, wrong types, bad names. Only built-in
-/// kinds are known.
+/// Returns the problems of a resource: unknown fields, wrong types, invalid names. Only built-in
+/// kinds are checked.
 pub(crate) fn check(resource: &Resource) -> Vec<String> {
     let attributes = &resource.attributes;
     let Some(key) = ObjectKey::of_object(attributes) else {

@@ -1,4 +1,4 @@
-//! Whether applying would change anything, without asking the server.
+//! Offline comparison: whether applying would change anything.
 //!
 //! The record of our fields says how the server cut up what we applied last: which lists have
 //! keys, and which values are whole. So no types are needed, and custom kinds are compared like
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// Items of a list that are looked for one by one at most.
 const MAX_SCAN: usize = 2_000;
 
-/// Compares what is wanted with what is there.
+/// Compares a desired with a live object.
 pub(crate) fn compare(attributes: &Value, live: &Live) -> Comparison {
     let desired = prepare(attributes);
     let fields = immutable::changed(&desired, &live.attributes);

@@ -6,15 +6,15 @@ use kusion_runtime::RuntimeError;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where the way to a cluster is written.
+/// The source of a connection to a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterSource {
-    /// Where kubectl looks: a named file, else the files of `KUBECONFIG`, else the one in the
-    /// home folder, else the account of the pod that we run in.
+    /// The sources of kubectl: a given file, else the files of `KUBECONFIG`, else the one in the
+    /// home folder, else the service account of the pod.
     Found {
         /// The file of `--kubeconfig`.
         kubeconfig: Option<PathBuf>,
-        /// The context of `--context`; none takes the current one.
+        /// The context of `--context`; `None` means the current one.
         context: Option<String>,
     },
     /// The text of a kubeconfig.
@@ -27,16 +27,16 @@ impl Default for ClusterSource {
     }
 }
 
-/// How a cluster is spoken to.
+/// Options of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many calls run at a time.
+    /// Number of concurrent calls.
     pub parallel_calls: usize,
-    /// How many calls are begun in a second; none sets no limit.
+    /// Maximum number of calls per second; `None` means no limit.
     pub calls_per_second: Option<u32>,
-    /// How long one call may take.
+    /// Timeout of one call.
     pub call_timeout: Duration,
-    /// How long a deletion is awaited.
+    /// Timeout of a deletion.
     pub delete_timeout: Duration,
 }
 
@@ -51,14 +51,14 @@ impl Default for Options {
     }
 }
 
-/// A client, and what is known about where it leads.
+/// A client with the details of its server.
 pub(crate) struct Connection {
     pub(crate) client: Client,
     pub(crate) server: String,
     pub(crate) default_namespace: String,
 }
 
-/// Makes a client. No request is sent.
+/// Creates a client. No request is sent.
 pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, RuntimeError> {
     let mut config = match source {
         ClusterSource::Text(text) => {
@@ -72,7 +72,7 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
         }
         ClusterSource::Found { kubeconfig: None, context } => find(context.as_deref()).await?,
     };
-    // The engine decides what is tried again, and tells.
+    // The engine decides what is retried, and reports it.
     config.default_retry = false;
     if needs_no_certificates(&config) {
         // Else all those of the system are read, which takes longer than most requests.
@@ -106,7 +106,7 @@ pub fn server_of(source: &ClusterSource) -> Option<String> {
     cluster.cluster.as_ref()?.server.clone()
 }
 
-/// Whether nobody on the way to the server proves who they are.
+/// Returns whether the connection uses no certificates.
 fn needs_no_certificates(config: &Config) -> bool {
     let is_plain = config.cluster_url.scheme_str() == Some("http");
     is_plain && config.proxy_url.is_none() && config.root_cert.is_none()

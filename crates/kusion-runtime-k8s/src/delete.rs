@@ -1,4 +1,4 @@
-//! Deletion, awaited.
+//! Deletion of objects, with a wait until they no longer exist.
 
 use crate::calls::Call;
 use crate::discovery::Served;
@@ -38,7 +38,7 @@ const LEAVES: &[(&str, &str)] = &[
     ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
 ];
 
-/// Deletes an object and waits until it is gone.
+/// Deletes an object and waits until it no longer exists.
 pub(crate) async fn delete(
     runtime: &KubernetesRuntime,
     deletion: Deletion<'_>,
@@ -72,7 +72,7 @@ pub(crate) async fn delete(
         };
     }
     let Some(answer) = answer.found()? else { return Ok(()) };
-    // Some kinds answer with the object even when it is gone already; `wait` looks for itself.
+    // Some kinds answer with the object even after its deletion; `wait` checks that.
     let left: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     if left.get("kind").and_then(Value::as_str) == Some("Status") {
         return Ok(());
@@ -80,10 +80,10 @@ pub(crate) async fn delete(
     wait(runtime, &served, &key, uid, left).await
 }
 
-/// How long a watch is trusted before we look ourselves.
+/// How long a watch is trusted before the object is read again.
 const LOOK_AGAIN: Duration = Duration::from_secs(15);
 
-/// Waits until an object is gone.
+/// Waits until an object no longer exists.
 async fn wait(
     runtime: &KubernetesRuntime,
     served: &Served,
@@ -153,7 +153,7 @@ fn overdue(runtime: &KubernetesRuntime, key: &ObjectKey, left: &Value) -> Runtim
     }
 }
 
-/// Says what keeps an object that is being deleted.
+/// Returns what an object that is being deleted waits for.
 pub(crate) fn waits_for(object: &Value) -> String {
     let texts = |pointer: &str| -> Vec<String> {
         let list = object.pointer(pointer).and_then(Value::as_array);

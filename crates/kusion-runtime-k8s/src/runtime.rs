@@ -24,7 +24,7 @@ pub struct KubernetesRuntime {
 }
 
 impl KubernetesRuntime {
-    /// Finds the way to a cluster. No request is sent yet.
+    /// Creates a connection to a cluster. No request is sent yet.
     ///
     /// # Errors
     /// There is no kubeconfig, it cannot be read, or it has no such context.
@@ -154,7 +154,7 @@ impl Runtime for KubernetesRuntime {
     }
 }
 
-/// The way to a cluster, which is taken when a stack needs it.
+/// Starts the runtime of a cluster on first use.
 #[derive(Clone, Debug)]
 pub struct KubernetesSource {
     /// The way.

@@ -1,9 +1,9 @@
-//! How resources fare, told as it changes.
+//! Watches the health of resources.
 //!
 //! Each collection that matters (a kind in a namespace) has a [`source`] that lists it and then
-//! follows its changes. A [`board`] holds what they tell, knows who belongs to whom, and says
-//! which resources fare differently than before. Events of the server that warn of an object that
-//! is not ready say why ([`warnings`]).
+//! follows its changes. A [`board`] keeps the objects and their owners, and returns the resources
+//! whose health has changed. Events of the server that warn of an object that is not ready say why
+//! ([`warnings`]).
 
 mod board;
 mod claims;

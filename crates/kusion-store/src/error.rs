@@ -65,12 +65,12 @@ pub enum StoreError {
         place: String,
     },
     /// The store uses another key.
-    #[error("{place} uses the key {wanted}, but the current key is {found}")]
+    #[error("{place} uses the key {expected}, but the current key is {found}")]
     OtherKey {
         /// The store.
         place: String,
         /// The fingerprint of the key of the store.
-        wanted: String,
+        expected: String,
         /// The fingerprint of the current key.
         found: String,
     },

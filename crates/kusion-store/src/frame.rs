@@ -73,7 +73,7 @@ pub(crate) fn encode<P: AsRef<[u8]>>(
     bytes.extend_from_slice(&head.epoch.to_le_bytes());
     bytes.extend_from_slice(&head.writer);
     bytes.extend_from_slice(&authority.fingerprint());
-    // What is known when the frames are there.
+    // Filled in after the frames were written.
     bytes.extend_from_slice(&[0; MAC + SUM]);
     for (number, payload) in (head.first..).zip(payloads) {
         let payload = payload.as_ref();

@@ -42,7 +42,7 @@ impl Meta {
         if meta.key != key.fingerprint() {
             return Err(StoreError::OtherKey {
                 place: backend.place().to_owned(),
-                wanted: meta.key,
+                expected: meta.key,
                 found: key.fingerprint(),
             });
         }

@@ -111,7 +111,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 /// Writes the output of the program, warnings and notes on a stack to standard error.
 fn tell(stack: &Compiled) {
     let mut out = std::io::stderr().lock();
-    // Nobody is left to tell when this fails.
+    // A failure to write here cannot be reported.
     let _ = out.write_all(stack.printed.as_bytes());
     let warnings = stack.warnings.to_text(Colour::Never);
     let warnings = Some(&warnings).filter(|text| !text.is_empty());

@@ -142,7 +142,7 @@ impl View {
     pub(crate) fn notice(&self, text: &str) {
         let mut inner = self.lock();
         inner.erase();
-        // Nobody is left to tell when this fails.
+        // A failure to write here cannot be reported.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
 

@@ -4,7 +4,7 @@ use super::fields::{flag, list};
 use kusion_model::Health;
 use serde_json::Value;
 
-/// A cron job has done its duty when it is there; its first run may be a year away.
+/// A cron job is ready when it exists; its first run may be far in the future.
 pub(super) fn health(object: &Value) -> Health {
     if flag(object, "/spec/suspend") {
         return Health::ready("suspended");

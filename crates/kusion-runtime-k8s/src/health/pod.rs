@@ -4,10 +4,10 @@ use super::fields::{Condition, condition, list, number, stuck, text};
 use kusion_model::Health;
 use serde_json::Value;
 
-/// Restarts after which a crash loop counts as a failure.
+/// Number of restarts after which a crash loop is a failure.
 const MAX_RESTARTS: i64 = 2;
 
-/// Why containers wait that will wait for ever.
+/// Reasons of waiting containers that cannot start without intervention.
 const HOPELESS: &[&str] = &[
     "ImagePullBackOff",
     "ErrImagePull",
@@ -45,7 +45,7 @@ pub(super) fn health(object: &Value) -> Health {
     Health::progressing(words)
 }
 
-/// Says why a pod has failed.
+/// Returns the health of a failed pod.
 fn ended(object: &Value) -> Health {
     let reason = text(object, "/status/reason");
     let message = text(object, "/status/message");
@@ -62,7 +62,7 @@ fn ended(object: &Value) -> Health {
     failed.unwrap_or_else(|| Health::failed("Failed", "the pod failed"))
 }
 
-/// Says why a container of a pod cannot run.
+/// Returns the health of a pod with a container that cannot run.
 fn waiting(object: &Value) -> Option<Health> {
     let mut later = None;
     for status in containers(object) {
@@ -96,7 +96,7 @@ fn containers(object: &Value) -> impl Iterator<Item = &Value> {
     first.chain(list(object, "/status/containerStatuses"))
 }
 
-/// Says how a container ended.
+/// Returns the reason and the text of the termination of a container.
 fn termination(state: &Value) -> (&str, String) {
     let reason = text(state, "/reason");
     let code = number(state, "/exitCode");

@@ -1,4 +1,4 @@
-//! What is known of the watched objects, and who belongs to whom.
+//! The watched objects and their owners.
 
 use super::claims::Claims;
 use super::warnings::{Warnings, latest_step};
@@ -15,13 +15,13 @@ const MAX_DEPTH: usize = 8;
 /// One watched resource.
 struct Watched {
     id: ResourceId,
-    /// Its object, by uid; none when it is gone.
+    /// The uid of its object; `None` if it is missing.
     uid: Option<String>,
-    /// What was said of it last.
+    /// The last reported health.
     said: Option<Progress>,
 }
 
-/// All that is known.
+/// All watched objects and resources.
 #[derive(Default)]
 pub(super) struct Board {
     watched: Vec<Watched>,
@@ -32,7 +32,7 @@ pub(super) struct Board {
     owned: HashMap<String, BTreeSet<String>>,
     claims: Claims,
     warnings: Warnings,
-    /// The resources that may fare differently now.
+    /// The resources whose health may have changed.
     dirty: BTreeSet<usize>,
 }
 
@@ -49,7 +49,7 @@ impl Board {
         self.dirty.insert(place);
     }
 
-    /// Notes an object.
+    /// Adds or updates an object.
     pub(super) fn put(&mut self, object: Value) {
         let Some(uid) = text(&object, "/metadata/uid").map(str::to_owned) else { return };
         if let Some(key) = ObjectKey::of_object(&object)
@@ -78,7 +78,7 @@ impl Board {
         self.touch(&uid);
     }
 
-    /// Forgets an object.
+    /// Removes an object.
     pub(super) fn remove(&mut self, uid: &str) {
         if let Some(about) = self.warnings.remove(uid) {
             self.touch(&about);
@@ -101,7 +101,7 @@ impl Board {
         }
     }
 
-    /// Returns how resources fare now, where that has changed.
+    /// Returns the health of resources whose health has changed.
     pub(super) fn changes(&mut self) -> Vec<Progress> {
         let mut changed = Vec::new();
         for place in std::mem::take(&mut self.dirty) {

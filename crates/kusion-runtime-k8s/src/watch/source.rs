@@ -30,7 +30,7 @@ pub(super) struct Source {
 pub(super) enum Told {
     /// An object is new or has changed.
     There(Value),
-    /// An object is gone; its uid.
+    /// An object was deleted; its uid.
     Gone(String),
     /// The first list has been told.
     Listed,

@@ -351,7 +351,7 @@ fn prepare(path: &Path, mark: &Mark, place: &str) -> Result<(), StoreError> {
 
 fn lost(found: u64, wanted: u64, mark: &Mark) -> String {
     format!(
-        "found {found} of {wanted} writes: the latest are lost; restore it from a backup, or \
+        "found {found} of {expected} writes: the latest are lost; restore it from a backup, or \
          delete `{}` to continue without them",
         mark.path().display()
     )

@@ -35,7 +35,9 @@ async fn another_key_is_refused_at_once() {
     assert!(store.id().await.expect("readable").is_some());
     let refused = Store::open("", &place.home, other_key()).await.err().expect("another key");
     let ours = store_key().fingerprint();
-    let StoreError::OtherKey { wanted, found, .. } = &refused else { panic!("{refused}") };
+    let StoreError::OtherKey { expected: wanted, found, .. } = &refused else {
+        panic!("{refused}")
+    };
     assert_eq!((wanted.as_str(), found.as_str()), (ours.as_str(), "fedcba9876543210"));
 }
 

@@ -31,15 +31,15 @@ pub(crate) struct Args {
 /// How a sandbox ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It did not run.
+    /// It was not running.
     WasNotRunning,
-    /// It obeyed.
+    /// It stopped.
     Stopped,
-    /// It did not obey, and was killed.
+    /// It did not stop in time, and was killed.
     Killed,
 }
 
-/// Stops a sandbox; one that does not run is no failure.
+/// Stops a sandbox; succeeds if it is not running.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let folder = home::sandbox(&args.name)?;
     let end = match Daemon::load(&args.name)? {

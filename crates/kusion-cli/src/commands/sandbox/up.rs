@@ -51,8 +51,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     report(&state, args.output, "running")
 }
 
-/// Returns a running sandbox; starts it in the background where it does not run. Of several
-/// processes that want it at the same time one starts it.
+/// Returns a running sandbox; starts it in the background if it is not running. Of several
+/// concurrent processes, one starts it.
 pub(crate) fn ensure(name: &str) -> Result<Daemon, Failure> {
     let running = || Daemon::load(name).map(|it| it.filter(Daemon::is_running));
     if let Some(state) = running()? {
@@ -185,11 +185,11 @@ fn foreground(args: &Args, token: Option<String>) -> Result<(), Failure> {
     state.save()?;
     report(&state, args.output, "running")?;
     watch_signals(sender);
-    // An error means that nobody can stop it any more: end as well.
+    // After an error it could not be stopped any more: end as well.
     let _ = stop.recv();
     let _ = fs::remove_file(home::sandbox(&args.name)?.join("state.json"));
-    // Letting go of every object takes time in proportion to them: the system does it at once,
-    // and cuts all connections.
+    // Freeing every object takes time in proportion to their number: the system does it
+    // immediately, and closes all connections.
     std::process::exit(0)
 }
 
