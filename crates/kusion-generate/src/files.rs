@@ -16,7 +16,7 @@ pub struct ProjectFile {
     /// What it is for.
     #[serde(default)]
     pub description: Option<String>,
-    /// Labels, for people and selectors.
+    /// Labels, for users and selectors.
     #[serde(default)]
     pub labels: Option<BTreeMap<String, String>>,
     /// Its state store.
@@ -45,7 +45,7 @@ pub struct StackFile {
     /// What it is for.
     #[serde(default)]
     pub description: Option<String>,
-    /// Labels, for people and selectors.
+    /// Labels, for users and selectors.
     #[serde(default)]
     pub labels: Option<BTreeMap<String, String>>,
     /// The kubeconfig of its cluster, relative to its folder.

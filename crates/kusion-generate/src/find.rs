@@ -142,7 +142,7 @@ fn check_names(stacks: &[Stack]) -> Result<(), GenerateError> {
     Ok(())
 }
 
-/// Makes the error of a file or folder that cannot be read.
+/// Creates the error of a file or folder that cannot be read.
 pub(crate) fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> GenerateError {
     move |error| GenerateError::Unreadable { path: path.to_owned(), reason: error.to_string() }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Makes the draft of a Kubernetes object.
+    /// Creates the draft of a Kubernetes object.
     pub(crate) fn object(attributes: Value, written: Written) -> Self {
         Self { attributes, written, ..Self::default() }
     }

@@ -270,7 +270,7 @@ pub enum Record {
         id: ResourceId,
         /// What is done.
         action: Action,
-        /// What is desired, references resolved, secrets sealed; none for deletions.
+        /// What is desired, references resolved, secrets sealed; `None` for deletions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         desired: Option<Box<Resource>>,
         /// In which order a replacement is done.

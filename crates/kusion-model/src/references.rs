@@ -243,7 +243,7 @@ pub fn spell_out(value: &mut Value, ids: &IdIndex) {
     }
 }
 
-/// Returns a text with its references written out; none if they are.
+/// Returns a text with its references written out; `None` if they are.
 fn spelled(text: &str, ids: &IdIndex) -> Option<String> {
     let mut out = String::new();
     let mut done = 0;
@@ -417,7 +417,7 @@ fn resolve_at(
     })
 }
 
-/// Resolves a text; none if a value is not known yet.
+/// Resolves a text; `None` if a value is not known yet.
 fn resolve_text(
     text: &str,
     ids: &IdIndex,

@@ -41,7 +41,7 @@ pub struct Faults {
 const CALLS: [&str; 6] = ["read", "dry-run", "apply", "delete", "recover", "any"];
 
 impl Faults {
-    /// Makes a table of faults.
+    /// Creates a table of faults.
     pub fn new(faults: Vec<Fault>) -> Self {
         Self { faults, ..Self::default() }
     }

@@ -102,7 +102,7 @@ impl FileRuntime {
         format!("f{count}-{:08x}", fastrand::u32(..))
     }
 
-    /// Finds the object that a change is for; none if one is to be made.
+    /// Finds the object that a change is for; `None` if one is to be made.
     fn changed(&self, change: &Change<'_>) -> Result<Option<Stored>, RuntimeError> {
         let Some(prior) = change.prior else { return Ok(None) };
         let id = &prior.identity.key;

@@ -31,7 +31,7 @@ pub(crate) fn are_client_side(conflicts: &[Conflict]) -> bool {
     !conflicts.is_empty() && conflicts.iter().all(|conflict| conflict.manager == CLIENT_SIDE)
 }
 
-/// Makes the record of client-side apply ours; false if there is none.
+/// Transfers the record of client-side apply to kusion; returns false if there is none.
 pub(crate) async fn migrate(
     runtime: &KubernetesRuntime,
     patch: &Patch,

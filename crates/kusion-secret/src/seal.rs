@@ -297,7 +297,7 @@ pub fn is_sealed(value: &Value) -> bool {
     sealed_hash(value).is_some()
 }
 
-/// Returns the hash of a sealed value; none if it is not sealed.
+/// Returns the hash of a sealed value; `None` if it is not sealed.
 pub fn sealed_hash(value: &Value) -> Option<&str> {
     let map = value.as_object().filter(|it| it.len() == 1)?;
     let sealed = map.get(SEALED)?;

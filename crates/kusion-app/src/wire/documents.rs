@@ -55,7 +55,7 @@ pub struct ListedStack {
 }
 
 impl ProjectsDocument {
-    /// Makes the document.
+    /// Creates the document.
     pub fn new(projects: Vec<ListedProject>) -> Self {
         Self { version: EVENT_VERSION, projects }
     }
@@ -98,7 +98,7 @@ pub struct Dependencies {
 }
 
 impl GraphDocument {
-    /// Makes the document.
+    /// Creates the document.
     pub fn new(stacks: Vec<GraphStack>) -> Self {
         Self { version: EVENT_VERSION, stacks }
     }

@@ -22,7 +22,7 @@ pub struct Line<T> {
 }
 
 impl<T: Serialize> Line<T> {
-    /// Makes a line.
+    /// Creates a line.
     pub fn new(content: T) -> Self {
         Self { version: EVENT_VERSION, content }
     }
@@ -52,7 +52,7 @@ struct RefusalLine<'a> {
 }
 
 impl<'a> PlanLine<'a> {
-    /// Makes the line of a plan and of what guards forbid of it.
+    /// Creates the line of a plan and of what guards forbid of it.
     pub fn new(plan: &'a Plan, refusals: &'a [Refusal]) -> Self {
         let counts = [
             ("create", Action::Create),
@@ -126,7 +126,7 @@ struct ResourceLine<'a> {
 }
 
 impl<'a> StatusLine<'a> {
-    /// Makes the line of a stack.
+    /// Creates the line of a stack.
     pub fn new(stack: &'a StackKey, resources: &'a BTreeMap<ResourceId, ResourceStatus>) -> Self {
         let resources = resources
             .iter()
@@ -151,7 +151,7 @@ pub struct WatchLine<'a> {
 }
 
 impl<'a> WatchLine<'a> {
-    /// Makes the line of an end.
+    /// Creates the line of an end.
     pub fn new(stack: &'a StackKey, end: &'a WatchEnd) -> Self {
         let (end, findings): (_, &[Finding]) = match end {
             WatchEnd::Ready => ("ready", &[]),
@@ -175,7 +175,7 @@ pub struct ReleaseLine<'a> {
 }
 
 impl<'a> ReleaseLine<'a> {
-    /// Makes the line of a release; with its Spec, where that is asked for.
+    /// Creates the line of a release; with its Spec, where that is asked for.
     pub fn new(stack: &'a StackKey, release: &'a ReleaseEntry, spec: Option<&'a Spec>) -> Self {
         Self { stack, release, spec }
     }

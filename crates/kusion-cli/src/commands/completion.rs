@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::view;
 use clap_complete::Shell;
 
-/// The shell.
+/// Arguments of `kusion completion`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Shell

@@ -5,7 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::operate::{DESTROY, OperationRunner, change};
 use kusion_engine::Goal;
 
-/// What is destroyed.
+/// Arguments of `kusion destroy`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What stands for the name of the project in files of templates.
+/// The placeholder for the name of the project in template files.
 const NAME: &str = "@NAME@";
 
-/// A project to begin with.
+/// A template of a project.
 struct Template {
     name: &'static str,
     about: &'static str,
@@ -65,7 +65,7 @@ const TEMPLATES: [Template; 2] = [
     ),
 ];
 
-/// What is written, and where.
+/// Arguments of `kusion init`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Template; `--list` shows all templates
@@ -82,7 +82,7 @@ pub(crate) struct Args {
     list: bool,
 }
 
-/// Writes a new project.
+/// Creates a new project.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.list {
         let mut text = String::new();
@@ -126,7 +126,7 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
     fs::write(path, text).map_err(Failure::file("write", path))
 }
 
-/// Checks that a word can be the name of a project, which namespaces are named after.
+/// Checks that a text is a valid project name, which is also the name of namespaces.
 fn name(word: &str) -> Result<String, String> {
     let is_good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     let ends = word.starts_with('-') || word.ends_with('-');

@@ -24,7 +24,7 @@ pub(crate) enum Command {
     Replace(ReplaceArgs),
 }
 
-/// Where the key goes.
+/// Arguments of `kusion key export`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
     /// Write the key to a file that only its owner can read
@@ -32,7 +32,7 @@ pub(crate) struct ExportArgs {
     file: Option<PathBuf>,
 }
 
-/// Where the key comes from.
+/// Arguments of `kusion key import`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// File with the key [default: standard input]
@@ -40,7 +40,7 @@ pub(crate) struct ImportArgs {
     file: Option<PathBuf>,
 }
 
-/// Which store gets a new key.
+/// Arguments of `kusion key replace`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReplaceArgs {
     /// Confirm that the key is lost; secrets of earlier releases become unreadable

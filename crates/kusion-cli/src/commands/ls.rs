@@ -8,7 +8,7 @@ use kusion_generate::{Stack, find};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Where projects and stacks are looked for.
+/// Arguments of `kusion ls`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Folder to search
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     output: Output,
 }
 
-/// Shows which projects and stacks there are.
+/// Lists projects and stacks.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let stacks = find(&OsSystem, &args.folder, &[])?;
     let current = std::env::current_dir().unwrap_or_default();

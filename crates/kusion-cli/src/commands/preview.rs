@@ -12,7 +12,7 @@ use kusion_model::Plan;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is previewed.
+/// Arguments of `kusion preview`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -90,7 +90,7 @@ async fn planned(
     Ok((open, previewed))
 }
 
-/// Makes the plan of each stack, shows it, and saves them all where that is asked for.
+/// Makes the plan of each stack, shows it, and saves all plans if requested.
 fn each<T>(
     args: &Args,
     view: &Arc<View>,

@@ -12,7 +12,7 @@ pub(crate) enum Command {
     SetAside(SetAsideArgs),
 }
 
-/// Which store is moved.
+/// Arguments of `kusion state set-aside`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SetAsideArgs {
     /// State store [default: a file in `KUSION_HOME`]

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Whose state is shown.
+/// Arguments of `kusion status`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -5,7 +5,7 @@ use crate::view::{self, Output};
 use kusion_app::wire::VersionDocument;
 use std::env::consts::{ARCH, OS};
 
-/// How the version is shown.
+/// Arguments of `kusion version`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Output format

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use kusion_engine::{Stop, WatchOptions};
 use std::sync::Arc;
 
-/// What is watched.
+/// Arguments of `kusion watch`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

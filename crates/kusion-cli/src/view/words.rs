@@ -146,7 +146,7 @@ pub(crate) fn of_short_duration(duration: Duration) -> String {
     }
 }
 
-/// Returns the time between two instants of the calendar; none if one cannot be read.
+/// Returns the time between two instants of the calendar; `None` if one cannot be read.
 pub(crate) fn between(start: &str, end: Timestamp) -> Option<Duration> {
     let start: Timestamp = start.parse().ok()?;
     Some(end.duration_since(start).try_into().unwrap_or_default())

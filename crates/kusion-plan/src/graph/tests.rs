@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Makes a graph of `name: needs…` lines.
+/// Creates a graph of `name: needs…` lines.
 fn graph(text: &str) -> Result<Graph, GraphError> {
     let lines: Vec<(ResourceId, Vec<ResourceId>)> = text
         .lines()

@@ -349,7 +349,7 @@ fn prepare(path: &Path, mark: &Mark, place: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn lost(found: u64, wanted: u64, mark: &Mark) -> String {
+fn lost(found: u64, expected: u64, mark: &Mark) -> String {
     format!(
         "found {found} of {expected} writes: the latest are lost; restore it from a backup, or \
          delete `{}` to continue without them",

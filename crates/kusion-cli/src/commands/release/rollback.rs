@@ -5,7 +5,7 @@ use crate::failure::{Exit, Failure};
 use crate::operate::{OperationRunner, ROLLBACK, change};
 use kusion_engine::Goal;
 
-/// What a stack is rolled back to.
+/// Arguments of `kusion release rollback`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Revision to roll back to

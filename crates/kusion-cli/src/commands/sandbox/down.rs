@@ -9,12 +9,12 @@ use kusion_app::wire::SandboxEnd;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// How long a sandbox may take to end, unless the user says otherwise.
+/// Default timeout of stopping a sandbox.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
-/// How long a killed process may take to vanish.
+/// Timeout of a killed process to end.
 const DYING: Duration = Duration::from_secs(10);
 
-/// Which sandbox is stopped.
+/// Arguments of `kusion sandbox down`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the sandbox
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     output: Output,
 }
 
-/// How a sandbox ended.
+/// The result of stopping a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// It was not running.
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     view::result(&text)
 }
 
-/// Stops a sandbox, and kills it if it does not obey in time.
+/// Stops a sandbox, and kills it if it does not stop in time.
 pub(crate) fn stop(state: &Daemon, patience: Duration) -> Result<End, Failure> {
     let end = Instant::now() + patience;
     let reply = state.order("stop", patience);
@@ -75,7 +75,7 @@ pub(crate) fn stop(state: &Daemon, patience: Duration) -> Result<End, Failure> {
     if is_gone_by(state, end) {
         return Ok(End::Stopped);
     }
-    // Only a sandbox knows the word that it answers to, so an answer proves whose process it is.
+    // Only a sandbox knows its secret, so a valid reply proves that the process is a sandbox.
     let is_sandbox = reply == Reply::Obeyed || is_command_of(state);
     if is_sandbox && kill(state.pid) && is_gone_by(state, Instant::now() + DYING) {
         return Ok(End::Killed);
@@ -83,8 +83,8 @@ pub(crate) fn stop(state: &Daemon, patience: Duration) -> Result<End, Failure> {
     Err(Failure::Stuck { name: state.name.clone(), pid: state.pid })
 }
 
-/// Waits until nobody takes orders any more: the system closes that port when it has taken back
-/// all memory of the process.
+/// Waits until the control port is closed: the system closes it after freeing the memory of the
+/// process.
 fn is_gone_by(state: &Daemon, end: Instant) -> bool {
     let mut pause = Duration::from_millis(1);
     while state.listens() {

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::view;
 use std::fs;
 
-/// Whose kubeconfig is printed.
+/// Arguments of `kusion sandbox kubeconfig`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the sandbox

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::view::{self, Output};
 use kusion_app::wire::SandboxDocument;
 
-/// Which sandboxes are shown.
+/// Arguments of `kusion sandbox status`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Show only this sandbox; fail if it is not running
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     output: Output,
 }
 
-/// Shows which sandboxes there are.
+/// Lists sandboxes.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let names = match &args.name {
         Some(name) => vec![name.clone()],

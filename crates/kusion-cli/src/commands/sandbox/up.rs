@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Environment variable by which a restarted sandbox keeps its token.
 const TOKEN: &str = "KUSION_SANDBOX_TOKEN";
 
-/// How a sandbox is started.
+/// Arguments of `kusion sandbox up`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the sandbox; several can run at the same time
