@@ -11,7 +11,7 @@ pub enum AppError {
     Backend {
         /// The stack.
         stack: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// There is no key.

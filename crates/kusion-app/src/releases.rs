@@ -71,7 +71,7 @@ fn step(before: Option<&Resource>, resource: &Resource, is_desired: bool) -> Ste
     Step { changes, ..Step::new(id, resource_type, action, reason) }
 }
 
-/// What stands before the hash of a secret while Specs are compared: a secret is one value.
+/// Prefix of the hash of a secret while Specs are compared: a secret is one value.
 const MARK: &str = "\0secret ";
 
 fn shown(value: &Value) -> Shown {

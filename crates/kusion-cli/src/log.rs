@@ -42,7 +42,7 @@ pub(crate) struct LogArgs {
 /// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Form {
-    /// Text, for users
+    /// Human-readable text
     #[default]
     Text,
     /// JSON, for programs

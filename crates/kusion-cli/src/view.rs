@@ -17,7 +17,7 @@ use std::io::{ErrorKind, Write};
 /// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Output {
-    /// Text, for users
+    /// Human-readable text
     #[default]
     Text,
     /// JSON, for programs

@@ -136,7 +136,7 @@ impl Job<'_> {
     }
 }
 
-/// What a program gave.
+/// The output of a program.
 struct Output {
     documents: Documents,
     printed: String,

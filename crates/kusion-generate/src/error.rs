@@ -13,7 +13,7 @@ pub enum GenerateError {
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The message of the system.
         reason: String,
     },
     /// A `project.yaml`, `stack.yaml` or file of `crd/` is invalid.
@@ -23,7 +23,7 @@ pub enum GenerateError {
         path: PathBuf,
         /// The line, where it is known.
         line: Option<u32>,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// There is no stack, or a folder cannot be read.
@@ -60,7 +60,7 @@ pub enum GenerateError {
     Output {
         /// The folder of the stack.
         stack: PathBuf,
-        /// What is wrong, with the resource and its place.
+        /// The problem, with the resource and its source location.
         message: String,
     },
     /// Several stacks fail.

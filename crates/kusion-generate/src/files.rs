@@ -13,7 +13,7 @@ pub struct ProjectFile {
     /// The tenant that it belongs to.
     #[serde(default)]
     pub tenant: Option<String>,
-    /// What it is for.
+    /// Its description.
     #[serde(default)]
     pub description: Option<String>,
     /// Labels, for users and selectors.
@@ -42,7 +42,7 @@ pub struct ProjectFile {
 pub struct StackFile {
     /// The name of the stack.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     #[serde(default)]
     pub description: Option<String>,
     /// Labels, for users and selectors.
@@ -131,7 +131,7 @@ pub struct MetadataExtension {
 pub struct FileError {
     /// The line, from 1, where it is known.
     pub line: Option<u32>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 

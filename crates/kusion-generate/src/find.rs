@@ -30,7 +30,7 @@ pub struct Stack {
     pub file: StackFile,
     /// The project.
     pub project: Arc<Project>,
-    /// Whether there is a `kcl.yaml` or a `kcl.mod` that says what is run.
+    /// Whether a `kcl.yaml` or `kcl.mod` lists the files to run.
     pub(crate) has_settings: bool,
 }
 
@@ -65,12 +65,12 @@ pub fn find(
 
 struct Finder<'s> {
     system: &'s dyn System,
-    /// The nearest project of folders that were asked for.
+    /// A cache of the nearest project of each folder.
     projects: FxHashMap<PathBuf, Option<Arc<Project>>>,
 }
 
 impl Finder<'_> {
-    /// Reads what the files of a stack and of its project say.
+    /// Reads the files of a stack and of its project.
     fn stack(&mut self, stack: StackFolder) -> Result<Stack, GenerateError> {
         let StackFolder { folder, has_stack_file, has_settings } = stack;
         let (name, file) = if has_stack_file {

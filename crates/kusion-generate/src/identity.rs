@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// The type of resources of Terraform providers.
 const TERRAFORM: &str = "Terraform";
 
-/// What a project and a stack add to all objects.
+/// Additions of a project and a stack to all objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Additions {
     /// The namespace of objects that name none.
@@ -28,8 +28,7 @@ pub(crate) struct Settled {
     pub(crate) index: IdIndex,
 }
 
-/// Gives every draft its id. The drafts keep only where they were written and what they
-/// depend on.
+/// Assigns an id to every draft. The drafts keep only their source locations and dependencies.
 pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Settled, String> {
     resolve_names(drafts)?;
     let scopes = Scopes::new(drafts.iter().map(|draft| &draft.attributes));

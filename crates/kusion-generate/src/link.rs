@@ -59,7 +59,7 @@ fn unknown(resource: &Resource, draft: &Draft, spelling: &str, index: &IdIndex) 
     )
 }
 
-/// Says what is wrong with a field, and where it was set.
+/// Returns the error of a field, with its source location.
 pub(crate) fn at_field(
     resource: &Resource,
     draft: &Draft,

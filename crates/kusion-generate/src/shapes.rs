@@ -33,7 +33,7 @@ impl Draft {
         Self { attributes, written, ..Self::default() }
     }
 
-    /// Says where the resource was written: a place in a file, else in the output.
+    /// Returns the location of the resource: in a file, else in the output.
     pub(crate) fn place(&self) -> String {
         let name = FieldPath::default().key("metadata").key("name");
         let origin = self.written.find(&name).or_else(|| self.written.find(&FieldPath::default()));

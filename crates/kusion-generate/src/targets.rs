@@ -91,7 +91,7 @@ fn is_meta_field(name: &str) -> bool {
     }
 }
 
-/// What a step into a type leads to.
+/// The result of one path segment into a type.
 enum Inner {
     /// A field of a struct.
     Field(TypeId),

@@ -61,7 +61,7 @@ pub enum Reason {
     Immutable {
         /// The fields; empty if the server did not name them.
         fields: Vec<FieldPath>,
-        /// What the server said.
+        /// The message of the server.
         message: String,
     },
 }

@@ -215,7 +215,7 @@ pub struct ReleaseHead {
     pub revision: u64,
     /// The operation.
     pub operation: Operation,
-    /// Who started it: user and machine.
+    /// The user and machine that started it.
     pub operator: String,
     /// The version of the engine.
     pub engine: String,
@@ -268,12 +268,12 @@ pub enum Record {
         attempt: AttemptId,
         /// The resource.
         id: ResourceId,
-        /// What is done.
+        /// The action.
         action: Action,
-        /// What is desired, references resolved, secrets sealed; `None` for deletions.
+        /// The desired resource, with resolved references and sealed secrets; `None` for deletions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         desired: Option<Box<Resource>>,
-        /// In which order a replacement is done.
+        /// Order of deletion and creation of a replacement.
         #[serde(default)]
         replace_order: ReplaceOrder,
     },

@@ -113,7 +113,7 @@ fn is_key_byte(byte: u8) -> bool {
 pub struct Reference {
     /// The resource.
     pub id: ResourceId,
-    /// The way into its attributes. A number in a dotted path is a key here; [`Reference::find`]
+    /// The path in its attributes. A number in a dotted path is a key here; [`Reference::find`]
     /// takes it as an index where there is a list.
     pub path: FieldPath,
 }
@@ -143,7 +143,7 @@ pub enum Segment<'t> {
     Reference(Reference),
 }
 
-/// Why references cannot be resolved.
+/// The error of an unresolved reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
     /// No id of the Spec is a prefix of the text.
@@ -159,7 +159,7 @@ pub enum ReferenceError {
     BadPath {
         /// The reference, as written.
         text: String,
-        /// What is wrong.
+        /// The problem.
         message: &'static str,
     },
     /// The resource has no such value.
@@ -177,7 +177,7 @@ pub enum ReferenceError {
         id: ResourceId,
         /// The path.
         path: FieldPath,
-        /// What it is.
+        /// The type of the value.
         found: &'static str,
     },
     /// The value is nested too deeply.
@@ -364,8 +364,8 @@ pub struct Resolved {
     pub unknown: Vec<FieldPath>,
 }
 
-/// Puts values in the place of references. A text that is one reference takes the value as it
-/// is; inside a longer text it must be a scalar.
+/// Replaces references by their values. A string that is one reference is replaced by the value
+/// itself; inside a longer string the value must be a scalar.
 pub fn resolve(
     value: &Value,
     ids: &IdIndex,

@@ -32,7 +32,7 @@ pub enum DryRun {
     Immutable {
         /// The fields, where they are known.
         fields: Vec<FieldPath>,
-        /// What the server said.
+        /// The message of the server.
         message: String,
     },
     /// Deferred: uses values that are known only after other steps.

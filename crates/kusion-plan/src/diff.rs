@@ -112,7 +112,7 @@ fn name_of(item: &Value) -> Option<String> {
     NAMES.iter().find_map(|field| item.get(field)).map(Value::to_string)
 }
 
-/// Returns the items by their names; none unless all have one of their own.
+/// Returns the items by their names; `None` unless all have unique names.
 fn names_of(items: &[Value]) -> Option<BTreeMap<String, usize>> {
     let mut names = BTreeMap::new();
     for (place, item) in items.iter().enumerate() {

@@ -48,7 +48,7 @@ pub enum GraphError {
     Unknown {
         /// The resource.
         resource: ResourceId,
-        /// What it names.
+        /// The missing dependency.
         dependency: ResourceId,
     },
     /// The dependencies contain a cycle.
@@ -303,7 +303,7 @@ impl Graph {
         found
     }
 
-    /// Says of each node whether it is one of some nodes or can be reached from them.
+    /// Returns for each node whether it is one of the given nodes or can be reached from them.
     pub fn reachable(&self, from: &[Node], direction: Direction) -> Vec<bool> {
         let mut reached = vec![false; self.len()];
         let mut pending = Vec::with_capacity(from.len());

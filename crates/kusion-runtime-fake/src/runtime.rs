@@ -51,19 +51,19 @@ impl FileRuntime {
         })
     }
 
-    /// Lets calls fail.
+    /// Injects faults into calls.
     #[must_use]
     pub fn with_faults(self, faults: Faults) -> Self {
         Self { faults, ..self }
     }
 
-    /// Lets every call take its time.
+    /// Sets the duration of every call.
     #[must_use]
     pub fn with_latency(self, latency: Duration) -> Self {
         Self { latency, ..self }
     }
 
-    /// Sets how many calls run at a time.
+    /// Sets the number of concurrent calls.
     #[must_use]
     pub fn with_parallel_calls(self, parallel_calls: usize) -> Self {
         Self { parallel_calls, ..self }

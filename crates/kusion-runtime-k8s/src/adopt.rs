@@ -1,8 +1,8 @@
 //! Adoption of objects that `kubectl apply` created: their fields become managed by kusion.
 //!
-//! Client-side apply records its fields under a manager of its own. Were they left there, a field
-//! that the stack drops would never go. So that record becomes ours, the way kubectl does it when
-//! it turns to server-side apply.
+//! Client-side apply records its fields under a separate manager. If they stayed there, a field
+//! that the stack removes would never be deleted. So the record is transferred to kusion, as
+//! kubectl does when it migrates to server-side apply.
 
 use crate::FIELD_MANAGER;
 use crate::calls::Call;
@@ -26,7 +26,7 @@ pub(crate) fn is_client_side(text: &[u8]) -> bool {
         && serde_json::from_slice::<Value>(text).is_ok_and(|object| has_record(&object))
 }
 
-/// Whether only client-side apply stands in the way.
+/// Returns whether all conflicts are with client-side apply.
 pub(crate) fn are_client_side(conflicts: &[Conflict]) -> bool {
     !conflicts.is_empty() && conflicts.iter().all(|conflict| conflict.manager == CLIENT_SIDE)
 }

@@ -28,7 +28,7 @@ impl<'a> Call<'a> {
     }
 
     /// Asks for one page of a list, of all objects or of those that a field selector takes;
-    /// `next` is what the page before named, empty for the first.
+    /// `next` is the continue token of the previous page, empty for the first.
     pub(crate) fn page(path: &str, limit: usize, fields: Option<&str>, next: &str) -> Self {
         let mut target = format!("{path}?limit={limit}");
         if let Some(fields) = fields {
@@ -67,7 +67,7 @@ const PAUSES: &[Duration] = &[
 /// Maximum pause that a server may request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Whether a server can answer soon what it does not answer now.
+/// Returns whether a retry may succeed soon.
 fn is_busy(answer: &Answer) -> bool {
     let status = answer.status;
     let is_meant = status.is_server_error()
@@ -154,7 +154,7 @@ impl Calls {
                 let status = answer.status.as_u16();
                 tracing::debug!(%method, target, status, took_ms, "call");
             }
-            // What servers say may hold anything: only that there was no answer is told.
+            // Messages of servers may contain anything: only the missing answer is logged.
             Err(_) => tracing::warn!(%method, target, took_ms, "call"),
         }
         answer
@@ -172,7 +172,8 @@ impl Calls {
         })
     }
 
-    /// Sends a request whose answer is read piece by piece. Only the head has to come in time.
+    /// Sends a request whose response is streamed. The timeout applies only until the headers
+    /// arrive.
     pub(crate) async fn open(&self, call: Call<'_>) -> Result<Response<Body>, RuntimeError> {
         match tokio::time::timeout(self.timeout, self.begin(call)).await {
             Ok(response) => response,

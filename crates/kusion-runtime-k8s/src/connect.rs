@@ -85,7 +85,7 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
     Ok(Connection { client, server, default_namespace })
 }
 
-/// Returns the address of the server that a source leads to, as far as a kubeconfig says so.
+/// Returns the address of the server of a source, if a kubeconfig contains it.
 pub fn server_of(source: &ClusterSource) -> Option<String> {
     let (kubeconfig, context) = match source {
         ClusterSource::Text(text) => (Kubeconfig::from_yaml(text).ok()?, None),

@@ -48,7 +48,7 @@ pub(crate) async fn delete(
         .or_else(|| ObjectKey::of_object(&prior.resource.attributes))
         .ok_or_else(|| RuntimeError::Invalid(format!("`{}` has no key", prior.resource.id)))?;
     let found = runtime.discovery.find(&runtime.calls, &key.api_version, &key.kind).await?;
-    // With its kind, all objects of it are gone.
+    // All objects of a kind are deleted with its definition.
     let Some(served) = found else { return Ok(()) };
     let key = runtime.placed(&served, key);
     let uid = prior.identity.uid.as_deref();
@@ -65,7 +65,7 @@ pub(crate) async fn delete(
     let call = Call::with_body(Method::DELETE, path, "application/json", body);
     let answer = runtime.calls.send(call).await?;
     if answer.status == StatusCode::CONFLICT && uid.is_some() {
-        // Another object has the name now; ours is gone.
+        // Another object has the name now; ours no longer exists.
         return match answer.success() {
             Err(RuntimeError::Moved(_)) => Ok(()),
             other => other.map(drop),
@@ -105,7 +105,7 @@ async fn wait(
             Err(error) if error.is_transient() => {}
             Err(error) => return Err(error),
         }
-        // Now and then we look ourselves, whatever the watch says.
+        // The object is also read from time to time, in case the watch misses an event.
         let until = deadline.min(Instant::now() + LOOK_AGAIN);
         let watched = watch(runtime, served, key, &mut left);
         match tokio::time::timeout_at(until, watched).await {

@@ -92,7 +92,7 @@ fn is_ending(details: &Details) -> bool {
     details.causes.iter().any(|cause| cause.reason == "NamespaceTerminating")
 }
 
-/// Words with which servers say that a name belongs to another object.
+/// Parts of server messages for a name that belongs to another object.
 const OTHER: &[&str] = &["uid mismatch", "UID in precondition", "UID in the precondition"];
 
 fn conflict(
@@ -132,7 +132,7 @@ fn owner(message: &str) -> String {
     }
 }
 
-/// Words with which servers say that a field cannot change.
+/// Parts of server messages for an immutable field.
 const IMMUTABLE: &[&str] = &[
     "is immutable",
     "immutable field",

@@ -4,7 +4,7 @@ use kusion_k8s_schema::Quantity;
 use kusion_model::FieldPath;
 use serde_json::Value;
 
-/// How two values of a field are told apart.
+/// How two values of a field are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
     /// Any difference counts: the server adds nothing here.

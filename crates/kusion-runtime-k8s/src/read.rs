@@ -132,7 +132,7 @@ async fn run(runtime: &KubernetesRuntime, job: Job) -> Result<Vec<(usize, Found)
     if job.list {
         match list(runtime, &job.served, &job.namespace, &mut wanted, &mut answers).await {
             Ok(true) => return Ok(answers),
-            // The rest is asked for one by one: the list is too long, or not allowed.
+            // The rest is read one by one: the list is too long, or not allowed.
             Ok(false) | Err(RuntimeError::Invalid(_)) => {}
             Err(error) => return Err(error),
         }
@@ -178,7 +178,7 @@ async fn list(
     let mut next = String::new();
     loop {
         let answer = runtime.calls.send(Call::page(&path, PAGE, None, &next)).await?;
-        // The list has grown too old: what is missing is asked for one by one.
+        // The continue token expired: the rest is read one by one.
         if answer.status == http::StatusCode::GONE {
             return Ok(false);
         }

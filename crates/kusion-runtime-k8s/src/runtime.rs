@@ -157,9 +157,9 @@ impl Runtime for KubernetesRuntime {
 /// Starts the runtime of a cluster on first use.
 #[derive(Clone, Debug)]
 pub struct KubernetesSource {
-    /// The way.
+    /// The source of the connection.
     pub source: ClusterSource,
-    /// How the cluster is used.
+    /// Options of the connection.
     pub options: Options,
 }
 

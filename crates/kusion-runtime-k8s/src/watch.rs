@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Kinds that are all there is to them: nothing about them changes by itself.
+/// Kinds without controllers: they change only by updates.
 const STILL: &[(&str, &str)] = &[
     ("v1", "ConfigMap"),
     ("v1", "Secret"),
@@ -143,7 +143,7 @@ async fn sources(
     Ok(sources)
 }
 
-/// Hears what the sources tell, and says what it means, until nobody listens.
+/// Receives events of the sources and sends progress, until the receiver is dropped.
 async fn gather(
     mut board: Board,
     mut heard: mpsc::Receiver<Told>,
@@ -160,7 +160,7 @@ async fn gather(
             () = out.closed() => return,
         };
         let Some(told) = told else { return };
-        // What has been told meanwhile counts together.
+        // Pending events are processed together.
         let mut next = Some(told);
         while let Some(told) = next {
             match told {

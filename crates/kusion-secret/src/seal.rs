@@ -255,7 +255,7 @@ impl Sealer {
     }
 
     /// Returns the keyed hash of a value: equal for equal values, and no help in finding them.
-    /// That of a sealed value is the one of what was sealed.
+    /// The hash of a sealed value is that of the plain value.
     pub fn hash(&self, value: &Value) -> String {
         match sealed_hash(value) {
             Some(hash) => hash.to_owned(),
@@ -278,7 +278,7 @@ impl Sealer {
     }
 }
 
-/// Hashes what is written.
+/// A writer that hashes its input.
 struct Hashing(blake3::Hasher);
 
 impl Write for Hashing {

@@ -8,8 +8,8 @@
 //! ```
 //! Numbers are little-endian. The check sum of the head covers the name under which the value is
 //! kept, so that a value in the wrong place is found; the count of frames shows missing ones. The
-//! authentication code covers the name, the head before it and all frames: who has not the key of
-//! the store cannot make or change a value.
+//! authentication code covers the name, the head before it and all frames: a value cannot be
+//! created or changed without the key of the store.
 
 use crate::auth::{Authority, FINGERPRINT, MAC};
 use crate::error::StoreError;
@@ -111,7 +111,7 @@ pub(crate) fn decode<'a>(
     if rest.u32() != Some(sum(&[start, key.as_bytes()])) {
         return Err(damaged("wrong checksum of the header"));
     }
-    // Only a head that is whole says so; else a flipped bit would.
+    // Checked after the checksum, so that a flipped bit is reported as damage.
     if let Some(found) = format.filter(|it| *it != FORMAT) {
         return Err(StoreError::format(&format!("{place}: `{key}`"), found.into(), FORMAT.into()));
     }

@@ -140,7 +140,7 @@ pub(crate) struct Loaded {
 pub(crate) async fn load(backend: &dyn Backend, paths: &StackPaths) -> Result<Loaded, StoreError> {
     let mut attempt = 1;
     loop {
-        // The lease first: what it says of the journal was true before the journal is read.
+        // The lease is read first: the journal contains at least the record that it names.
         let lease = Lease::read(backend, paths).await?;
         let at_least = lease.map_or(0, |(lease, _)| lease.seq);
         match load_once(backend, paths, at_least).await {
@@ -310,8 +310,8 @@ impl Snapshot {
         Self { seq: state.seq, key, bytes }
     }
 
-    /// Writes it, reads it back, and removes what is older than the snapshot before it. Returns
-    /// its size.
+    /// Writes the snapshot, reads it back, and removes everything older than the previous snapshot.
+    /// Returns its size.
     pub(crate) async fn write(
         self,
         backend: &dyn Backend,

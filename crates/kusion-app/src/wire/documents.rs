@@ -27,7 +27,7 @@ pub struct ListedProject {
     /// To whom it belongs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// What it is for.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its labels.
@@ -46,7 +46,7 @@ pub struct ListedStack {
     pub name: String,
     /// Its folder.
     pub folder: String,
-    /// What it is for.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its labels.

@@ -52,7 +52,7 @@ struct RefusalLine<'a> {
 }
 
 impl<'a> PlanLine<'a> {
-    /// Creates the line of a plan and of what guards forbid of it.
+    /// Creates the line of a plan and of the steps that guards reject.
     pub fn new(plan: &'a Plan, refusals: &'a [Refusal]) -> Self {
         let counts = [
             ("create", Action::Create),
@@ -175,7 +175,7 @@ pub struct ReleaseLine<'a> {
 }
 
 impl<'a> ReleaseLine<'a> {
-    /// Creates the line of a release; with its Spec, where that is asked for.
+    /// Creates the line of a release, optionally with its Spec.
     pub fn new(stack: &'a StackKey, release: &'a ReleaseEntry, spec: Option<&'a Spec>) -> Self {
         Self { stack, release, spec }
     }
@@ -185,11 +185,11 @@ impl<'a> ReleaseLine<'a> {
 #[derive(Serialize)]
 pub struct ReplayLine<'a>(pub &'a StampedEvent);
 
-/// What a compiler found in a program that compiles.
+/// The warnings of the compiler.
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "diagnostics")]
 pub struct DiagnosticsLine {
-    /// What it found: `severity`, `code`, `message`, `file`, `line`, `column`, `help`.
+    /// The diagnostics: `severity`, `code`, `message`, `file`, `line`, `column`, `help`.
     pub diagnostics: Vec<Value>,
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn is_on_board(event: &Event) -> bool {
 /// Formats an event as a line; `None` if it is not shown to users.
 pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
     Some(match event {
-        // The report tells of the end of a release, and the progress of what is warned of.
+        // The report shows the end of a release, and health lines include warnings.
         Event::Locked | Event::ReleaseClosed { .. } | Event::Warning { .. } => return None,
         Event::Recovered { id, action, exists } => {
             let found = if *exists { "it exists" } else { "it does not exist" };

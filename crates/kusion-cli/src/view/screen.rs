@@ -44,7 +44,7 @@ pub(crate) struct View {
     output: Output,
     style: Style,
     is_live: bool,
-    /// Whether an answer is awaited.
+    /// Whether the confirmation prompt is shown.
     is_asking: AtomicBool,
     inner: Mutex<Inner>,
 }
@@ -110,7 +110,7 @@ impl View {
         }
     }
 
-    /// Shows what a program printed and what its compiler has to say.
+    /// Shows the output of a program and the warnings of its compiler.
     pub(crate) fn compiled(&self, compiled: &Compiled) {
         let warnings = compiled.warnings.to_text(Colour::Never);
         for text in [&compiled.printed, &warnings].into_iter().chain(&compiled.notes) {
@@ -157,12 +157,12 @@ impl View {
         }
     }
 
-    /// Begins to show what happens to a stack.
+    /// Starts to show the events of a stack.
     pub(crate) fn begin(&self, stack: &StackKey, title: &str) {
         self.begin_several(std::slice::from_ref(stack), title);
     }
 
-    /// Begins to show what happens to several stacks at a time.
+    /// Starts to show the events of several stacks.
     pub(crate) fn begin_several(&self, stacks: &[StackKey], title: &str) {
         let mut inner = self.lock();
         inner.progress.clear();
@@ -172,7 +172,7 @@ impl View {
         }
     }
 
-    /// Ends that, and leaves the terminal tidy.
+    /// Stops showing events, and clears the board.
     pub(crate) fn end(&self) {
         let mut inner = self.lock();
         inner.erase();
@@ -180,7 +180,7 @@ impl View {
         inner.flush();
     }
 
-    /// Ends that, and leaves the last picture of the resources on the terminal.
+    /// Stops showing events, and leaves the last state of the board on the terminal.
     pub(crate) fn end_with_picture(&self) {
         let mut inner = self.lock();
         if let Some(board) = &inner.board {
@@ -202,12 +202,12 @@ impl View {
         self.lock().progress.get(&(stack.clone(), id.clone())).cloned()
     }
 
-    /// Whether an answer is awaited.
+    /// Whether the confirmation prompt is shown.
     pub(crate) fn is_asking(&self) -> bool {
         self.is_asking.load(Ordering::Relaxed)
     }
 
-    /// Asks a question; an interruption means no.
+    /// Asks for confirmation; an interruption means no.
     pub(crate) fn ask(&self, question: &str, stop: &Stop) -> Answer {
         self.is_asking.store(true, Ordering::Relaxed);
         let answer = Self::answer(question, stop);
@@ -311,7 +311,7 @@ impl EventSink for View {
 }
 
 impl Inner {
-    /// Takes the board off the terminal.
+    /// Clears the board.
     fn erase(&mut self) {
         if self.n_drawn > 0 {
             let _ = write!(std::io::stderr(), "\u{1b}[{}A\r\u{1b}[J", self.n_drawn);
@@ -320,7 +320,7 @@ impl Inner {
         }
     }
 
-    /// Writes what waits; a reader that has gone does not stop the work.
+    /// Writes pending output; a closed pipe does not stop the operation.
     fn flush(&mut self) {
         if self.waiting.is_empty() {
             return;
@@ -343,7 +343,7 @@ fn terminal_frame(now: Instant) -> Frame {
     Frame { columns, lines, now, clock: Timestamp::now() }
 }
 
-/// Draws the board until the view is gone.
+/// Draws the board until the view is dropped.
 fn draw_again_and_again(view: &Weak<View>) {
     loop {
         std::thread::sleep(REDRAW);

@@ -67,8 +67,8 @@ impl Style {
     }
 }
 
-/// Returns a text as one line without control characters, so that no value of a cluster can
-/// speak to the terminal.
+/// Returns a text as one line without control characters, so that values of a cluster cannot
+/// control the terminal.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for char in text.chars() {

@@ -1,4 +1,4 @@
-//! The words for actions, reasons and health.
+//! Texts of actions, reasons, notes and health.
 
 use super::style::{Role, one_line};
 use jiff::Timestamp;

@@ -38,7 +38,7 @@ fn ids_must_fit_their_objects() {
     assert_eq!(
         with_id("v1:Namespace:a", &namespace),
         "error: stack .: resource `v1:Namespace:a` at main.k:1 has the namespace `demo`, but a \
-         Namespace belongs to no namespace"
+         Namespace is cluster-scoped"
     );
 }
 

@@ -9,7 +9,7 @@ use kusion_runtime::{Live, Progress, Related};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 
-/// How deep what belongs to a resource may lie: a cron job's job's pod.
+/// Maximum depth of related objects: the pod of a job of a cron job.
 const MAX_DEPTH: usize = 8;
 
 /// One watched resource.
@@ -174,7 +174,7 @@ impl Board {
         Related { kind, name, owner, uid, health, created }
     }
 
-    /// Returns what is warned of while an object is not ready.
+    /// Returns the warnings about an object that is not ready.
     fn warnings(&self, uid: &str, object: &Value, health: &Health) -> Vec<Warning> {
         let is_unbound = text(object, "/kind") == Some("PersistentVolumeClaim")
             && text(object, "/status/phase") != Some("Bound");
@@ -206,8 +206,8 @@ impl Board {
     }
 }
 
-/// Puts the newest warning into words where nothing else says why something is not ready: one
-/// about itself, or about the newest object that belongs to it.
+/// Adds the newest warning to the message if there is no other reason why an object is not ready:
+/// one about the object itself, or about its newest related object.
 fn explain(health: &mut Health, related: &[Related]) {
     if health.state == HealthState::Ready
         && let Some(warning) = health.warnings.first()
