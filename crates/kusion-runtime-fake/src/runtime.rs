@@ -178,7 +178,7 @@ impl Runtime for FileRuntime {
                 ReplaceOrder::DeleteFirst
             },
             dependents_wait: is("dependentsWait"),
-            settle_seconds: if is("settles") { 1 } else { 0 },
+            settle_seconds: u32::from(is("settles")),
             ..Description::default()
         }
     }

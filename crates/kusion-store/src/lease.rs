@@ -205,7 +205,7 @@ pub(crate) async fn acquire(
                 });
             }
             (LeaseStatus::Live | LeaseStatus::Unknown, _) => {
-                tokio::time::sleep(POLL_INTERVAL).await
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A backend in one SQLite file.
+//! A backend in one `SQLite` file.
 //!
 //! Next to the file `F` is a small file `F.mark` with the number of the last write. It is written
 //! after each write without a sync: it may lag behind, but a store with fewer writes has lost some,
