@@ -26,7 +26,7 @@ const CONNECT: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// Accepted.
-    Obeyed,
+    Accepted,
     /// Connected, but no reply.
     Silent,
     /// The sandbox is not running.
@@ -93,7 +93,7 @@ impl Daemon {
 
     /// Returns whether the sandbox is running.
     pub(crate) fn is_running(&self) -> bool {
-        self.order("ping", PATIENCE) == Reply::Obeyed
+        self.order("ping", PATIENCE) == Reply::Accepted
     }
 
     /// Sends a command. A sandbox on a busy machine may reply slowly, so it is considered stopped
@@ -103,7 +103,7 @@ impl Daemon {
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match self.ask(word, left.max(Duration::from_millis(1))) {
-                Ok(line) if line == OBEYED => return Reply::Obeyed,
+                Ok(line) if line == OBEYED => return Reply::Accepted,
                 Ok(line) if !line.is_empty() => return Reply::Gone,
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Reply::Gone,
                 _ if Instant::now() >= end => return Reply::Silent,

@@ -47,7 +47,7 @@ pub(crate) enum Failure {
     #[error("the sandbox did not start: {0}")]
     Background(String),
     /// The sandbox cannot be stopped.
-    #[error("cannot stop sandbox `{name}`; run `kill -9 {pid}` to end its process")]
+    #[error("cannot stop sandbox `{name}` (process {pid}); end the process manually")]
     Stuck {
         /// Its name.
         name: String,

@@ -76,7 +76,7 @@ pub(crate) fn stop(state: &Daemon, patience: Duration) -> Result<End, Failure> {
         return Ok(End::Stopped);
     }
     // Only a sandbox knows its secret, so a valid reply proves that the process is a sandbox.
-    let is_sandbox = reply == Reply::Obeyed || is_command_of(state);
+    let is_sandbox = reply == Reply::Accepted || is_command_of(state);
     if is_sandbox && kill(state.pid) && is_gone_by(state, Instant::now() + DYING) {
         return Ok(End::Killed);
     }
