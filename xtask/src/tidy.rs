@@ -1,6 +1,7 @@
 //! The house rules, one file each.
 
 mod docs;
+mod glossary;
 mod layers;
 mod lints;
 mod manifest;
@@ -53,6 +54,7 @@ pub(crate) fn check(tree: &Tree) -> Report {
     sources::check(tree, &mut report);
     words::check(tree, &mut report);
     neutral::check(tree, &mut report);
+    glossary::check(tree, &mut report);
     docs::check(tree, &manifests, &mut report);
     report
 }

@@ -12,27 +12,27 @@ use kusion_store::{Store, StoreKey};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A cluster that was chosen for a stack.
+/// The cluster of a stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
-    /// The way to it.
+    /// The source of its connection.
     pub source: ClusterSource,
     /// Its kubeconfig, where it is one file.
     pub kubeconfig: Option<PathBuf>,
-    /// The name of the sandbox that it is.
+    /// The name of the sandbox, if it is one.
     pub sandbox: Option<String>,
 }
 
-/// Where a stack is, as far as its user says.
+/// The deployment target of a stack, as far as the user specifies it.
 #[derive(Debug, Clone)]
 pub struct Site {
     /// The cluster of its Kubernetes resources.
     pub cluster: Cluster,
-    /// The address of the store of its state; none takes what its files say.
+    /// The URL of its state store; `None` uses the setting of its files.
     pub backend: Option<String>,
-    /// Its cell; empty where a stack has none.
+    /// Its cell; empty for stacks without cells.
     pub cell: String,
-    /// Its place beside the main one; none takes the main one, or the sandbox.
+    /// Its place; `None` means the main place, or the sandbox.
     pub place: Option<Place>,
 }
 
@@ -46,13 +46,12 @@ impl Site {
     }
 }
 
-/// Opens stacks. What several of them share is opened once; nothing is connected before it is
-/// needed.
+/// Opens stacks. Shared stores and clusters are opened once; connections are made on first use.
 pub struct App {
     events: Arc<dyn EventSink>,
     home: PathBuf,
     sealer: Arc<Sealer>,
-    /// How many calls to an infrastructure run at a time.
+    /// The number of concurrent calls to an infrastructure.
     parallel_calls: usize,
     stores: Vec<(String, Store)>,
     engines: Vec<(String, Cluster, Engine)>,
@@ -68,12 +67,12 @@ pub struct OpenStack {
 }
 
 impl OpenStack {
-    /// Returns whose stack it is.
+    /// Returns the key of the stack.
     pub fn key(&self) -> &StackKey {
         self.stack.key()
     }
 
-    /// Returns the stack and where it is, for people.
+    /// Returns the stack and its cluster, for display.
     pub fn title(&self) -> String {
         let key = self.key();
         match &self.cluster.sandbox {
@@ -87,8 +86,8 @@ impl OpenStack {
 }
 
 impl App {
-    /// Makes an app that has nothing open. Local data, the key among it, lies below `home`;
-    /// `key` is a key that was given otherwise.
+    /// Creates an app without open stacks. Local data, including the key, is in `home`; `key`
+    /// overrides the stored key.
     pub fn new(
         events: Arc<dyn EventSink>,
         home: &Path,
@@ -110,7 +109,7 @@ impl App {
         &self.sealer
     }
 
-    /// Opens a stack: its store, and whatever else it needs when it needs it.
+    /// Opens a stack: its store now, everything else on first use.
     pub async fn open(&mut self, stack: &Stack, site: &Site) -> Result<OpenStack, AppError> {
         let place = site.place();
         let address = backend::address(stack, site.backend.as_deref(), &place)?;
@@ -149,14 +148,14 @@ impl App {
         Ok(store)
     }
 
-    /// Makes the key of this app the one of a store whose own key is lost. Returns the name of
-    /// the old key; none if it is the same.
+    /// Replaces the lost key of a store by the key of this app. Returns the fingerprint of the old
+    /// key; `None` if it is the same.
     pub async fn replace_lost_key(&self, address: &str) -> Result<Option<String>, AppError> {
         Ok(Store::replace_key(address, &self.home, &store_key(&self.sealer)).await?)
     }
 }
 
-/// Returns the key by which stores authenticate what they keep.
+/// Returns the key that authenticates the values of stores.
 fn store_key(sealer: &Sealer) -> StoreKey {
     StoreKey::new(sealer.fingerprint(), sealer.store_key())
 }

@@ -1,16 +1,16 @@
-//! Where the states of a stack are kept.
+//! The state store of a stack.
 
 use crate::error::AppError;
 use kusion_generate::{BackendSetting, Stack};
 use kusion_model::Place;
 use serde_json::{Map, Value};
 
-/// The file for states of sandboxes, below the folder for local data: they end with their
-/// sandbox, so nothing of them is worth keeping with the others.
+/// The file for states of sandboxes, below the folder for local data: they end with their sandbox,
+/// so they are separate from other states.
 const SANDBOXES: &str = "sqlite:sandbox.db";
 
-/// Returns the address of the store of a stack: the one that was asked for, else what its files
-/// say, else a file below the folder for local data.
+/// Returns the URL of the store of a stack: the requested one, else the setting of its files, else
+/// a file in the folder for local data.
 pub(crate) fn address(
     stack: &Stack,
     asked: Option<&str>,
@@ -30,13 +30,13 @@ pub(crate) fn address(
     Ok(if is_default { SANDBOXES.to_owned() } else { address })
 }
 
-/// Makes the address of a setting that names a kind of storage.
+/// Returns the URL for a setting with a storage type.
 fn of_storage(kind: &str, config: &Map<String, Value>) -> Result<String, String> {
     let text = |key: &str| config.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
     match kind {
         "local" => Ok(text("path").map_or_else(String::new, |path| format!("sqlite:{path}"))),
         "s3" => {
-            let bucket = text("bucket").ok_or("the backend `s3` needs a `bucket`")?;
+            let bucket = text("bucket").ok_or("the backend `s3` requires a `bucket`")?;
             let prefix = text("prefix").map(|it| format!("/{}", it.trim_matches('/')));
             let query: Vec<String> = ["endpoint", "region"]
                 .into_iter()
@@ -46,7 +46,7 @@ fn of_storage(kind: &str, config: &Map<String, Value>) -> Result<String, String>
                 if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
             Ok(format!("s3://{bucket}{}{query}", prefix.unwrap_or_default()))
         }
-        _ => Err(format!("unknown kind of storage `{kind}`; write an address instead")),
+        _ => Err(format!("unknown storage type `{kind}`; use a URL instead")),
     }
 }
 
@@ -68,8 +68,8 @@ mod tests {
         check("s3", &json!({"bucket": "b"}), Ok("s3://b"));
         let full = json!({"bucket": "b", "prefix": "/x/", "endpoint": "http://h", "region": "r"});
         check("s3", &full, Ok("s3://b/x?endpoint=http://h&region=r"));
-        check("s3", &json!({}), Err("the backend `s3` needs a `bucket`"));
-        let unknown = "unknown kind of storage `oss`; write an address instead";
+        check("s3", &json!({}), Err("the backend `s3` requires a `bucket`"));
+        let unknown = "unknown storage type `oss`; use a URL instead";
         check("oss", &json!({}), Err(unknown));
     }
 }

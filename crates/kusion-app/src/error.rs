@@ -1,17 +1,17 @@
-//! Why a stack cannot be opened.
+//! Errors of opening a stack.
 
 use kusion_secret::KeyError;
 use kusion_store::StoreError;
 
-/// Why a stack cannot be opened.
+/// Errors of opening a stack.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// The setting of a backend means nothing.
+    /// The backend setting is invalid.
     #[error("stack `{stack}`: {why}")]
     Backend {
         /// The stack.
         stack: String,
-        /// What is wrong.
+        /// The problem.
         why: String,
     },
     /// There is no key.
@@ -23,7 +23,7 @@ pub enum AppError {
 }
 
 impl AppError {
-    /// Returns a short name of the kind of error, for programs. Names stay.
+    /// Returns the error code, for programs. Codes are stable.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Backend { .. } => "backend-setting",

@@ -1,9 +1,9 @@
-//! What a command line and a server have in common.
+//! The common layer of the command line and a server.
 //!
-//! API boundary. [`App`] opens stacks: it finds their store, key and infrastructure, and hands out
-//! handles of the engine. [`releases`] compares what releases were made of, [`wire`] is the form in
-//! which results go to programs. Shells on top parse arguments and requests, and make words of
-//! what comes back. Prints nothing, and asks nobody.
+//! API boundary. [`App`] opens stacks: it finds their store, key and infrastructure, and returns
+//! handles of the engine. [`releases`] compares the Specs of releases, [`wire`] defines the JSON
+//! output for programs. Shells on top parse arguments and requests, and format the results. Prints
+//! nothing, and asks for nothing.
 
 mod app;
 mod backend;

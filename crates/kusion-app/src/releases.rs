@@ -1,4 +1,4 @@
-//! What releases were made of.
+//! The Specs of releases.
 
 use crate::secrets::hide;
 use kusion_engine::{EngineError, Stack};
@@ -10,12 +10,12 @@ use kusion_plan::differences;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Reads the Spec of a release; of its secrets only hashes are left.
+/// Reads the Spec of a release; secrets are replaced by their hashes.
 pub async fn spec(stack: &Stack, revision: u64) -> Result<Spec, EngineError> {
     hidden_spec(stack, revision, &|hash| shown_secret(hash.clone())).await
 }
 
-/// Says what must be done to get from the Spec of one release to that of another.
+/// Returns the plan from the Spec of one release to that of another.
 pub async fn compare(stack: &Stack, from: u64, to: u64) -> Result<Plan, EngineError> {
     let hashed = |hash: &Value| format!("{MARK}{}", hash.as_str().unwrap_or_default()).into();
     let from = hidden_spec(stack, from, &hashed).await?;
@@ -71,7 +71,7 @@ fn step(before: Option<&Resource>, resource: &Resource, is_desired: bool) -> Ste
     Step { changes, ..Step::new(id, resource_type, action, reason) }
 }
 
-/// What stands before the hash of a secret while Specs are compared: a secret is one value.
+/// Prefix of the hash of a secret while Specs are compared: a secret is one value.
 const MARK: &str = "\0secret ";
 
 fn shown(value: &Value) -> Shown {

@@ -1,9 +1,9 @@
-//! Sealed values in what programs and people see.
+//! Sealed values in output.
 
 use kusion_model::markers::{secret_hash, shown_secret};
 use serde_json::Value;
 
-/// Puts something else in the place of sealed values and hashes of secrets.
+/// Replaces sealed values and hashes of secrets.
 pub fn hide(value: &mut Value, instead: &dyn Fn(&Value) -> Value) {
     if let Some(hash) = secret_hash(value) {
         *value = instead(hash);
@@ -16,7 +16,7 @@ pub fn hide(value: &mut Value, instead: &dyn Fn(&Value) -> Value) {
     }
 }
 
-/// Puts hashes in the place of sealed values.
+/// Replaces sealed values by their hashes.
 pub fn hash_only(value: &mut Value) {
     hide(value, &|hash| shown_secret(hash.clone()));
 }

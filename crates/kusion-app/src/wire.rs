@@ -1,9 +1,8 @@
-//! The form in which results go to programs, version 2.
+//! The JSON output for programs, version 2.
 //!
-//! Commands that work on stacks print *lines*: each is one object with `version` and `event`, and
-//! what else stands in it is the fields of its type here. Events of the engine
-//! ([`kusion_engine::StampedEvent`]) are lines as they are. Commands that only list something print
-//! one *document*.
+//! Commands that work on stacks print *lines*: each is one object with `version`, `event` and the
+//! fields of its type here. Events of the engine ([`kusion_engine::StampedEvent`]) are lines as
+//! they are. Commands that only list something print one *document*.
 
 mod documents;
 mod lines;

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::view::{Color, Output, View};
 use std::sync::Arc;
 
-/// How results are shown.
+/// Options of the output.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct ViewArgs {
     /// Output format; `json` writes one object per line
@@ -29,7 +29,7 @@ pub(crate) struct ViewArgs {
 }
 
 impl ViewArgs {
-    /// Does something under the eyes of the user; a failure is told to programs, too.
+    /// Runs a command with a view; also reports a failure in the output for programs.
     pub(crate) fn show<T>(
         self,
         work: impl FnOnce(&Arc<View>) -> Result<T, Failure>,

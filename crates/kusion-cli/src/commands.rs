@@ -31,7 +31,7 @@ pub(crate) enum Command {
     /// Show the Spec that stacks compile to
     #[command(visible_alias = "generate")]
     Compile(compile::Args),
-    /// Show the dependency graph of resources
+    /// Show the dependency graph of a stack's resources
     Graph(graph::Args),
     /// Show what applying stacks would do
     Preview(Box<preview::Args>),
@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Apply(Box<apply::Args>),
     /// Delete all resources of stacks
     Destroy(Box<destroy::Args>),
-    /// Show the resources of stacks and their health
+    /// Show a stack's resources and their health
     Status(status::Args),
     /// Watch the health of stacks until interrupted
     Watch(watch::Args),
@@ -49,10 +49,10 @@ pub(crate) enum Command {
     /// Manage embedded clusters on this machine
     #[command(subcommand)]
     Sandbox(sandbox::Command),
-    /// Show, export, import and replace the key for secrets and plans
+    /// Manage the encryption key of secrets and plans
     #[command(subcommand)]
     Key(key::Command),
-    /// Manage the stores of states
+    /// Manage the state store
     #[command(subcommand)]
     State(state::Command),
     /// Print a shell completion script

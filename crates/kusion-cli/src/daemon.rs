@@ -1,8 +1,8 @@
-//! A sandbox in the background: its state file, and how it is spoken to.
+//! A sandbox in the background: its state file and its control connection.
 //!
-//! A running sandbox listens on a second loopback port for one-line orders that carry a secret
-//! of its state file. Whether it runs is found out by asking, never from the process number, so
-//! a file that a crash left behind is no obstacle.
+//! A running sandbox listens on a second loopback port for one-line commands, authenticated by a
+//! secret from its state file. Whether it is running is determined by a request, never by the
+//! process id, so a state file that a crash left behind does no harm.
 
 use crate::failure::Failure;
 use crate::home;
@@ -13,27 +13,27 @@ use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What a sandbox says to an order that it obeys.
+/// Reply of a sandbox to an accepted command.
 pub(crate) const OBEYED: &str = "ok";
-/// What it says to an order that is not meant for it.
+/// Reply of a sandbox to a command with a wrong secret.
 pub(crate) const REFUSED: &str = "refused";
-/// How long a sandbox may take to answer.
+/// Timeout of a reply.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a connection to this machine may take.
+/// Timeout of a connection.
 const CONNECT: Duration = Duration::from_millis(500);
 
-/// What became of an order.
+/// Result of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// The sandbox obeys.
-    Obeyed,
-    /// Somebody listens, but says nothing.
+    /// Accepted.
+    Accepted,
+    /// Connected, but no reply.
     Silent,
-    /// There is no such sandbox any more.
+    /// The sandbox is not running.
     Gone,
 }
 
-/// What the state file says.
+/// Contents of the state file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Daemon {
     pub(crate) name: String,
@@ -42,14 +42,14 @@ pub(crate) struct Daemon {
     pub(crate) port: u16,
     pub(crate) tls: bool,
     pub(crate) token: String,
-    /// The port for orders.
+    /// The control port.
     pub(crate) control: u16,
-    /// The word that orders must carry.
+    /// The secret that commands must contain.
     pub(crate) secret: String,
 }
 
 impl Daemon {
-    /// Reads the state of a sandbox; none when there is no readable one.
+    /// Reads the state of a sandbox; `None` if the file is missing or invalid.
     pub(crate) fn load(name: &str) -> Result<Option<Self>, Failure> {
         let text = fs::read_to_string(home::sandbox(name)?.join("state.json")).unwrap_or_default();
         Ok(serde_json::from_str(&text).ok().as_ref().and_then(Self::from_value))
@@ -86,24 +86,24 @@ impl Daemon {
         write_private(&home::sandbox(&self.name)?.join("state.json"), &value.to_string())
     }
 
-    /// Returns where the kubeconfig lies.
+    /// Returns the path of the kubeconfig.
     pub(crate) fn kubeconfig(&self) -> Result<PathBuf, Failure> {
         Ok(home::sandbox(&self.name)?.join("kubeconfig"))
     }
 
-    /// Returns whether the sandbox answers.
+    /// Returns whether the sandbox is running.
     pub(crate) fn is_running(&self) -> bool {
-        self.order("ping", PATIENCE) == Reply::Obeyed
+        self.order("ping", PATIENCE) == Reply::Accepted
     }
 
-    /// Gives an order. A sandbox on a busy machine may be slow to answer, so only a port that
-    /// nobody listens on, or that somebody else does, means that it is gone.
+    /// Sends a command. A sandbox on a busy machine may reply slowly, so it is considered stopped
+    /// only if its port is closed or used by another process.
     pub(crate) fn order(&self, word: &str, patience: Duration) -> Reply {
         let end = Instant::now() + patience;
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match self.ask(word, left.max(Duration::from_millis(1))) {
-                Ok(line) if line == OBEYED => return Reply::Obeyed,
+                Ok(line) if line == OBEYED => return Reply::Accepted,
                 Ok(line) if !line.is_empty() => return Reply::Gone,
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => return Reply::Gone,
                 _ if Instant::now() >= end => return Reply::Silent,
@@ -112,7 +112,7 @@ impl Daemon {
         }
     }
 
-    /// Returns whether somebody listens for orders; a process that hangs does, too.
+    /// Returns whether the control port is open, even if the process does not reply.
     pub(crate) fn listens(&self) -> bool {
         let refused = ErrorKind::ConnectionRefused;
         !self.connect(CONNECT).is_err_and(|error| error.kind() == refused)
@@ -133,7 +133,7 @@ impl Daemon {
     }
 }
 
-/// Returns the names of all sandboxes that were ever started and not removed.
+/// Returns the names of all sandboxes that have a state file.
 pub(crate) fn names() -> Result<Vec<String>, Failure> {
     let mut names: Vec<String> = fs::read_dir(home::sandboxes()?)
         .into_iter()

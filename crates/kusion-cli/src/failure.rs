@@ -1,4 +1,4 @@
-//! Why a command stopped.
+//! Errors of commands.
 
 use kusion_app::AppError;
 use kusion_engine::{EngineError, SavedPlanError};
@@ -10,44 +10,44 @@ use kusion_store::StoreError;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// A failure that the user can do something about.
+/// The error of a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// The data folder is unknown.
-    #[error("no home folder found; set KUSION_HOME to the folder for local data")]
+    #[error("cannot find the home folder; set `KUSION_HOME` to a folder for local data")]
     NoHome,
     /// A sandbox cannot have this name.
     #[error("invalid sandbox name `{0}`: use up to 40 lower-case letters, digits and dashes")]
     Name(String),
-    /// The sandbox does not run.
+    /// The sandbox is not running.
     #[error("sandbox `{0}` is not running; start it with `kusion sandbox up --name {0}`")]
     NotRunning(String),
     /// The sandbox was never started.
-    #[error("there is no sandbox `{0}`; start it with `kusion sandbox up --name {0}`")]
+    #[error("sandbox `{0}` does not exist; start it with `kusion sandbox up --name {0}`")]
     Unknown(String),
     /// A file cannot be read or written.
     #[error("cannot {action} {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The operation, as a verb.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: std::io::Error,
     },
     /// The server cannot start.
     #[error("cannot start the sandbox on port {port}: {source}")]
     Start {
-        /// The port that was asked for.
+        /// The requested port.
         port: u16,
-        /// Why it failed.
+        /// The cause.
         source: std::io::Error,
     },
     /// The background process ended or did not answer.
     #[error("the sandbox did not start: {0}")]
     Background(String),
-    /// The sandbox runs but does not obey.
-    #[error("sandbox `{name}` (process {pid}) does not stop; end that process by hand")]
+    /// The sandbox cannot be stopped.
+    #[error("cannot stop sandbox `{name}` (process {pid}); end the process manually")]
     Stuck {
         /// Its name.
         name: String,
@@ -57,81 +57,81 @@ pub(crate) enum Failure {
     /// Output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(std::io::Error),
-    /// Several stacks were found where one is needed.
+    /// Several stacks were found where one is expected.
     #[error("this command takes one stack, but {0} were found; pass the folder of one stack")]
     OneStack(usize),
-    /// There is nobody to ask.
-    #[error("nothing was changed: there is no terminal to ask on; pass `--yes` to agree")]
+    /// Confirmation is required, but there is no terminal.
+    #[error("cannot ask for confirmation without a terminal; pass `--yes` to confirm")]
     NeedsYes,
-    /// The variable for the log cannot be read.
+    /// The variable `KUSION_LOG` is invalid.
     #[error(
         "invalid `KUSION_LOG` value `{0}`: expected a level (`error`, `warn`, `info`, `debug`, \
          `trace`) or `kusion_engine=debug,kusion_store=info`"
     )]
     Log(String),
-    /// The user said no.
+    /// The user declined.
     #[error("cancelled; nothing was changed")]
     Declined,
     /// A stack cannot be opened.
     #[error(transparent)]
     App(#[from] AppError),
-    /// There is no such release.
-    #[error("{stack} has no release {revision}; `kusion release list` shows which there are")]
+    /// The release does not exist.
+    #[error("{stack} has no release {revision}; run `kusion release list` to list them")]
     NoRelease {
         /// The stack.
         stack: StackKey,
-        /// The revision that was asked for.
+        /// The requested revision.
         revision: u64,
     },
     /// The stacks do not compile.
     #[error(transparent)]
     Generate(#[from] GenerateError),
-    /// The engine stopped.
+    /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// There is no key for secrets.
+    /// The encryption key cannot be used.
     #[error(transparent)]
     Key(#[from] KeyError),
-    /// The system gives us no threads.
+    /// Threads cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(std::io::Error),
-    /// Resources make no graph.
+    /// Resources do not form a valid dependency graph.
     #[error("{0}")]
     Graph(String),
-    /// There is no such template.
-    #[error("there is no template `{name}`; there are: {known}")]
+    /// The template does not exist.
+    #[error("unknown template `{name}`; expected one of: {known}")]
     Template {
-        /// What was asked for.
+        /// The requested template.
         name: String,
-        /// What there is.
+        /// The names of all templates.
         known: String,
     },
     /// A file would be overwritten.
-    #[error("{} is there already; nothing was written", .0.display())]
+    #[error("{} already exists; nothing was written", .0.display())]
     Exists(PathBuf),
-    /// The user or the system ended it.
+    /// Interrupted by the user or the system.
     #[error("interrupted; nothing was changed")]
     Interrupted,
 }
 
-/// How a command that did not fail ended; the number is the exit code.
+/// Result of a command; the number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything is as wanted.
+    /// Success.
     Success = 0,
-    /// Something failed, and the user has seen what.
+    /// Failed, and the failure was already reported.
     Failed = 1,
-    /// There are changes, and the user wants to know by the exit code.
+    /// There are changes, and the exit code was requested to tell.
     Changes = 3,
-    /// The user or the system ended it.
+    /// Interrupted by the user or the system.
     Interrupted = 130,
 }
 
 impl Exit {
-    /// Returns the one that matters more: a failure, then changes.
+    /// Returns the more severe result: failures before changes.
     pub(crate) fn worse(self, other: Self) -> Self {
         let weight = |exit: Self| match exit {
             Self::Success => 0,
@@ -152,7 +152,7 @@ impl Failure {
         }
     }
 
-    /// Returns a short name of the kind of failure, for programs. Names stay.
+    /// Returns the error code, for programs. Codes are stable.
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Engine(error) => error.code(),
@@ -186,7 +186,7 @@ impl Failure {
         }
     }
 
-    /// Returns what a compiler found, where that is the reason.
+    /// Returns the diagnostics of the compiler, if they are the cause.
     pub(crate) fn diagnostics(&self) -> Vec<Value> {
         match self {
             Self::Generate(error) => error.to_json(),
@@ -194,7 +194,7 @@ impl Failure {
         }
     }
 
-    /// Says what to do about it, where the message does not.
+    /// Returns a hint that says how to fix the failure.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Engine(error) => of_engine(error),
@@ -203,7 +203,7 @@ impl Failure {
         }
     }
 
-    /// Makes the failure of an operation on a release: one that is missing is named with its
+    /// Converts the error of an operation on a release: a missing release is reported with its
     /// stack.
     pub(crate) fn of_release(error: EngineError, stack: &StackKey) -> Self {
         match error {
@@ -214,7 +214,7 @@ impl Failure {
         }
     }
 
-    /// Does the same with a failure that was made already.
+    /// Does the same for an existing failure.
     pub(crate) fn about_release(self, stack: &StackKey) -> Self {
         match self {
             Self::Engine(error) => Self::of_release(error, stack),
@@ -222,7 +222,7 @@ impl Failure {
         }
     }
 
-    /// Makes the failure of a file operation.
+    /// Returns a function that creates the failure of a file operation.
     pub(crate) fn file(
         action: &'static str,
         path: impl Into<PathBuf>,
@@ -232,48 +232,50 @@ impl Failure {
     }
 }
 
-/// Says what to do about an error of the engine.
+/// Returns the hint for an error of the engine.
 fn of_engine(error: &EngineError) -> Option<String> {
     let text = match error {
         EngineError::Store(error) => return of_store(error),
         EngineError::Runtime(RuntimeError::Unavailable(_)) => {
-            "`--sandbox` uses an embedded cluster on this machine"
+            "pass `--sandbox` to use an embedded cluster on this machine"
         }
         EngineError::Rejected(findings) if findings.iter().any(|it| it.is_conflict) => {
-            "leave these fields out, or take them over with `--force-conflicts`"
+            "remove these fields from the stack, or pass `--force-conflicts` to take them over"
         }
         EngineError::OtherInfrastructure { .. } => {
-            "if the stack has moved, pass `--move-to-cluster`; if it is on both, give the second \
-             place a name with `--place NAME`"
+            "if the stack moved to this cluster, pass `--move-to-cluster`; if it \
+             runs on both clusters, pass `--place NAME` for the second one"
         }
         EngineError::SavedPlan(SavedPlanError::OtherKey { .. }) => SHARE_KEY,
         EngineError::SavedPlan(SavedPlanError::OtherStack { .. }) => {
             "pass the folder of that stack, and its `--sandbox` or `--place`"
         }
         EngineError::SavedPlan(SavedPlanError::NotAPlan(_)) => {
-            "`kusion preview --save FILE` writes one"
+            "run `kusion preview --save FILE` to save a plan"
         }
-        EngineError::SavedPlan(_) => "make the plan again with `kusion preview --save FILE`",
+        EngineError::SavedPlan(_) => "run `kusion preview --save FILE` to save a new plan",
         _ => return None,
     };
     Some(text.to_owned())
 }
 
-/// How a key gets to another machine.
-const SHARE_KEY: &str = "`kusion key export` on the machine that has the key and `kusion key \
-                         import` here share it, or set `KUSION_KEY`";
+/// The hint on how to share the encryption key.
+const SHARE_KEY: &str = "run `kusion key export` on the machine that has the key and `kusion \
+ key import` here, or set `KUSION_KEY`";
 
-/// Says what to do about an error of a store.
+/// Returns the hint for an error of a store.
 fn of_store(error: &StoreError) -> Option<String> {
     Some(match error {
-        StoreError::Held { .. } => "`--lock-wait 1m` waits for it".to_owned(),
+        StoreError::Held { .. } => "pass `--lock-wait 1m` to wait for the lock".to_owned(),
         StoreError::OtherKey { .. } => {
-            format!("{SHARE_KEY}; if the key is lost, `kusion key replace --lost` starts a new one")
+            format!(
+                "{SHARE_KEY}; if the key is lost, run `kusion key replace --lost` to use a new one"
+            )
         }
-        StoreError::Older { .. } => "`kusion state set-aside` moves it out of the way; the next \
-                                     apply then adopts what is running"
+        StoreError::Older { .. } => "run `kusion state set-aside` to move the data away; the next \
+         apply then adopts the live resources"
             .to_owned(),
-        StoreError::Newer { .. } => "use a newer version of kusion".to_owned(),
+        StoreError::Newer { .. } => "install a newer version of kusion".to_owned(),
         _ => return None,
     })
 }

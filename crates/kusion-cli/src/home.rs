@@ -1,10 +1,10 @@
-//! Where local data lies.
+//! Folders of local data.
 
 use crate::failure::Failure;
 use std::env::var_os;
 use std::path::PathBuf;
 
-/// Returns the folder for local data: `KUSION_HOME`, or the place of the platform.
+/// Returns the folder for local data: `KUSION_HOME`, or the default of the platform.
 pub(crate) fn folder() -> Result<PathBuf, Failure> {
     if let Some(home) = var_os("KUSION_HOME").filter(|it| !it.is_empty()) {
         return Ok(PathBuf::from(home));

@@ -1,4 +1,4 @@
-//! Runs the asynchronous part of a command, and what interruptions do to it.
+//! Runs the asynchronous part of a command, and handles interruptions.
 
 use crate::failure::Failure;
 use crate::view::View;
@@ -9,7 +9,7 @@ use tokio::runtime::{Builder, Runtime};
 /// The exit code of an interrupted command.
 const INTERRUPTED: i32 = 130;
 
-/// Does something that changes nothing: an interruption ends it at once.
+/// Runs a read-only operation: an interruption ends it immediately.
 pub(crate) fn read<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     runtime()?.block_on(async {
         tokio::select! {
@@ -20,8 +20,8 @@ pub(crate) fn read<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<
     })
 }
 
-/// Does something that changes things: the first interruption lets what has begun come to an
-/// end, the second one ends the process at once.
+/// Runs an operation that changes something: the first interruption lets running steps finish, the
+/// second one ends the process immediately.
 pub(crate) fn change<T>(
     view: &Arc<View>,
     stop: &Stop,
@@ -40,14 +40,14 @@ async fn stop_at_interruption(view: Arc<View>, stop: Stop) {
     interruption().await;
     if !view.is_asking() {
         view.notice(
-            "stopping: steps that run come to their end and are recorded; \
-             once more Ctrl-C stops at once",
+            "stopping: running steps finish and are recorded; \
+             press Ctrl-C again to stop immediately",
         );
     }
     stop.ask();
     interruption().await;
     view.end();
-    view.notice("stopped at once; the next run finds out what the last calls did");
+    view.notice("stopped immediately; the next run checks what the interrupted calls did");
     std::process::exit(INTERRUPTED);
 }
 

@@ -1,6 +1,6 @@
-//! The log of the program: what happens inside, for those who look for a fault.
+//! The log of the program, for debugging.
 //!
-//! Only what kusion itself writes gets there: libraries may write anything, secrets too.
+//! Contains only messages of kusion itself: libraries may log anything, including secrets.
 
 use crate::failure::Failure;
 use std::fs::File;
@@ -14,23 +14,23 @@ use tracing_subscriber::filter::{FilterFn, Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::LookupSpan;
 
-/// The variable of the environment that says what is logged.
+/// The environment variable with the log filter.
 const VARIABLE: &str = "KUSION_LOG";
 
-/// What is logged, and where.
+/// Options of the log.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct LogArgs {
-    /// Log what happens inside to standard error; `-vv` logs every call
+    /// Write a log to standard error; `-vv` includes every call
     #[arg(long, short, action = clap::ArgAction::Count, global = true, help_heading = "Log")]
     verbose: u8,
-    /// Log to a file instead
+    /// Write the log to a file instead
     #[arg(long, value_name = "FILE", global = true, help_heading = "Log")]
     log_file: Option<PathBuf>,
-    /// Form of the log
+    /// Format of the log
     #[arg(
         long,
         value_enum,
-        value_name = "FORM",
+        value_name = "FORMAT",
         default_value_t,
         global = true,
         hide_possible_values = false,
@@ -39,18 +39,18 @@ pub(crate) struct LogArgs {
     log_format: Form,
 }
 
-/// The form of a log.
+/// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Form {
-    /// For people.
+    /// Human-readable text
     #[default]
     Text,
-    /// For programs.
+    /// JSON, for programs
     Json,
 }
 
 impl LogArgs {
-    /// Begins to log, if that is asked for.
+    /// Starts the log, if it is requested.
     pub(crate) fn begin(&self) -> Result<(), Failure> {
         let variable = std::env::var(VARIABLE).ok().filter(|it| !it.trim().is_empty());
         let level = match self.verbose {
@@ -80,7 +80,7 @@ impl LogArgs {
                 subscriber.with(self.layer(std::io::stderr, targets)),
             ),
         };
-        // Somebody else has begun to log in this process: then that counts.
+        // A log is already active in this process: keep it.
         let _ = done;
         Ok(())
     }
@@ -98,12 +98,12 @@ impl LogArgs {
     }
 }
 
-/// Lets pass what kusion itself logs.
+/// Accepts only messages of kusion itself.
 fn own() -> FilterFn<fn(&Metadata<'_>) -> bool> {
     filter_fn(|metadata| metadata.target().starts_with("kusion"))
 }
 
-/// Reads `debug`, or `kusion_engine=debug,kusion_store=info`.
+/// Parses `debug`, or `kusion_engine=debug,kusion_store=info`.
 fn parse(text: &str) -> Result<Targets, Failure> {
     let invalid = || Failure::Log(text.to_owned());
     let is_level = |word: &str| Level::from_str(word).is_ok();

@@ -19,9 +19,15 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Deploys applications to clusters, and tests them in a sandbox
+/// Deploy applications to clusters, and test them in a local sandbox
 #[derive(Debug, Parser)]
-#[command(name = "kusion", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(
+    name = "kusion",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
 struct Args {
     #[command(subcommand)]
     command: commands::Command,
@@ -41,8 +47,8 @@ fn main() -> ExitCode {
     ExitCode::from(exit as u8)
 }
 
-/// Keeps the kernel from giving 2 MB for the first byte that is used of them; what this process
-/// starts inherits it. Without it, all works the same but takes more memory.
+/// Disables transparent huge pages for this process and its children, to use less memory. Failures
+/// are ignored.
 fn use_small_pages() {
     #[cfg(target_os = "linux")]
     let _ = nix::sys::prctl::set_thp_disable(true);

@@ -1,4 +1,4 @@
-//! What apply, destroy and rollback have in common: a plan, a question, a report, a watch.
+//! The common parts of apply, destroy and rollback: plan, confirmation, report, watch.
 
 use crate::arguments::{ChangeArgs, Opener, SiteArgs};
 use crate::failure::{Exit, Failure};
@@ -12,25 +12,25 @@ use kusion_engine::{
 use kusion_model::{Phase, PlanOptions};
 use std::sync::Arc;
 
-/// An operation in the words of its user.
+/// Texts of an operation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wording {
-    /// The command, for others who wait for the stack.
+    /// The command, shown to others who wait for the lock.
     command: &'static str,
-    /// What the user is asked.
+    /// The confirmation prompt.
     question: &'static str,
 }
 
-/// Brings a stack to what it compiles to.
+/// Applies the Spec of a stack.
 pub(crate) const APPLY: Wording = Wording { command: "apply", question: "Apply these changes?" };
 /// Deletes all resources of a stack.
 pub(crate) const DESTROY: Wording =
     Wording { command: "destroy", question: "Delete these resources?" };
-/// Brings a stack to the Spec of an earlier release.
+/// Applies the Spec of an earlier release.
 pub(crate) const ROLLBACK: Wording =
     Wording { command: "release rollback", question: "Roll back?" };
 
-/// Does something that changes stacks, until the user wishes to stop.
+/// Runs an operation that changes stacks and can be stopped by the user.
 pub(crate) fn change<T>(
     view: &Arc<View>,
     site: &SiteArgs,
@@ -42,20 +42,20 @@ pub(crate) fn change<T>(
     interrupt::change(view, &stop, work(&mut opener, &stop))
 }
 
-/// An operation on one stack, as its user sees it.
-pub(crate) struct Operating<'a> {
+/// Runs an operation on one stack with plan, confirmation and report.
+pub(crate) struct OperationRunner<'a> {
     view: &'a Arc<View>,
     open: &'a OpenStack,
     title: String,
     wording: Wording,
     plan: PlanOptions,
     options: RunOptions,
-    /// Whether the user has agreed beforehand.
+    /// Whether to skip the confirmation.
     yes: bool,
 }
 
-impl<'a> Operating<'a> {
-    /// Begins an operation on a stack.
+impl<'a> OperationRunner<'a> {
+    /// Creates the runner of an operation on a stack.
     pub(crate) fn new(
         view: &'a Arc<View>,
         open: &'a OpenStack,
@@ -68,7 +68,7 @@ impl<'a> Operating<'a> {
         Self { view, open, title, wording, plan, options, yes: args.yes }
     }
 
-    /// Plans what reaching a goal takes, asks, and does it.
+    /// Plans a goal, asks for confirmation, and runs the plan.
     pub(crate) async fn run(&self, goal: Goal<'_>) -> Result<Report, Failure> {
         let done = if self.yes { self.run_at_once(goal).await } else { self.ask_first(goal).await };
         self.view.end();
@@ -104,7 +104,7 @@ impl<'a> Operating<'a> {
         Ok(report)
     }
 
-    /// Plans and runs under one lock: nobody is asked.
+    /// Plans and runs under one lock, without confirmation.
     async fn run_at_once(&self, goal: Goal<'_>) -> Result<Report, Failure> {
         let mut locked = self.open.stack.lock(&self.options).await?;
         match locked.plan(goal, &self.plan).await {
@@ -125,7 +125,8 @@ impl<'a> Operating<'a> {
         Ok(locked.run(previewed).await?)
     }
 
-    /// Plans without a lock, asks, and runs what was shown, if nothing has moved since.
+    /// Plans without a lock, asks for confirmation, and runs the shown plan if nothing has changed
+    /// since.
     async fn ask_first(&self, goal: Goal<'_>) -> Result<Report, Failure> {
         let stack = &self.open.stack;
         stack.recover(&self.options).await?;
@@ -153,7 +154,7 @@ impl<'a> Operating<'a> {
         }
     }
 
-    /// Returns the exit code that a report calls for.
+    /// Returns the exit code for a report.
     pub(crate) fn exit(&self, report: &Report) -> Exit {
         match report.phase {
             _ if self.options.stop.is_asked() => Exit::Interrupted,
@@ -163,7 +164,7 @@ impl<'a> Operating<'a> {
         }
     }
 
-    /// Watches objects until they are ready, and shows how that ended.
+    /// Watches objects until they are ready, and shows the result.
     pub(crate) async fn watch(&self, live: Vec<Watched>) -> Result<Exit, Failure> {
         self.view.begin(self.open.key(), &self.title);
         let (timeout, stop) = (Some(self.options.timeout), self.options.stop.clone());
@@ -174,13 +175,13 @@ impl<'a> Operating<'a> {
     }
 }
 
-/// Gives a lock back after an error, which counts more than how that goes.
+/// Releases a lock after an error; the error takes precedence over an error of the release.
 async fn give_back(locked: LockedStack, error: EngineError) -> Result<Report, Failure> {
     let _ = locked.release().await;
     Err(error.into())
 }
 
-/// Shows how watching ended, and returns the exit code for it.
+/// Shows the result of a watch, and returns the exit code for it.
 pub(crate) fn watched(view: &Arc<View>, open: &OpenStack, end: &WatchEnd) -> Exit {
     view.json(&wire::WatchLine::new(open.key(), end));
     view.text(&report::of_watch(view, open, end));

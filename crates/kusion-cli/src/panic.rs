@@ -1,10 +1,10 @@
-//! What a user sees of a panic: that it is our bug.
+//! Reports panics as bugs.
 
 use std::backtrace::Backtrace;
 use std::io::Write as _;
 use std::panic::PanicHookInfo;
 
-/// Reports panics as bugs of this program, with what a report needs.
+/// Reports panics as bugs of this program, with the details that a bug report needs.
 pub(crate) fn report_as_bugs() {
     std::panic::set_hook(Box::new(report));
 }
@@ -14,12 +14,12 @@ fn report(info: &PanicHookInfo<'_>) {
     let place = info.location().map(|it| format!("{}:{}", it.file(), it.line()));
     let version = env!("CARGO_PKG_VERSION");
     tracing::error!(place, "panic");
-    // Nobody is left to tell when this fails.
+    // A failure to write here cannot be reported.
     let _ = write!(
         std::io::stderr(),
         "error: internal error in kusion {version}: {message}\n  at {}\n\
          this is a bug in kusion; please report it with the command and this text\n{}\n",
-        place.as_deref().unwrap_or("an unknown place"),
+        place.as_deref().unwrap_or("an unknown location"),
         Backtrace::force_capture()
     );
 }

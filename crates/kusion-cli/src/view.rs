@@ -1,4 +1,4 @@
-//! What the user sees: results on standard output, progress and failures on standard error.
+//! The output: results on standard output, progress and failures on standard error.
 
 pub(crate) mod board;
 pub(crate) mod lines;
@@ -14,17 +14,17 @@ pub(crate) use style::Color;
 use crate::failure::Failure;
 use std::io::{ErrorKind, Write};
 
-/// The form of results.
+/// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Output {
-    /// For people.
+    /// Human-readable text
     #[default]
     Text,
-    /// For programs.
+    /// JSON, for programs
     Json,
 }
 
-/// Prints a result; a reader that has gone is no failure.
+/// Prints a result; a closed pipe is not an error.
 pub(crate) fn result(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -36,6 +36,6 @@ pub(crate) fn result(text: &str) -> Result<(), Failure> {
 /// Prints a failure, and what to do about it where that is known.
 pub(crate) fn error(failure: &Failure) {
     let hint = failure.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-    // Nobody is left to tell when this fails.
+    // A failure to write here cannot be reported.
     let _ = writeln!(std::io::stderr(), "error: {failure}{hint}");
 }

@@ -1,4 +1,4 @@
-//! One change of one object, with patience.
+//! One change of one object, with retries and a timeout.
 
 use crate::event::Event;
 use crate::failpoints::Failpoint;
@@ -13,16 +13,16 @@ use kusion_store::Session;
 use std::future::Future;
 use std::time::Duration;
 
-/// How long and how often a call is made.
+/// Timeout and number of attempts of a step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
-    /// The time for one step with all its attempts.
+pub(crate) struct RetryPolicy {
+    /// Timeout of one step, including all attempts.
     pub(crate) timeout: Duration,
-    /// The number of attempts.
+    /// Maximum number of attempts.
     pub(crate) attempts: u32,
 }
 
-/// What a change is made with.
+/// Inputs of one change of one object.
 pub(crate) struct Call<'a> {
     pub(crate) scope: &'a Scope,
     pub(crate) session: &'a Session,
@@ -30,37 +30,37 @@ pub(crate) struct Call<'a> {
     pub(crate) id: &'a ResourceId,
     pub(crate) action: Action,
     pub(crate) desired: Option<&'a Resource>,
-    /// The object that changes; what its runtime remembers is plain.
+    /// The recorded object that changes; private data of its runtime is plain.
     pub(crate) prior: Option<&'a ResourceState>,
     pub(crate) replace_order: ReplaceOrder,
     pub(crate) attempt: AttemptId,
     pub(crate) force: bool,
-    pub(crate) patience: Patience,
+    pub(crate) retry_policy: RetryPolicy,
     pub(crate) redactor: &'a Redactor,
     pub(crate) stop: &'a Stop,
 }
 
-/// How a change ended.
+/// The result of a change.
 pub(crate) enum CallEnd {
     /// The object exists.
     Present(Applied),
-    /// The object does not exist; an error if it should.
+    /// The object does not exist; an error if it was expected to.
     Absent(Option<RuntimeError>),
     /// Nothing changed.
     Failed(RuntimeError),
-    /// It is unknown what happened.
+    /// Unknown: the change may or may not have been applied.
     Unknown(RuntimeError),
 }
 
 impl Call<'_> {
-    /// Makes the change.
+    /// Runs the change.
     pub(crate) async fn make(&self) -> CallEnd {
-        let deadline = tokio::time::Instant::now() + self.patience.timeout;
+        let deadline = tokio::time::Instant::now() + self.retry_policy.timeout;
         match tokio::time::timeout_at(deadline, self.try_once()).await {
             Ok(end) => end,
             Err(_) => {
-                let message = format!("no answer within {} s", self.patience.timeout.as_secs());
-                self.look(RuntimeError::Transient { message, retry_after_ms: None }).await
+                let message = format!("timed out after {} s", self.retry_policy.timeout.as_secs());
+                self.check_live(RuntimeError::Transient { message, retry_after_ms: None }).await
             }
         }
     }
@@ -84,7 +84,7 @@ impl Call<'_> {
                 self.scope.engine.failpoints.pass(Failpoint::Removed, Some(self.id));
                 match self.apply(desired, None).await {
                     Ok(applied) => CallEnd::Present(applied),
-                    Err(fault) if fault.is_transient() => self.look(fault).await,
+                    Err(fault) if fault.is_transient() => self.check_live(fault).await,
                     Err(fault) => CallEnd::Absent(Some(fault)),
                 }
             }
@@ -101,8 +101,8 @@ impl Call<'_> {
         self.patiently(|_| self.runtime.delete(deletion)).await
     }
 
-    /// Applies, and looks first whether an earlier attempt already had its effect: an object
-    /// whose id the infrastructure assigns must not be made twice.
+    /// Applies the change. Checks first whether an earlier attempt has already succeeded: an object
+    /// whose id the infrastructure assigns must not be created twice.
     async fn apply(
         &self,
         desired: &Resource,
@@ -114,7 +114,7 @@ impl Call<'_> {
                 return self.runtime.apply(change).await;
             }
             match self.runtime.recover(self.pending()).await? {
-                // The old object: the new one was not made.
+                // The old object: the new one was not created.
                 Some(live) if self.is_create_first() && self.is_known(&live) => {
                     self.runtime.apply(change).await
                 }
@@ -135,7 +135,7 @@ impl Call<'_> {
         .await
     }
 
-    /// Makes a call again while it fails for reasons that pass, and as long as the stack is locked.
+    /// Retries a call while it fails with transient errors and the stack is locked.
     async fn patiently<T, F: Future<Output = Result<T, RuntimeError>>>(
         &self,
         call: impl Fn(u32) -> F,
@@ -144,7 +144,7 @@ impl Call<'_> {
         let mut last = None;
         loop {
             if let Err(lost) = self.session.check() {
-                // What an earlier attempt has done must be looked into.
+                // The result of an earlier attempt must be checked.
                 return Err(last.unwrap_or_else(|| RuntimeError::Unavailable(lost.to_string())));
             }
             let fault = match call(attempt).await {
@@ -155,7 +155,7 @@ impl Call<'_> {
             let RuntimeError::Transient { message, retry_after_ms } = &fault else {
                 return Err(fault);
             };
-            if attempt >= self.patience.attempts {
+            if attempt >= self.retry_policy.attempts {
                 return Err(fault);
             }
             let pause_ms = retry_after_ms.unwrap_or_else(|| pause_ms(attempt));
@@ -166,20 +166,20 @@ impl Call<'_> {
             });
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_millis(pause_ms)) => {}
-                // No further attempt; what the earlier ones did is looked into.
+                // No further attempt; the result of the earlier ones is checked.
                 () = self.stop.wait() => return Err(fault),
             }
             last = Some(fault);
         }
     }
 
-    /// Says what a failed call means: nothing happened, or somebody must look.
+    /// Interprets a failed call: nothing changed, or the live object must be checked.
     async fn judge(&self, fault: RuntimeError) -> CallEnd {
-        if fault.is_transient() { self.look(fault).await } else { CallEnd::Failed(fault) }
+        if fault.is_transient() { self.check_live(fault).await } else { CallEnd::Failed(fault) }
     }
 
-    /// Looks what exists after a call without an answer.
-    async fn look(&self, fault: RuntimeError) -> CallEnd {
+    /// Reads the live object after a call whose result is unknown.
+    async fn check_live(&self, fault: RuntimeError) -> CallEnd {
         let looked = tokio::time::timeout(LOOK_TIME, self.runtime.recover(self.pending())).await;
         match (looked, self.desired) {
             (Ok(Ok(None)), _) => CallEnd::Absent(self.desired.map(|_| fault)),
@@ -193,7 +193,7 @@ impl Call<'_> {
         }
     }
 
-    /// Whether a live object is the one that the state knows, so that nothing new was made.
+    /// Returns whether a live object is the recorded one, so that no new object was created.
     fn is_known(&self, live: &Live) -> bool {
         self.prior.is_some_and(|prior| same_object(&prior.identity, &live.identity))
     }
@@ -213,14 +213,14 @@ impl Call<'_> {
     }
 }
 
-/// Whether two identities mean one object.
+/// Returns whether two identities refer to the same object.
 pub(crate) fn same_object(a: &Identity, b: &Identity) -> bool {
     a.key == b.key && (a.uid.is_none() || b.uid.is_none() || a.uid == b.uid)
 }
 
 const LOOK_TIME: Duration = Duration::from_secs(10);
 
-/// Doubles the pause with each attempt, up to ten seconds, and spreads it.
+/// Returns the pause before the next attempt: exponential, at most 10 s, with jitter.
 fn pause_ms(attempt: u32) -> u64 {
     let full = 200_u64.saturating_mul(1 << attempt.min(6)).min(10_000);
     full / 2 + fastrand::u64(0..=full / 2)

@@ -1,9 +1,9 @@
-//! The resources that a stack is to have.
+//! The desired resources of a stack.
 
 use kusion_model::{Resource, ResourceId, Spec};
 use std::collections::BTreeMap;
 
-/// The desired resources by id, secrets plain.
+/// The desired resources by id, with plain secrets.
 pub(crate) type Desired = BTreeMap<ResourceId, Resource>;
 
 /// Sorts the resources of a Spec by id.

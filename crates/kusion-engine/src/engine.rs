@@ -1,4 +1,4 @@
-//! What operations work with.
+//! The engine: store, runtimes, sealer and event sink.
 
 use crate::event::EventSink;
 use crate::failpoints::Failpoints;
@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// The runtimes by the type of their resources. Each is started when a stack needs it first.
+/// The runtimes by resource type. Each is started on first use by a stack.
 #[derive(Clone, Default)]
 pub struct Runtimes {
     sources: BTreeMap<ResourceType, Arc<dyn RuntimeSource>>,
     started: Arc<Mutex<Started>>,
 }
 
-/// The runtimes that were started, by stack and type.
+/// The started runtimes, by stack and type.
 type Started = HashMap<(StackKey, ResourceType), Arc<dyn Runtime>>;
 
 /// A runtime that serves all stacks.
@@ -39,14 +39,14 @@ impl Runtimes {
         self.with_source(resource_type, Arc::new(Ready(runtime)))
     }
 
-    /// Adds a runtime that is started for each stack that needs it.
+    /// Adds a runtime that is started for each stack that uses it.
     #[must_use]
     pub fn with_source(mut self, resource_type: &str, source: Arc<dyn RuntimeSource>) -> Self {
         self.sources.insert(ResourceType::new(resource_type), source);
         self
     }
 
-    /// Returns the runtime of a type for a stack; none if there is no such type.
+    /// Returns the runtime of a type for a stack; `None` if no runtime is registered for the type.
     pub(crate) async fn start(
         &self,
         stack: &StackKey,
@@ -64,8 +64,8 @@ impl Runtimes {
     }
 }
 
-/// A store, runtimes, a sealer of secrets and somebody who listens. Serves any number of stacks
-/// and operations at a time. Cheap to clone.
+/// A store, runtimes, a sealer of secrets and an event sink. Serves any number of stacks and
+/// operations concurrently. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
     pub(crate) store: Store,
@@ -76,7 +76,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Joins the parts.
+    /// Creates an engine from its parts.
     pub fn new(
         store: Store,
         runtimes: Runtimes,
@@ -86,7 +86,7 @@ impl Engine {
         Self { store, runtimes, sealer, events, failpoints: Failpoints::default() }
     }
 
-    /// Calls a function at the points that operations pass.
+    /// Registers a function that is called at each fail point.
     #[must_use]
     pub fn with_failpoints(mut self, failpoints: Failpoints) -> Self {
         self.failpoints = failpoints;

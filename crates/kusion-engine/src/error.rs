@@ -1,4 +1,4 @@
-//! Why an operation stopped.
+//! Errors of operations.
 
 use crate::saved::SavedPlanError;
 use kusion_model::{InfrastructureId, ResourceId, ResourceType};
@@ -8,26 +8,26 @@ use kusion_store::StoreError;
 use serde::Serialize;
 use std::fmt;
 
-/// Something that is wrong with one resource. Holds no secrets.
+/// A problem with one resource. Contains no secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Finding {
     /// The resource.
     pub id: ResourceId,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// Whether the reason is that others manage fields that are to change.
+    /// Whether the problem is a conflict with other field managers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_conflict: bool,
 }
 
 impl Finding {
-    /// Makes a finding.
+    /// Creates a finding.
     pub fn new(id: &ResourceId, message: impl Into<String>) -> Self {
         Self { id: id.clone(), message: message.into(), is_conflict: false }
     }
 
-    /// Makes the finding of fields that others manage.
+    /// Creates the finding of a conflict with other field managers.
     pub(crate) fn conflict(id: &ResourceId, conflicts: Vec<Conflict>) -> Self {
         let message = RuntimeError::Conflict(conflicts).to_string();
         Self { id: id.clone(), message, is_conflict: true }
@@ -40,11 +40,11 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Why an operation stopped before it changed anything, or could not go on.
+/// The error of an operation that stopped before it changed anything, or could not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// No runtime answers for a resource.
-    #[error("{id}: there is no runtime for resources of type `{resource_type}`")]
+    /// No runtime is registered for a resource.
+    #[error("{id}: no runtime for resources of type `{resource_type}`")]
     NoRuntime {
         /// The resource.
         id: ResourceId,
@@ -52,32 +52,32 @@ pub enum EngineError {
         resource_type: ResourceType,
     },
     /// The stack was applied to another infrastructure.
-    #[error("the stack was applied to {recorded}, and this is {found}")]
+    #[error("the stack was applied to {recorded}, but this is {found}")]
     OtherInfrastructure {
-        /// The type of the resources on it.
+        /// The type of its resources.
         resource_type: ResourceType,
-        /// The one that the state names.
+        /// The recorded infrastructure.
         recorded: Box<InfrastructureId>,
-        /// The one that is used now.
+        /// The current infrastructure.
         found: Box<InfrastructureId>,
     },
-    /// The infrastructure would reject resources.
+    /// Resources were rejected by the infrastructure.
     #[error("{}", list("rejected", .0))]
     Rejected(Vec<Finding>),
     /// References cannot be resolved.
     #[error("{}", list("unresolved references in", .0))]
     References(Vec<Finding>),
-    /// Guards forbid the plan.
+    /// Guards reject the plan.
     #[error("{}", guards(.0))]
     Guarded(Vec<Refusal>),
-    /// Targets match nothing.
+    /// Targets that match no resource.
     #[error("no resource matches the target `{}`", .0.join("`, `"))]
     Targets(Vec<String>),
     /// A saved plan cannot be applied.
     #[error(transparent)]
     SavedPlan(#[from] SavedPlanError),
-    /// There is no release with this number, or its Spec is not known.
-    #[error("release {revision} has no Spec to go back to")]
+    /// The release does not exist, or has no Spec.
+    #[error("cannot roll back to release {revision}: it does not exist or has no Spec")]
     NoRelease {
         /// The revision.
         revision: u64,
@@ -87,10 +87,10 @@ pub enum EngineError {
     Secret {
         /// The resource.
         id: ResourceId,
-        /// Why.
+        /// The cause.
         message: String,
     },
-    /// The infrastructure cannot be asked.
+    /// A call to the infrastructure failed.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
     /// The state cannot be read or written.
@@ -102,7 +102,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Returns a short name of the kind of error, for programs. Names stay.
+    /// Returns the error code, for programs. Codes are stable.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoRuntime { .. } => "no-runtime",
@@ -144,5 +144,5 @@ fn list(head: &str, findings: &[Finding]) -> String {
 
 fn guards(refusals: &[Refusal]) -> String {
     let lines: Vec<String> = refusals.iter().map(|it| format!("\n  {it}")).collect();
-    format!("the plan is refused, nothing was changed:{}", lines.concat())
+    format!("plan rejected by a guard; nothing was changed:{}", lines.concat())
 }

@@ -1,22 +1,22 @@
-//! What an operation tells its viewers.
+//! Events of operations.
 
 use kusion_model::{Action, Health, Operation, OperationId, Phase, ResourceId, StackKey, Warning};
 use serde::{Deserialize, Serialize};
 
-/// The version of the written form of events.
+/// Version of the event format.
 pub const EVENT_VERSION: u32 = 2;
 
-/// How a step ended.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
-    /// It was done.
+    /// Succeeded.
     Done,
-    /// It failed and changed nothing that is not recorded.
+    /// Failed; all changes that it made are recorded.
     Failed,
-    /// It did not begin, because something it needs failed or the operation was stopped.
+    /// Not started, because a dependency failed or the operation was stopped.
     Skipped,
-    /// It is unknown whether the call had an effect; the next run finds out.
+    /// Unknown: the change may or may not have been applied; the next run checks it.
     Unknown,
 }
 
@@ -32,12 +32,12 @@ pub struct RelatedObject {
     pub depth: usize,
     /// Its health.
     pub health: Health,
-    /// When it was made, RFC 3339.
+    /// Time of its creation, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
 }
 
-/// Names an object that belongs to a resource.
+/// Identifies an object that belongs to a resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObjectName {
@@ -47,95 +47,95 @@ pub struct ObjectName {
     pub name: String,
 }
 
-/// Something that happened. Holds no secrets.
+/// An event. Contains no secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "event")]
 pub enum Event {
     /// The stack is locked: no other process changes it.
     Locked,
-    /// A call of a process that ended without a word was looked into.
+    /// The result of an interrupted call was checked.
     Recovered {
         /// The resource.
         id: ResourceId,
-        /// What was being done.
+        /// The action of the interrupted step.
         action: Action,
         /// Whether the object exists.
         exists: bool,
     },
-    /// A release began.
+    /// A release started.
     ReleaseOpened {
-        /// Its number.
+        /// Its revision.
         revision: u64,
-        /// What it does.
+        /// Its operation.
         operation: Operation,
-        /// How many steps change something.
+        /// Number of steps that change something.
         steps: usize,
     },
-    /// A step began.
+    /// A step started.
     StepStarted {
         /// The resource.
         id: ResourceId,
-        /// What is done.
+        /// Its action.
         action: Action,
     },
-    /// A call failed and is made again.
+    /// A call failed and is retried.
     StepRetried {
         /// The resource.
         id: ResourceId,
-        /// Why it failed.
+        /// The error message.
         message: String,
-        /// The pause before the next attempt.
+        /// Pause before the next attempt, in milliseconds.
         pause_ms: u64,
     },
     /// A step ended.
     StepEnded {
         /// The resource.
         id: ResourceId,
-        /// What was done.
+        /// Its action.
         action: Action,
-        /// How it ended.
+        /// Its outcome.
         outcome: Outcome,
-        /// Why it failed or did not begin.
+        /// The reason if it failed or was skipped.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         message: String,
-        /// What the infrastructure warned of.
+        /// Warnings from the infrastructure.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<String>,
     },
-    /// A resource is watched: its health now.
+    /// The health of a watched resource changed.
     Health {
         /// The resource.
         id: ResourceId,
         /// Its health.
         health: Health,
-        /// What belongs to it.
+        /// Objects that belong to it.
         related: Vec<RelatedObject>,
     },
-    /// The infrastructure warns of something about a watched resource that is not ready, or
-    /// about an object that belongs to it. Told once.
+    /// A warning from the infrastructure about a watched resource that is not ready, or about an
+    /// object that belongs to it. Emitted once per warning.
     Warning {
         /// The resource.
         id: ResourceId,
-        /// The object that belongs to it; none if it is the resource itself.
+        /// The object that belongs to it; `None` for the resource itself.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         object: Option<ObjectName>,
-        /// What is warned of.
+        /// The warning.
         #[serde(flatten)]
         warning: Warning,
     },
     /// A release ended.
     ReleaseClosed {
-        /// Its number.
+        /// Its revision.
         revision: u64,
-        /// How it ended.
+        /// Its outcome.
         phase: Phase,
-        /// What went wrong.
+        /// The error message.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         message: String,
     },
 }
 
-/// An event with its place: which stack, which operation, which number, when.
+/// An event with its stack, operation, sequence number and time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StampedEvent {
@@ -143,22 +143,22 @@ pub struct StampedEvent {
     pub stack: StackKey,
     /// The operation.
     pub operation_id: OperationId,
-    /// The number in the operation, from 1, without gaps.
+    /// Sequence number in the operation, from 1, without gaps.
     pub seq: u64,
     /// The time, RFC 3339.
     pub time: String,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// Somebody who wants to know what happens. Serves any number of operations at a time.
+/// A receiver of events. Serves any number of operations concurrently.
 pub trait EventSink: Send + Sync {
-    /// Takes an event; must not block for long. Events of one operation come in their order.
+    /// Receives an event; must not block for long. Events of one operation arrive in order.
     fn emit(&self, event: &StampedEvent);
 }
 
-/// A sink that lets everything pass.
+/// A sink that discards all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

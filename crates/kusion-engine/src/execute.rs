@@ -1,4 +1,4 @@
-//! Walks the steps of a plan.
+//! Executes the steps of a plan.
 
 use crate::call::{Call, CallEnd};
 use crate::error::{EngineError, Finding};
@@ -8,7 +8,7 @@ use crate::operation::RunOptions;
 use crate::preview::Previewed;
 use crate::references::References;
 use crate::report::{Report, StepReport, watched};
-use crate::schedule::{Places, Schedule};
+use crate::schedule::{Schedule, StepIndexes};
 use crate::scope::Scope;
 use crate::watch::Watched;
 use futures::stream::{self, FuturesUnordered, StreamExt as _};
@@ -26,7 +26,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tracing::Instrument as _;
 
-/// A walk over the steps of a plan.
+/// The execution of a plan.
 pub(crate) struct Execution<'a> {
     scope: &'a Scope,
     session: &'a Session,
@@ -35,18 +35,18 @@ pub(crate) struct Execution<'a> {
     options: &'a RunOptions,
     redactor: Redactor,
     references: References,
-    /// The calls that the runtimes take at a time.
+    /// Limits of concurrent calls, by resource type.
     limits: BTreeMap<ResourceType, Limit>,
-    /// Whether no further call begins, because a step failed.
+    /// Whether no more calls are started, because a step failed.
     is_over: AtomicBool,
-    places: Places<'a>,
-    /// How many attempts have begun.
+    places: StepIndexes<'a>,
+    /// Number of started attempts.
     attempts: AtomicU64,
-    /// The objects that exist, as the latest call showed them.
+    /// The live objects, as returned by the latest call.
     live: Mutex<HashMap<ResourceId, Live>>,
 }
 
-/// How many calls a runtime takes at a time.
+/// The limit of concurrent calls of one runtime.
 struct Limit {
     calls: usize,
     room: Semaphore,
@@ -57,14 +57,14 @@ impl Limit {
         Self { calls, room: Semaphore::new(calls) }
     }
 
-    /// How many steps are under way: some are being recorded while others are being called. Who
-    /// wants one call at a time wants one step at a time.
+    /// The number of concurrent steps: more than calls, because some steps are being recorded while
+    /// others call. One if only one call is allowed at a time.
     fn steps(&self) -> usize {
         if self.calls == 1 { 1 } else { 3 * self.calls }
     }
 }
 
-/// How a step ended, for the walk.
+/// The outcome of a step.
 struct StepEnd {
     outcome: Outcome,
     message: String,
@@ -115,7 +115,7 @@ impl<'a> Execution<'a> {
         })
     }
 
-    /// Walks all steps, each when what it waits for has ended.
+    /// Runs all steps, each after the steps that it waits for.
     pub(crate) async fn run(self) -> Result<Report, EngineError> {
         let steps = &self.previewed.plan.steps;
         let mut ends: Vec<Option<StepEnd>> = steps.iter().map(|_| None).collect();
@@ -131,7 +131,7 @@ impl<'a> Execution<'a> {
             .zip(ends)
             .filter(|(step, _)| step.action.is_change())
             .map(|(step, end)| {
-                let end = end.unwrap_or_else(|| StepEnd::skipped("it did not begin".to_owned()));
+                let end = end.unwrap_or_else(|| StepEnd::skipped("not started".to_owned()));
                 StepReport {
                     id: step.id.clone(),
                     action: step.action,
@@ -147,8 +147,8 @@ impl<'a> Execution<'a> {
         Ok(Report { revision: Some(self.revision), phase: Phase::Running, steps: reports, live })
     }
 
-    /// Marks the steps that must be done before deferred dry runs can be made: what these wait
-    /// for. Empty if no dry run was deferred.
+    /// Marks the steps that must end before deferred dry runs can be made. Empty if no dry run was
+    /// deferred.
     fn early_steps(&self) -> Vec<bool> {
         let steps = &self.previewed.plan.steps;
         let mut open: Vec<&ResourceId> =
@@ -158,7 +158,7 @@ impl<'a> Execution<'a> {
         }
         let mut early = vec![false; steps.len()];
         while let Some(id) = open.pop() {
-            // What waits for a dry run itself is no early step.
+            // A step that waits for a dry run is not an early step.
             if let Some(&place) = self.places.get(id)
                 && !is_deferred(&steps[place])
                 && !std::mem::replace(&mut early[place], true)
@@ -169,8 +169,7 @@ impl<'a> Execution<'a> {
         early
     }
 
-    /// Makes the dry runs that had to wait until what they require exists. If the infrastructure
-    /// rejects one, none of the others begins.
+    /// Makes the deferred dry runs. If the infrastructure rejects one, no other step is started.
     async fn dry_run_late(&self, ends: &mut [Option<StepEnd>]) -> Result<(), EngineError> {
         let steps = &self.previewed.plan.steps;
         let late: Vec<usize> = (0..steps.len())
@@ -207,7 +206,7 @@ impl<'a> Execution<'a> {
         let runtime = self.scope.runtime(&step.id, &step.resource_type)?;
         let change = Change { desired, prior: None, attempt: None, force: self.force() };
         Ok(match runtime.dry_run(change).await {
-            // What it requires was not made; its own step says so.
+            // Its requirement was not created; its own step reports that.
             Ok(_) | Err(RuntimeError::Missing(_)) => Ok(()),
             Err(fault) if fault.is_transient() => Ok(()),
             Err(fault) => Err(self.redactor.redact(&fault.to_string()).into_owned()),
@@ -218,7 +217,7 @@ impl<'a> Execution<'a> {
         self.previewed.plan.options.force
     }
 
-    /// Walks the steps that are chosen; those that have ended stay.
+    /// Runs the chosen steps that have not ended.
     async fn walk(
         &self,
         mut chosen: Vec<bool>,
@@ -258,7 +257,7 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Says why no further call begins.
+    /// Returns why no more calls are started, if that is so.
     fn hindrance(&self) -> Option<&'static str> {
         if self.is_over.load(Ordering::Relaxed) {
             Some("an earlier step failed")
@@ -269,7 +268,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Says which of the steps that a step waits for was not done.
+    /// Returns which of the steps that a step waits for did not succeed.
     fn missing(&self, place: usize, ends: &[Option<StepEnd>]) -> Option<String> {
         let step = &self.previewed.plan.steps[place];
         step.after.iter().find_map(|id| {
@@ -295,13 +294,13 @@ impl<'a> Execution<'a> {
         ends[place] = Some(end);
     }
 
-    /// Does one step in a span of its own.
+    /// Runs one step in its own tracing span.
     async fn traced_step(&self, step: &Step) -> Result<StepEnd, EngineError> {
         let span = tracing::info_span!("step", id = %step.id, action = ?step.action);
         self.step(step).instrument(span).await
     }
 
-    /// Does one step that changes something.
+    /// Runs one step that changes something.
     async fn step(&self, step: &Step) -> Result<StepEnd, EngineError> {
         let desired = match self.previewed.desired.get(&step.id) {
             None => None,
@@ -348,7 +347,7 @@ impl<'a> Execution<'a> {
             replace_order: described.replace_order,
             attempt,
             force: self.force(),
-            patience: self.options.patience(),
+            retry_policy: self.options.retry_policy(),
             redactor: &self.redactor,
             stop: &self.options.stop,
         };
@@ -356,8 +355,8 @@ impl<'a> Execution<'a> {
             return self.leave_out(step, attempt).await;
         };
         self.scope.engine.failpoints.pass(Failpoint::Called, Some(&step.id));
-        let made = Made { sealed, recorded, replace_order: described.replace_order };
-        let (end, state) = self.record(step, attempt, made, end).await?;
+        let target = CallTarget { sealed, recorded, replace_order: described.replace_order };
+        let (end, state) = self.record(step, attempt, target, end).await?;
         self.scope.engine.failpoints.pass(Failpoint::Ended, Some(&step.id));
         if end.outcome != Outcome::Done {
             return Ok(end);
@@ -381,7 +380,7 @@ impl<'a> Execution<'a> {
         AttemptId { revision: self.revision, step }
     }
 
-    /// Deletes the objects that replacements have left behind, one after the other.
+    /// Deletes the objects that replacements left behind, one after the other.
     async fn delete_leftovers(
         &self,
         step: &Step,
@@ -414,7 +413,7 @@ impl<'a> Execution<'a> {
                 replace_order: ReplaceOrder::default(),
                 attempt,
                 force: false,
-                patience: self.options.patience(),
+                retry_policy: self.options.retry_policy(),
                 redactor: &self.redactor,
                 stop: &self.options.stop,
             };
@@ -428,19 +427,20 @@ impl<'a> Execution<'a> {
                 }
                 CallEnd::Present(_) => Some("the replaced object still exists".to_owned()),
             };
-            // The new object is there, whatever became of the old one.
+            // The new object exists, whether or not the old one was deleted.
             let ending = Ending::Present(Box::new(state.clone()));
             let id = step.id.clone();
             self.session.append(vec![Record::StepEnded { attempt, id, ending }]).await?;
             if let Some(message) = fault {
-                let message = format!("the replaced object could not be deleted: {message}");
+                let message = format!("cannot delete the replaced object: {message}");
                 return Ok(StepEnd { warnings: end.warnings, ..StepEnd::failed(message) });
             }
         }
         Ok(end)
     }
 
-    /// Makes a call as soon as its runtime has room; none if no further call begins by then.
+    /// Makes a call as soon as the limit of its runtime allows; returns `None` if no more calls are
+    /// started by then.
     async fn make(&self, step: &Step, call: &Call<'_>) -> Result<Option<CallEnd>, EngineError> {
         let limit = self.limits.get(&step.resource_type);
         let permit = match limit {
@@ -451,14 +451,14 @@ impl<'a> Execution<'a> {
             return Ok(None);
         }
         self.session.check()?;
-        // What users see begin comes to its end.
+        // Every started event is followed by an ended event.
         self.scope.log.emit(Event::StepStarted { id: step.id.clone(), action: step.action });
         let end = call.make().await;
         drop(permit);
         Ok(Some(end))
     }
 
-    /// Records that a call was not made after all.
+    /// Records that a started step made no call.
     async fn leave_out(&self, step: &Step, attempt: AttemptId) -> Result<StepEnd, EngineError> {
         let message = self.hindrance().unwrap_or_default().to_owned();
         let ending = Ending::Failed { message: message.clone() };
@@ -467,13 +467,13 @@ impl<'a> Execution<'a> {
         Ok(StepEnd::skipped(message))
     }
 
-    /// Returns what is known of the object that a step changes: by the state, or by the plan if
-    /// the state does not know it yet.
+    /// Returns the recorded state of the object that a step changes, or the state from the plan if
+    /// it is not recorded yet.
     fn recorded(&self, step: &Step) -> Option<ResourceState> {
         let known = self.previewed.state.resources.get(&step.id).cloned();
         let live = self.previewed.live.get(&step.id);
         match (known, &step.identity, &step.desired) {
-            // The live object may have another identity than the one that was recorded.
+            // The identity of the live object may differ from the recorded one.
             (Some(known), Some(identity), _) => {
                 Some(ResourceState { identity: identity.clone(), ..known })
             }
@@ -487,11 +487,11 @@ impl<'a> Execution<'a> {
             }
             _ => None,
         }
-        // What is made or taken over is not the object that was known.
+        // A created or adopted object is not the recorded one.
         .filter(|_| !matches!(step.action, Action::Create | Action::Adopt))
     }
 
-    /// Fills in values that other resources have by now.
+    /// Resolves references to values that are known by now.
     fn resolved(&self, step: &Step, resource: &Resource) -> Result<Resource, Finding> {
         let mut resource = resource.clone();
         self.references.resolve_live(&mut resource, &step.later, |reference| {
@@ -501,23 +501,28 @@ impl<'a> Execution<'a> {
         Ok(resource)
     }
 
-    /// Records how a call ended. Returns the state of the resource, too, if it exists.
+    /// Records the result of a call. Also returns the state of the resource if it exists.
     async fn record(
         &self,
         step: &Step,
         attempt: AttemptId,
-        made: Made,
+        target: CallTarget,
         end: CallEnd,
     ) -> Result<(StepEnd, Option<ResourceState>), EngineError> {
         let hidden = |fault: &RuntimeError| self.redactor.redact(&fault.to_string()).into_owned();
         let mut state = None;
         let (ending, end) = match end {
             CallEnd::Present(applied) => {
-                let Some(resource) = made.sealed else {
+                let Some(resource) = target.sealed else {
                     return Ok((StepEnd::failed("it still exists".to_owned()), None));
                 };
-                let present =
-                    self.present(step, &applied.live, resource, made.recorded, made.replace_order)?;
+                let present = self.present(
+                    step,
+                    &applied.live,
+                    resource,
+                    target.recorded,
+                    target.replace_order,
+                )?;
                 self.keep_live(&step.id, Some(applied.live));
                 let warnings = applied
                     .warnings
@@ -539,7 +544,7 @@ impl<'a> Execution<'a> {
                 let message = hidden(&fault);
                 (Ending::Failed { message: message.clone() }, StepEnd::failed(message))
             }
-            // No ending: the next run looks again.
+            // No end is recorded: the next run checks again.
             CallEnd::Unknown(fault) => {
                 let (outcome, message) = (Outcome::Unknown, hidden(&fault));
                 return Ok((StepEnd { outcome, message, warnings: Vec::new() }, None));
@@ -550,7 +555,7 @@ impl<'a> Execution<'a> {
         Ok((end, state))
     }
 
-    /// Returns what the state knows of an object that a call made or changed.
+    /// Returns the state to record for an object that a call created or updated.
     fn present(
         &self,
         step: &Step,
@@ -583,8 +588,8 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Waits until an object is ready, because its dependents need that. Who stops the operation
-    /// stops the wait: what was done stays done.
+    /// Waits until an object is ready, because its dependents require that. Stopping the operation
+    /// ends the wait; completed steps are kept.
     async fn wait_until_ready(&self, step: &Step, settle: Duration, end: StepEnd) -> StepEnd {
         let live = self.live.lock().ok().and_then(|live| live.get(&step.id).cloned());
         let Some(live) = live else { return end };
@@ -598,8 +603,8 @@ impl<'a> Execution<'a> {
     }
 }
 
-/// What a call was to make.
-struct Made {
+/// The desired result of a call.
+struct CallTarget {
     sealed: Option<Resource>,
     recorded: Option<ResourceState>,
     replace_order: ReplaceOrder,
@@ -611,7 +616,7 @@ fn is_deferred(step: &Step) -> bool {
 }
 
 impl Scope {
-    /// Records what needs no call.
+    /// Records changes of the state that need no call.
     pub(crate) async fn record_without_calls(
         &self,
         session: &Session,
@@ -625,8 +630,8 @@ impl Scope {
     }
 }
 
-/// Returns what is recorded without a call: what the state forgets, and changed dependencies of
-/// resources that stay.
+/// Returns the records that need no call: removed resources, and changed dependencies of unchanged
+/// resources.
 pub(crate) fn records_without_calls(previewed: &Previewed) -> Vec<Record> {
     let record = |step: &Step| match (step.action, &step.desired) {
         (Action::Forget, _) => Some(Record::Noted { id: step.id.clone(), ending: Ending::Absent }),

@@ -1,45 +1,45 @@
-//! The instants at which a crash would be most harmful.
+//! Fail points: the points of an operation at which tests simulate crashes.
 
 use kusion_model::ResourceId;
 use std::fmt;
 use std::sync::Arc;
 
-/// An instant of an operation, in the order in which a step passes them.
+/// A point of an operation, in the order in which a step reaches them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Failpoint {
     /// The stack is locked; nothing else has happened.
     Locked,
-    /// A call without an ending was looked into, and the finding recorded.
+    /// The result of an interrupted call was checked and recorded.
     Recovered,
     /// The release is recorded as open.
     Opened,
-    /// A step is recorded as begun; its call was not made.
+    /// A step is recorded as started; its call was not made.
     Began,
-    /// The old object of a replacement is deleted; the new one was not made.
+    /// The old object of a replacement is deleted; the new one is not created yet.
     Removed,
-    /// The call has come back; nothing of it is recorded.
+    /// The call has returned; its result is not recorded yet.
     Called,
-    /// The ending of a step is recorded.
+    /// The end of a step is recorded.
     Ended,
-    /// The new object of a replacement is made and recorded; the old one was not deleted.
+    /// The new object of a replacement is created and recorded; the old one is not deleted yet.
     Created,
     /// The release is recorded as closed; the stack is still locked.
     Closed,
 }
 
-/// Tells somebody about the points that an operation passes. Tests end the process there.
+/// Notifies an observer at each fail point. Tests end the process there.
 #[derive(Clone, Default)]
 pub struct Failpoints(Option<Arc<Observer>>);
 
 type Observer = dyn Fn(Failpoint, Option<&ResourceId>) + Send + Sync;
 
 impl Failpoints {
-    /// Makes points that call a function.
+    /// Creates fail points that call a function.
     pub fn new(observer: impl Fn(Failpoint, Option<&ResourceId>) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(observer)))
     }
 
-    /// Passes a point.
+    /// Notifies the observer of a point.
     pub(crate) fn pass(&self, point: Failpoint, id: Option<&ResourceId>) {
         if let Some(observer) = &self.0 {
             observer(point, id);

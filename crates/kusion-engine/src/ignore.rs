@@ -1,10 +1,10 @@
-//! Fields that are left to others.
+//! Ignored fields, which keep their live values.
 
 use kusion_model::{FieldPath, IgnoreRule, Note, PathStep, Resource};
 use serde_json::Value;
 
-/// Gives ignored fields of a desired resource of a kind their live values; returns what to tell
-/// about it.
+/// Sets the ignored fields of a desired resource of a kind to their live values; returns notes for
+/// users.
 pub(crate) fn take_live_values(
     rules: &[IgnoreRule],
     kind: &str,

@@ -1,11 +1,11 @@
 //! Operations on stacks: preview, apply, destroy, roll back, watch.
 //!
 //! API boundary. [`Engine`] joins a store, runtimes and a sealer of secrets; [`Engine::stack`]
-//! gives the handle of one [`Stack`]. A plan is a value: [`Stack::preview`] makes one,
-//! [`Stack::lock`] and [`LockedStack::run`] run it. The engine decides nothing by itself: plans
-//! come from `kusion-plan`, calls go to a `Runtime`, what happened goes to the journal before
-//! anything that rests on it. It prints nothing; it emits [`StampedEvent`]s. Knows no language, no
-//! kind of infrastructure and no command line.
+//! returns a handle of one [`Stack`]. A plan is a value: [`Stack::preview`] makes one,
+//! [`Stack::lock`] and [`LockedStack::run`] run it. Decisions are made by `kusion-plan`, calls go
+//! to a `Runtime`, and results are written to the journal before any dependent step starts. The
+//! engine prints nothing; it emits [`StampedEvent`]s. Independent of the language, of kinds of
+//! infrastructure and of the command line.
 
 mod call;
 mod desired;

@@ -1,4 +1,4 @@
-//! A stack that no other process changes meanwhile.
+//! A locked stack, which no other process can change.
 
 use crate::desired::Desired;
 use crate::error::EngineError;
@@ -20,8 +20,8 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use tracing::Instrument as _;
 
-/// A stack that this process has locked. One operation is run with it; dropped without one, the
-/// lock is given back a moment later.
+/// A stack that this process has locked, for one operation. The lock is released after the
+/// operation, or shortly after a drop.
 pub struct LockedStack {
     scope: Scope,
     session: Session,
@@ -31,7 +31,7 @@ pub struct LockedStack {
 
 impl LockedStack {
     pub(crate) async fn open(stack: &Stack, options: &RunOptions) -> Result<Self, EngineError> {
-        let session = take(stack, options).await?;
+        let session = acquire(stack, options).await?;
         let engine = &stack.engine;
         engine.failpoints.pass(Failpoint::Locked, None);
         let key = stack.key().clone();
@@ -57,13 +57,13 @@ impl LockedStack {
         self.scope.plan_goal(goal, self.state.clone(), options).instrument(span).await
     }
 
-    /// Takes over a plan that was made before the stack was locked, if nothing has moved since.
+    /// Accepts a plan that was made before the stack was locked, if nothing has changed since.
     pub async fn check(&mut self, previewed: Previewed) -> Result<Previewed, EngineError> {
         let live = self.check_moved(&previewed.plan).await?;
         Ok(Previewed { live, state: self.state.clone(), ..previewed })
     }
 
-    /// Takes over a saved plan, if nothing has moved since it was made. Guards are asked again.
+    /// Accepts a saved plan, if nothing has changed since it was made. Guards are checked again.
     /// `digest` is the fingerprint of its file.
     pub async fn load(&mut self, plan: Plan, digest: &str) -> Result<Previewed, EngineError> {
         if plan.key != self.scope.key {
@@ -95,7 +95,7 @@ impl LockedStack {
         self.scope.check_moved(plan, &self.state, &desired).await
     }
 
-    /// Runs a plan as one release, and gives the lock back. A plan that changes nothing makes no
+    /// Runs a plan as one release, and releases the lock. A plan without changes creates no
     /// release.
     pub async fn run(self, previewed: Previewed) -> Result<Report, EngineError> {
         let Self { mut scope, session, state, options } = self;
@@ -115,26 +115,26 @@ impl LockedStack {
         leave(session, done).await
     }
 
-    /// Gives the lock back without a change.
+    /// Releases the lock without a change.
     pub async fn release(self) -> Result<(), EngineError> {
         leave(self.session, Ok(())).await
     }
 }
 
-/// Takes the lock. While a live holder is waited for, the user may stop it.
-async fn take(stack: &Stack, options: &RunOptions) -> Result<Session, EngineError> {
+/// Acquires the lock. The user can stop the wait for another lock holder.
+async fn acquire(stack: &Stack, options: &RunOptions) -> Result<Session, EngineError> {
     let lock = options.lock.clone();
-    let take = stack.engine.store.take(stack.key(), lock.holder, lock.wait);
+    let acquired = stack.engine.store.lock(stack.key(), lock.holder, lock.wait);
     if lock.wait == LockWait::No {
-        return Ok(take.await?);
+        return Ok(acquired.await?);
     }
     tokio::select! {
-        taken = take => Ok(taken?),
+        session = acquired => Ok(session?),
         () = options.stop.wait() => Err(EngineError::Stopped),
     }
 }
 
-/// Checks that the stack is where it was, and finishes what an interrupted operation left open.
+/// Checks that the stack is on its recorded infrastructure, and recovers an interrupted operation.
 async fn prepare(
     scope: &mut Scope,
     session: &Session,
@@ -149,7 +149,7 @@ async fn prepare(
     scope.recover(session).await
 }
 
-/// Gives the lock back, whatever happened. What happened counts more than how that went.
+/// Releases the lock in any case. An earlier error takes precedence over an error of the release.
 async fn leave<T>(session: Session, done: Result<T, EngineError>) -> Result<T, EngineError> {
     let closed = session.close().await;
     let done = done?;
@@ -209,7 +209,7 @@ async fn execute(
     Ok(report)
 }
 
-/// How the steps of a release ended.
+/// The phase of a release by the outcomes of its steps.
 struct End {
     phase: Phase,
     message: String,

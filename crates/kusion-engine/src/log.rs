@@ -4,7 +4,7 @@ use crate::event::{Event, EventSink, StampedEvent};
 use kusion_model::{OperationId, StackKey};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Stamps the events of one operation and hands them on.
+/// Stamps the events of one operation and passes them to the sink.
 pub(crate) struct EventLog {
     stack: StackKey,
     operation: OperationId,
@@ -15,12 +15,12 @@ pub(crate) struct EventLog {
 #[derive(Default)]
 struct Inner {
     seq: u64,
-    /// The events so far, where they are kept.
+    /// The events so far, if they are kept.
     kept: Option<Vec<StampedEvent>>,
 }
 
 impl EventLog {
-    /// Begins the log of an operation whose events nobody keeps.
+    /// Creates the log of an operation whose events are not kept.
     pub(crate) fn passing(
         stack: StackKey,
         operation: OperationId,
@@ -29,7 +29,7 @@ impl EventLog {
         Arc::new(Self { stack, operation, sink, inner: Mutex::default() })
     }
 
-    /// Begins the log of an operation whose events are kept.
+    /// Creates the log of an operation whose events are kept.
     pub(crate) fn keeping(
         stack: StackKey,
         operation: OperationId,
@@ -45,7 +45,8 @@ impl EventLog {
         tracing::info_span!("operation", stack = %self.stack, %place, id = %self.operation)
     }
 
-    /// Stamps an event and hands it on. Nobody else does so meanwhile: events keep their order.
+    /// Stamps an event and passes it to the sink. Calls are serialized, so that events keep their
+    /// order.
     pub(crate) fn emit(&self, event: Event) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.seq += 1;
@@ -70,7 +71,7 @@ impl EventLog {
     }
 }
 
-/// Writes an event to the log of the program: what it is and what it is about, no values.
+/// Writes an event to the log of the program: its name and subject, without values.
 fn trace(seq: u64, event: &Event) {
     match event {
         Event::Locked => tracing::info!(seq, "locked"),
@@ -90,7 +91,7 @@ fn trace(seq: u64, event: &Event) {
         Event::Health { id, health, .. } => {
             tracing::debug!(seq, %id, state = ?health.state, "health");
         }
-        Event::Warning { id, .. } => tracing::debug!(seq, %id, "warning of the infrastructure"),
+        Event::Warning { id, .. } => tracing::debug!(seq, %id, "warning from the infrastructure"),
         Event::ReleaseClosed { revision, phase, .. } => {
             tracing::info!(seq, revision, ?phase, "release closed");
         }

@@ -1,4 +1,4 @@
-//! The live objects, and what dry runs say about desired ones.
+//! Observes stacks: reads live objects and makes dry runs of desired resources.
 
 use crate::desired::Desired;
 use crate::error::{EngineError, Finding};
@@ -17,19 +17,19 @@ use std::sync::Arc;
 /// The live objects by resource.
 pub(crate) type LiveObjects = BTreeMap<ResourceId, Live>;
 
-/// What was found out about one desired resource.
+/// The observation of one desired resource.
 pub(crate) struct Observation {
-    /// What is desired, ignored fields as they are.
+    /// The desired resource, with ignored fields set to their live values.
     pub(crate) desired: Resource,
-    /// What is desired without regard to ignored fields, if that is something else.
+    /// The desired resource before ignore rules were applied, if they changed it.
     pub(crate) before_ignore: Option<Resource>,
-    /// The places of texts whose values are known later.
+    /// Paths of strings whose values are known only after other steps.
     pub(crate) later: Vec<FieldPath>,
     pub(crate) dry_run: DryRun,
     pub(crate) notes: Vec<Note>,
 }
 
-/// What observations are made with.
+/// Inputs of observations.
 pub(crate) struct Observer<'a> {
     pub(crate) scope: &'a Scope,
     pub(crate) prior: &'a BTreeMap<ResourceId, ResourceState>,
@@ -40,12 +40,12 @@ pub(crate) struct Observer<'a> {
     pub(crate) redactor: Redactor,
 }
 
-/// What a stack itself makes that its other resources require.
+/// The requirements that resources of the stack itself fulfil.
 #[derive(Debug, Default)]
 pub(crate) struct Provided(BTreeMap<Requirement, ResourceId>);
 
 impl Provided {
-    /// Finds what resources provide.
+    /// Collects the requirements that resources fulfil.
     pub(crate) fn by(scope: &Scope, desired: &Desired) -> Self {
         let mut provided = BTreeMap::new();
         for resource in desired.values() {
@@ -56,8 +56,8 @@ impl Provided {
         Self(provided)
     }
 
-    /// Returns what a resource requires, the stack makes and does not exist yet, so that nobody
-    /// need ask for it.
+    /// Returns a requirement of a resource that the stack itself will create and that does not
+    /// exist yet, so that a dry run is known to fail.
     fn missing(&self, required: &[Requirement], live: &LiveObjects) -> Option<Requirement> {
         let is_missing = |it: &&Requirement| {
             self.0.get(*it).is_some_and(|provider| !live.contains_key(provider))
@@ -100,7 +100,7 @@ impl Scope {
         if findings.is_empty() { Ok(live) } else { Err(EngineError::Rejected(findings)) }
     }
 
-    /// Reduces a live object to what can be compared.
+    /// Reduces a live object to comparable attributes.
     pub(crate) fn observed(&self, runtime: &dyn Runtime, live: &Live) -> Observed {
         let attributes = runtime.comparable(&live.attributes);
         let digest = self.engine.sealer.hash(&attributes);
@@ -109,7 +109,7 @@ impl Scope {
 }
 
 impl Observer<'_> {
-    /// Observes desired resources, with as many calls at a time as their runtimes take.
+    /// Observes desired resources, within the limits of concurrent calls of their runtimes.
     pub(crate) async fn observe(
         &self,
         resources: Vec<(Resource, Vec<FieldPath>)>,
@@ -124,8 +124,8 @@ impl Observer<'_> {
         while let Some((place, observation)) = all.next().await {
             match observation {
                 Ok(observation) => observations.push((place, observation)),
-                Err(Trouble::Engine(error)) => return Err(*error),
-                Err(Trouble::Resource(mut finding)) => {
+                Err(ObserveError::Engine(error)) => return Err(*error),
+                Err(ObserveError::Resource(mut finding)) => {
                     finding.message = self.redactor.redact(&finding.message).into_owned();
                     findings.push(finding);
                 }
@@ -143,7 +143,7 @@ impl Observer<'_> {
         &self,
         mut desired: Resource,
         later: Vec<FieldPath>,
-    ) -> Result<Observation, Trouble> {
+    ) -> Result<Observation, ObserveError> {
         let runtime = self.scope.runtime(&desired.id, &desired.resource_type)?;
         let live = self.live.get(&desired.id);
         let mut notes = Vec::new();
@@ -162,14 +162,14 @@ impl Observer<'_> {
             Some(live) => match runtime.compare(&desired, live) {
                 Comparison::Same => DryRun::Same,
                 Comparison::Immutable(fields) => {
-                    let message = "these fields cannot change in place".to_owned();
+                    let message = "these fields cannot be updated in place".to_owned();
                     DryRun::Immutable { fields, message }
                 }
                 Comparison::Differs => self.dry_run(runtime, &desired, &mut notes).await?,
             },
             None => {
-                // What a new object would look like is known well enough; what counts is that
-                // the infrastructure would take it.
+                // The result for a new object is not needed; the dry run only checks that
+                // the infrastructure accepts it.
                 self.dry_run(runtime, &desired, &mut notes).await?;
                 DryRun::None
             }
@@ -189,14 +189,14 @@ impl Observer<'_> {
         runtime: &Arc<dyn Runtime>,
         desired: &Resource,
         notes: &mut Vec<Note>,
-    ) -> Result<DryRun, Trouble> {
+    ) -> Result<DryRun, ObserveError> {
         let required = runtime.describe(desired).requires;
         if let Some(requirement) = self.provided.missing(&required, self.live) {
             return deferred(runtime, desired, requirement, notes);
         }
         let change = Change {
             desired,
-            // What is missing is made anew: what was known of it no longer counts.
+            // A missing object is recreated: its recorded state no longer applies.
             prior: self.prior.get(&desired.id).filter(|_| self.live.contains_key(&desired.id)),
             attempt: None,
             force: self.force,
@@ -221,34 +221,34 @@ impl Observer<'_> {
                 deferred(runtime, desired, it, notes)
             }
             Err(RuntimeError::Conflict(conflicts)) => {
-                Err(Trouble::Resource(Finding::conflict(&desired.id, conflicts)))
+                Err(ObserveError::Resource(Finding::conflict(&desired.id, conflicts)))
             }
             Err(fault @ RuntimeError::Unavailable(_)) => {
-                Err(Trouble::Engine(Box::new(fault.into())))
+                Err(ObserveError::Engine(Box::new(fault.into())))
             }
-            Err(fault) => Err(Trouble::Resource(Finding::new(&desired.id, fault.to_string()))),
+            Err(fault) => Err(ObserveError::Resource(Finding::new(&desired.id, fault.to_string()))),
         }
     }
 }
 
-/// Checks a resource whose dry run must wait until what it requires exists.
+/// Checks a resource whose dry run is deferred.
 fn deferred(
     runtime: &Arc<dyn Runtime>,
     desired: &Resource,
     requirement: Requirement,
     notes: &mut Vec<Note>,
-) -> Result<DryRun, Trouble> {
+) -> Result<DryRun, ObserveError> {
     check_offline(runtime, desired)?;
     notes.push(Note::DryRunDeferred { requirement });
     Ok(DryRun::Later)
 }
 
-fn check_offline(runtime: &Arc<dyn Runtime>, desired: &Resource) -> Result<(), Trouble> {
+fn check_offline(runtime: &Arc<dyn Runtime>, desired: &Resource) -> Result<(), ObserveError> {
     let faults = runtime.check_offline(desired);
     if faults.is_empty() {
         Ok(())
     } else {
-        Err(Trouble::Resource(Finding::new(&desired.id, faults.join("; "))))
+        Err(ObserveError::Resource(Finding::new(&desired.id, faults.join("; "))))
     }
 }
 
@@ -258,15 +258,15 @@ fn unique(mut fields: Vec<FieldPath>) -> Vec<FieldPath> {
     fields
 }
 
-/// Why an observation failed.
-enum Trouble {
-    /// Nothing can be observed.
+/// The error of an observation.
+enum ObserveError {
+    /// The whole operation fails.
     Engine(Box<EngineError>),
-    /// This resource is wrong.
+    /// This resource is invalid.
     Resource(Finding),
 }
 
-impl From<EngineError> for Trouble {
+impl From<EngineError> for ObserveError {
     fn from(error: EngineError) -> Self {
         Self::Engine(Box::new(error))
     }

@@ -1,50 +1,50 @@
-//! How an operation is done.
+//! Options of operations.
 
-use crate::call::Patience;
+use crate::call::RetryPolicy;
 use crate::stop::Stop;
 use kusion_model::GitRevision;
 use kusion_store::{Holder, LockWait};
 use std::time::Duration;
 
-/// How a stack is locked.
+/// Options of a lock.
 #[derive(Clone, Debug)]
 pub struct LockOptions {
-    /// Who locks it.
+    /// The lock holder.
     pub holder: Holder,
-    /// How long to wait for a live holder.
+    /// How long to wait for another lock holder.
     pub wait: LockWait,
-    /// Whether the stack may be on another infrastructure than the recorded one.
+    /// Whether the stack may move from the recorded infrastructure to another one.
     pub relocate: bool,
 }
 
-/// What is said about a release by those who make it.
+/// Metadata of a release from its author.
 #[derive(Clone, Debug, Default)]
 pub struct ReleaseNote {
-    /// What its author says about it.
+    /// Message of its author.
     pub message: String,
     /// The commit of its sources.
     pub git: Option<GitRevision>,
 }
 
-/// How an operation is done.
+/// Options of an operation.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// How the stack is locked.
+    /// Options of the lock.
     pub lock: LockOptions,
-    /// Whether steps that do not need a failed one still begin.
+    /// Whether steps that do not depend on a failed one are still started.
     pub keep_going: bool,
-    /// The time for one step with all its attempts.
+    /// Timeout of one step, including all attempts.
     pub timeout: Duration,
-    /// The number of attempts of a call.
+    /// Maximum number of attempts of a call.
     pub attempts: u32,
-    /// What the release says about itself.
+    /// Metadata of the release.
     pub note: ReleaseNote,
-    /// The wish of the user to stop.
+    /// Signal of the user to stop.
     pub stop: Stop,
 }
 
 impl RunOptions {
-    /// Makes the usual options for a holder.
+    /// Creates the default options for a lock holder.
     pub fn new(holder: Holder) -> Self {
         Self {
             lock: LockOptions { holder, wait: LockWait::No, relocate: false },
@@ -56,8 +56,8 @@ impl RunOptions {
         }
     }
 
-    /// Returns the patience of a call.
-    pub(crate) fn patience(&self) -> Patience {
-        Patience { timeout: self.timeout, attempts: self.attempts.max(1) }
+    /// Returns the timeout and number of attempts of a step.
+    pub(crate) fn retry_policy(&self) -> RetryPolicy {
+        RetryPolicy { timeout: self.timeout, attempts: self.attempts.max(1) }
     }
 }

@@ -1,4 +1,4 @@
-//! What an operation would do.
+//! Plans of operations.
 
 use crate::desired::{Desired, desired};
 use crate::error::EngineError;
@@ -16,19 +16,19 @@ use kusion_store::StackState;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What is to be done to a stack.
+/// The goal of an operation on a stack.
 #[derive(Clone, Copy, Debug)]
 pub enum Goal<'a> {
-    /// It becomes what a Spec says.
+    /// Match a Spec.
     Apply {
         /// The Spec.
         spec: &'a Spec,
-        /// Where its values come from.
+        /// Source locations of its values.
         origins: &'a Origins,
     },
-    /// All of its resources are deleted.
+    /// Delete all resources.
     Destroy,
-    /// It becomes what the Spec of an earlier release says.
+    /// Match the Spec of an earlier release.
     Rollback {
         /// The revision of that release.
         to: u64,
@@ -45,25 +45,25 @@ impl Goal<'_> {
     }
 }
 
-/// A plan, with what is needed to run it at once.
+/// A plan, with the data that is needed to run it.
 #[derive(Debug)]
 pub struct Previewed {
     /// The plan.
     pub plan: Plan,
-    /// What guards forbid of it.
+    /// The steps that guards reject.
     pub refusals: Vec<Refusal>,
-    /// What is desired, secrets plain.
+    /// The desired resources, with plain secrets.
     pub(crate) desired: Desired,
     /// The live objects.
     pub(crate) live: LiveObjects,
-    /// The state it was made from.
+    /// The state that it was made from.
     pub(crate) state: StackState,
-    /// The fingerprint of the file that it was read from.
+    /// The fingerprint of the plan file, if it was saved.
     pub(crate) saved: Option<String>,
 }
 
 impl Previewed {
-    /// Returns the report of a plan that neither changes nor records anything.
+    /// Returns the report of a plan without changes and records.
     pub fn nothing_to_do(&self) -> Option<Report> {
         let is_quiet = self.plan.is_empty() && records_without_calls(self).is_empty();
         is_quiet.then(|| Report::of_nothing(self))
@@ -71,7 +71,7 @@ impl Previewed {
 }
 
 impl Scope {
-    /// Makes the plan for a goal from a state that nobody changes meanwhile.
+    /// Makes the plan for a goal from the state of a locked stack.
     pub(crate) async fn plan_goal(
         &mut self,
         goal: Goal<'_>,
@@ -90,7 +90,7 @@ impl Scope {
         self.plan(goal.operation(), desired, origins, state, options).await
     }
 
-    /// Returns the Spec of a release, with its secrets plain.
+    /// Returns the Spec of a release, with plain secrets.
     pub(crate) async fn release_spec(&self, revision: u64) -> Result<Spec, EngineError> {
         let sealed = self.engine.store.spec(&self.key, revision).await?;
         let sealed = sealed.ok_or(EngineError::NoRelease { revision })?;
@@ -102,7 +102,7 @@ impl Scope {
         Ok(Spec { resources, ..sealed })
     }
 
-    /// Returns the state as it will be when the calls without an ending were looked into.
+    /// Returns the state as it will be after the recovery of interrupted calls.
     async fn settled(&self, mut state: StackState) -> Result<StackState, EngineError> {
         for (call, ending) in self.findings(&state).await? {
             match ending {
@@ -187,13 +187,13 @@ impl Scope {
         Ok(Previewed { plan, refusals, desired: seen, live, state, saved: None })
     }
 
-    /// Says what guards forbid of a plan.
+    /// Returns the steps of a plan that guards reject.
     pub(crate) fn refusals(&self, plan: &Plan, state: &StackState) -> Vec<Refusal> {
         let describe = |resource: &Resource| self.describe(resource);
         refusals(plan, &state.resources, &plan.options.guards, &describe)
     }
 
-    /// Decides about one resource.
+    /// Decides the step of one resource.
     fn step(
         &self,
         context: &Context<'_>,

@@ -1,4 +1,4 @@
-//! Calls of a process that ended without a word.
+//! Recovery of calls that were interrupted when their process ended.
 
 use crate::call::same_object;
 use crate::error::EngineError;
@@ -13,7 +13,7 @@ use kusion_runtime::{Live, Pending};
 use kusion_store::{PendingStep, Session, StackState};
 
 impl Scope {
-    /// Finds out what the calls without an ending have done. Changes nothing.
+    /// Determines the results of interrupted calls. Changes nothing.
     pub(crate) async fn findings(
         &self,
         state: &StackState,
@@ -44,7 +44,7 @@ impl Scope {
             .await?;
         Ok(match (live, recorded) {
             (None, _) => Ending::Absent,
-            // The object that was known is still there: the next plan compares it anyway.
+            // The recorded object still exists: the next plan compares it anyway.
             (Some(live), Some(prior)) if same_object(&live.identity, &prior.identity) => {
                 Ending::Present(Box::new(prior.clone()))
             }
@@ -54,13 +54,13 @@ impl Scope {
                     let state = self.made(call, sealed.clone(), live, prior);
                     Ending::Present(Box::new(ResourceState { secrets, ..state }))
                 }
-                // Somebody else's object of that name, which a deletion leaves alone.
+                // An object of that name with another owner, which a deletion does not touch.
                 _ => Ending::Absent,
             },
         })
     }
 
-    /// Returns the state of an object that an interrupted attempt made.
+    /// Returns the state of an object that an interrupted attempt created.
     fn made(
         &self,
         call: &PendingStep,
@@ -81,8 +81,7 @@ impl Scope {
         state
     }
 
-    /// Records what the calls without an ending have done, and ends the release that they
-    /// belong to.
+    /// Records the results of interrupted calls, and closes their release.
     pub(crate) async fn recover(&self, session: &Session) -> Result<StackState, EngineError> {
         let state = session.state();
         let open: Vec<u64> = state

@@ -1,4 +1,4 @@
-//! Values that one resource takes from another.
+//! Resolution of references between resources.
 
 use crate::desired::Desired;
 use crate::error::{EngineError, Finding};
@@ -9,21 +9,21 @@ use kusion_model::{Action, FieldPath, Resource, ResourceId, Step};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The resources that references can name, and the texts that wait for values.
+/// The resources that references can name, and the unresolved strings.
 #[derive(Debug, Default)]
 pub(crate) struct References {
     index: IdIndex,
-    /// The places of texts whose values are not known yet.
+    /// Paths of strings whose values are not known yet, by resource.
     later: BTreeMap<ResourceId, Vec<FieldPath>>,
 }
 
 impl References {
-    /// Makes the index of what can be named.
+    /// Creates the index of resources that can be referenced.
     pub(crate) fn index(desired: &Desired) -> Self {
         Self { index: IdIndex::new(desired.keys()), later: BTreeMap::new() }
     }
 
-    /// Resolves what other resources say of themselves, and remembers the rest.
+    /// Resolves references to values in the Spec, and keeps the others for later.
     pub(crate) fn of(desired: &mut Desired) -> Result<Self, EngineError> {
         let mut all = Self::index(desired);
         let mut uses = BTreeMap::new();
@@ -57,7 +57,7 @@ impl References {
         if findings.is_empty() { Ok(all) } else { Err(EngineError::References(findings)) }
     }
 
-    /// Returns the resources that attributes refer to; none if they hold no reference at all.
+    /// Returns the resources that attributes refer to; `None` if they contain no reference.
     fn used_by(&self, attributes: &Value) -> Result<Option<BTreeSet<ResourceId>>, ReferenceError> {
         let mut used = BTreeSet::new();
         references::visit(attributes, &self.index, &mut |_, reference, _| {
@@ -68,7 +68,7 @@ impl References {
         Ok(has_mark.then_some(used))
     }
 
-    /// Finds a value that a resource states itself.
+    /// Returns a value from the desired attributes of a resource.
     fn stated(&self, desired: &Desired, reference: &Reference) -> Lookup {
         let stated = desired.get(&reference.id).and_then(|it| reference.find(&it.attributes));
         let waits = self.later.get(&reference.id).is_some_and(|paths| {
@@ -82,7 +82,7 @@ impl References {
         }
     }
 
-    /// Puts resources into rounds: each waits for values of earlier rounds only.
+    /// Groups resources into rounds: each uses values of earlier rounds only.
     pub(crate) fn rounds(&self, desired: &Desired) -> Vec<Vec<ResourceId>> {
         let mut uses = BTreeMap::new();
         for (id, paths) in &self.later {
@@ -110,8 +110,8 @@ impl References {
         rounds
     }
 
-    /// Resolves what is known before anything is done: values of objects that stay as they are.
-    /// Returns the places of the texts that still wait.
+    /// Resolves references to values of unchanged objects, before any step. Returns the paths of
+    /// unresolved strings.
     pub(crate) fn resolve_known(
         &self,
         resource: &mut Resource,
@@ -127,7 +127,7 @@ impl References {
         .map_err(|fault| EngineError::References(vec![fault]))
     }
 
-    /// Resolves the texts that waited, by objects that exist.
+    /// Resolves the remaining references by live objects.
     pub(crate) fn resolve_live(
         &self,
         resource: &mut Resource,
@@ -139,7 +139,7 @@ impl References {
             None => Ok(()),
             Some(path) => {
                 let text = path.find(&resource.attributes).cloned().unwrap_or_default();
-                Err(Finding::new(&resource.id, format!("{path}: nothing has the value of {text}")))
+                Err(Finding::new(&resource.id, format!("{path}: unresolved reference {text}")))
             }
         }
     }
@@ -171,7 +171,7 @@ fn finding(id: &ResourceId, fault: &ReferenceError) -> Finding {
     Finding::new(id, fault.to_string())
 }
 
-/// Whether a text of a value holds a mark, be it escaped.
+/// Returns whether a string of a value contains the prefix of references, even if it is escaped.
 fn holds_mark(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains(REFERENCE),
@@ -181,7 +181,7 @@ fn holds_mark(value: &Value) -> bool {
     }
 }
 
-/// Puts users behind what they use. What runs in a circle comes last, in order of ids.
+/// Sorts resources after their dependencies. Resources in a cycle come last, ordered by id.
 fn users_last(uses: &BTreeMap<ResourceId, BTreeSet<ResourceId>>) -> Vec<ResourceId> {
     let mut order = Vec::with_capacity(uses.len());
     let mut done = BTreeSet::new();

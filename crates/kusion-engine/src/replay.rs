@@ -1,10 +1,10 @@
-//! What happened in a release, put together from records.
+//! Reconstruction of the events of a release from records.
 
 use crate::event::{Event, Outcome, StampedEvent};
 use kusion_model::{Ending, LoggedRecord, Record};
 use std::collections::HashMap;
 
-/// Puts the events of a release together: for one that was interrupted, whose events nobody kept.
+/// Reconstructs the events of an interrupted release, whose events were not stored.
 pub(crate) fn of_records(records: &[LoggedRecord], revision: u64) -> Vec<StampedEvent> {
     let opened = records
         .iter()
@@ -17,7 +17,7 @@ pub(crate) fn of_records(records: &[LoggedRecord], revision: u64) -> Vec<Stamped
             Record::ReleaseOpened(head) if head.revision == revision => Event::ReleaseOpened {
                 revision,
                 operation: head.operation,
-                // How many there would have been is not recorded.
+                // The number of planned steps is not recorded.
                 steps: 0,
             },
             Record::StepBegan { attempt, id, action, .. } if attempt.revision == revision => {

@@ -1,4 +1,4 @@
-//! What an operation did.
+//! Reports of operations.
 
 use crate::event::Outcome;
 use crate::preview::Previewed;
@@ -6,34 +6,34 @@ use crate::watch::Watched;
 use kusion_model::{Action, Phase, ResourceId};
 use kusion_runtime::Live;
 
-/// How one step ended.
+/// The result of one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepReport {
     /// The resource.
     pub id: ResourceId,
-    /// What was to be done.
+    /// Its action.
     pub action: Action,
-    /// How it ended.
+    /// The result.
     pub outcome: Outcome,
-    /// Why it failed or did not begin; no secrets.
+    /// The reason if it failed or was skipped; contains no secrets.
     pub message: String,
 }
 
-/// What an operation did.
+/// The result of an operation.
 #[derive(Debug)]
 pub struct Report {
-    /// The release; none if there was nothing to do.
+    /// The revision of the release; `None` if there was nothing to do.
     pub revision: Option<u64>,
-    /// How it ended.
+    /// The result.
     pub phase: Phase,
     /// The steps that change something, in the order of the plan.
     pub steps: Vec<StepReport>,
-    /// The objects that exist now, for watching.
+    /// The live objects, for watching.
     pub live: Vec<Watched>,
 }
 
 impl Report {
-    /// Makes the report of an operation that had nothing to do.
+    /// Creates the report of an operation that had nothing to do.
     pub(crate) fn of_nothing(previewed: &Previewed) -> Self {
         let live = previewed
             .live
@@ -48,7 +48,7 @@ impl Report {
         self.steps.iter().filter(|step| step.outcome == outcome).count()
     }
 
-    /// Says in one line what did not work; empty if everything did.
+    /// Summarizes failures in one line; empty if all steps succeeded.
     pub(crate) fn summary(&self) -> String {
         let failed: Vec<&StepReport> = self
             .steps
@@ -66,7 +66,7 @@ impl Report {
     }
 }
 
-/// Returns what is watched of a live object; none if it is not desired.
+/// Returns the watch target of a live object; `None` if it is not desired.
 pub(crate) fn watched(previewed: &Previewed, id: ResourceId, live: Live) -> Option<Watched> {
     let resource_type = previewed.desired.get(&id)?.resource_type.clone();
     Some(Watched { id, resource_type, live })

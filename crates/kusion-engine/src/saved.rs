@@ -1,7 +1,7 @@
-//! Plans in files, and whether they still hold.
+//! Saved plans: the file format, and the check that they are still valid.
 //!
-//! A file has one line with what it is, one line for each plan and one with a code over all bytes
-//! before it, which only the key of the stacks makes. So what is run is what was shown.
+//! A file has a header line, one line for each plan and a last line with a MAC over all bytes
+//! before it. The MAC requires the encryption key, so a plan runs only as it was shown.
 
 use crate::desired::Desired;
 use crate::error::EngineError;
@@ -13,48 +13,48 @@ use kusion_store::StackState;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// What the first line of a file says that it is.
+/// File type in the header line.
 const FORMAT: &str = "kusion-plan";
 
-/// Why a saved plan cannot be applied.
+/// The error of a saved plan that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SavedPlanError {
-    /// The file is no plan.
-    #[error("the file is not a saved plan: {0}")]
+    /// The file is not a saved plan.
+    #[error("not a valid plan file: {0}")]
     NotAPlan(String),
-    /// Another version wrote it.
-    #[error("the plan has format {found}, and this version of kusion knows format {PLAN_VERSION}")]
+    /// Written by another version.
+    #[error("the plan has format {found}, but this version supports format {PLAN_VERSION}")]
     Version {
         /// The format of the file.
         found: u64,
     },
     /// It was saved with another key.
-    #[error("the plan was saved with the key {wanted}, and the key here is {found}")]
+    #[error("the plan was saved with the key {expected}, but the current key is {found}")]
     OtherKey {
-        /// The name of the key that it was saved with.
-        wanted: String,
-        /// The name of the key that is used.
+        /// The fingerprint of the key that it was saved with.
+        expected: String,
+        /// The fingerprint of the current key.
         found: String,
     },
-    /// The bytes of the file are not those that were saved.
+    /// The file was modified after it was saved.
     #[error("the plan file was changed after it was saved")]
     Changed,
     /// It was made for another stack.
-    #[error("the plan is for {stack} in the place `{}`", stack.place)]
+    #[error("the plan is for {stack} at the place `{}`", stack.place)]
     OtherStack {
         /// The stack that it was made for.
         stack: Box<StackKey>,
     },
-    /// It was made on another infrastructure.
-    #[error("the plan was made for {then}, and this is {now}")]
+    /// It was made for another infrastructure.
+    #[error("the plan was made for {then}, but this is {now}")]
     OtherInfrastructure {
-        /// The one that it was made on.
+        /// The one that it was made for.
         then: String,
-        /// The one that is used now.
+        /// The current one.
         now: String,
     },
     /// The state has changed since.
-    #[error("the stack was changed since the plan was made (record {now}, plan at {then})")]
+    #[error("the stack has changed since the plan was made (now at record {now}, plan at {then})")]
     StateMoved {
         /// The last record when the plan was made.
         then: u64,
@@ -67,7 +67,7 @@ pub enum SavedPlanError {
 }
 
 impl SavedPlanError {
-    /// Returns a short name of the kind of error, for programs. Names stay.
+    /// Returns the error code, for programs. Codes are stable.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotAPlan(_) => "not-a-plan",
@@ -95,7 +95,7 @@ struct Head {
     version: u64,
     /// The version of the engine that wrote it.
     engine: String,
-    /// The name of the key.
+    /// The fingerprint of the key.
     key: String,
 }
 
@@ -106,7 +106,7 @@ struct Tail {
     mac: String,
 }
 
-/// Plans that were read from a file and are as they were saved.
+/// Plans that were read from a file and verified.
 #[derive(Clone, Debug)]
 pub struct SavedPlans {
     /// The plans, one for each stack.
@@ -115,7 +115,7 @@ pub struct SavedPlans {
     pub digest: String,
 }
 
-/// Writes plans of several stacks. They hold no secret as plain text.
+/// Writes the plans of several stacks. They contain no plain secrets.
 pub fn write_plans(plans: &[Plan], sealer: &Sealer) -> String {
     let head = Head {
         format: FORMAT.to_owned(),
@@ -132,34 +132,34 @@ pub fn write_plans(plans: &[Plan], sealer: &Sealer) -> String {
     text
 }
 
-/// Reads plans, and checks that they are as they were saved.
+/// Reads plans and verifies that they were not modified.
 pub fn read_plans(bytes: &[u8], sealer: &Sealer) -> Result<SavedPlans, SavedPlanError> {
     let not_a_plan = |what: &str| SavedPlanError::NotAPlan(what.to_owned());
-    let text = std::str::from_utf8(bytes).map_err(|_| not_a_plan("it is not text"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| not_a_plan("it is not valid UTF-8"))?;
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let head: Head = serde_json::from_str(first).map_err(|_| {
         version_of(text).map_or_else(
-            || not_a_plan("its first line is not that of a plan"),
+            || not_a_plan("its first line is not a plan header"),
             |found| SavedPlanError::Version { found },
         )
     })?;
     if head.format != FORMAT {
-        return Err(not_a_plan("its first line is not that of a plan"));
+        return Err(not_a_plan("its first line is not a plan header"));
     }
     if head.version != u64::from(PLAN_VERSION) {
         return Err(SavedPlanError::Version { found: head.version });
     }
     if head.key != sealer.fingerprint() {
         let found = sealer.fingerprint().to_owned();
-        return Err(SavedPlanError::OtherKey { wanted: head.key, found });
+        return Err(SavedPlanError::OtherKey { expected: head.key, found });
     }
     let body = rest.strip_suffix('\n').ok_or(SavedPlanError::Changed)?;
     let last = body.rsplit_once('\n').map_or(body, |(_, last)| last);
     let tail: Tail = serde_json::from_str(last).map_err(|_| SavedPlanError::Changed)?;
     let signed = &text[..text.len() - last.len() - 1];
-    let wanted = sealer.plan_mac(signed.as_bytes());
-    // Written in one way only: nothing can be added that the code does not cover.
-    if last != json_line(&Tail { mac: hex(&wanted) }).trim_end() || tail.mac != hex(&wanted) {
+    let expected = sealer.plan_mac(signed.as_bytes());
+    // There is one valid encoding only: nothing can be added that the MAC does not cover.
+    if last != json_line(&Tail { mac: hex(&expected) }).trim_end() || tail.mac != hex(&expected) {
         return Err(SavedPlanError::Changed);
     }
     let plans = signed
@@ -170,7 +170,7 @@ pub fn read_plans(bytes: &[u8], sealer: &Sealer) -> Result<SavedPlans, SavedPlan
     Ok(SavedPlans { plans, digest: tail.mac })
 }
 
-/// Returns the version of a plan of the first version, which was one object.
+/// Returns the version of a plan in format 1, which was one JSON object.
 fn version_of(text: &str) -> Option<u64> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     value.get("steps")?;
@@ -191,7 +191,7 @@ fn hex(bytes: &[u8; MAC_LENGTH]) -> String {
 }
 
 impl Scope {
-    /// Checks that nothing that a plan was made from has changed, and returns the live objects.
+    /// Checks that the inputs of a plan have not changed, and returns the live objects.
     pub(crate) async fn check_moved(
         &self,
         plan: &Plan,
@@ -205,7 +205,7 @@ impl Scope {
             }
         }
         let now = state.changed;
-        // A store that knows less than the plan is another one.
+        // A store with fewer records than the plan is another store.
         if now != plan.state_seq {
             return Err(SavedPlanError::StateMoved { then: plan.state_seq, now }.into());
         }

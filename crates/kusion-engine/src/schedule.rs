@@ -1,27 +1,27 @@
-//! Which step may begin.
+//! Scheduling of steps.
 
 use kusion_model::{ResourceId, ResourceType, Step};
 use std::collections::{BTreeMap, HashMap};
 
-/// The places of steps in a plan, by their resources.
-pub(crate) type Places<'a> = HashMap<&'a ResourceId, usize>;
+/// The indexes of steps in a plan, by resource id.
+pub(crate) type StepIndexes<'a> = HashMap<&'a ResourceId, usize>;
 
-/// The order of some steps of a plan: each begins after those that it waits for, and no more run
-/// at a time than their runtimes take.
+/// A schedule of chosen steps of a plan: each starts after those that it waits for, within the
+/// limits of concurrent steps of their runtimes.
 pub(crate) struct Schedule<'a> {
     steps: &'a [Step],
-    /// The steps that are to be walked and have not ended.
+    /// The chosen steps that have not ended.
     chosen: Vec<bool>,
     /// The steps that wait for a step.
     users: Vec<Vec<usize>>,
-    /// How many steps a step still waits for.
+    /// The number of steps that a step still waits for.
     open: Vec<usize>,
     lanes: BTreeMap<&'a ResourceType, Lane>,
 }
 
 /// The steps of one runtime.
 struct Lane {
-    /// Those that wait for nothing but room, the next one last.
+    /// Steps that can start when the limit allows, the next one last.
     ready: Vec<usize>,
     running: usize,
     limit: usize,
@@ -32,7 +32,7 @@ impl<'a> Schedule<'a> {
     /// `ended`.
     pub(crate) fn new(
         steps: &'a [Step],
-        places: &Places<'_>,
+        places: &StepIndexes<'_>,
         chosen: Vec<bool>,
         ended: impl Fn(usize) -> bool,
         limit: impl Fn(&ResourceType) -> usize,
@@ -61,7 +61,7 @@ impl<'a> Schedule<'a> {
         Self { steps, chosen, users, open, lanes }
     }
 
-    /// Takes a step that may begin now.
+    /// Returns a step that can start now.
     pub(crate) fn begin(&mut self) -> Option<usize> {
         let lane = self.lanes.values_mut().find(|it| it.running < it.limit && !it.ready.is_empty());
         let lane = lane?;
@@ -69,7 +69,7 @@ impl<'a> Schedule<'a> {
         lane.ready.pop()
     }
 
-    /// Lets the steps go on that waited for one.
+    /// Marks a step as ended and releases the steps that waited for it.
     pub(crate) fn end(&mut self, place: usize) {
         if let Some(lane) = self.lanes.get_mut(&self.steps[place].resource_type) {
             lane.running -= 1;
@@ -97,7 +97,7 @@ mod tests {
         Step { after, ..Step::new(id, resource_type, Action::Create, Reason::New) }
     }
 
-    fn places(steps: &[Step]) -> Places<'_> {
+    fn places(steps: &[Step]) -> StepIndexes<'_> {
         steps.iter().enumerate().map(|(place, step)| (&step.id, place)).collect()
     }
 

@@ -1,4 +1,4 @@
-//! What one operation on one stack works with.
+//! The context of one operation on one stack.
 
 use crate::desired::Desired;
 use crate::engine::Engine;
@@ -15,26 +15,25 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What one operation on one stack works with: the runtimes that it needs, and its events.
+/// The context of one operation on one stack: its runtimes and its events.
 pub(crate) struct Scope {
     pub(crate) engine: Engine,
     pub(crate) key: StackKey,
     pub(crate) log: Arc<EventLog>,
     runtimes: BTreeMap<ResourceType, Arc<dyn Runtime>>,
-    /// What tells the infrastructures of these runtimes from others.
+    /// The identities of the infrastructures of these runtimes.
     pub(crate) infrastructure: Infrastructure,
 }
 
 impl Scope {
-    /// Begins an operation that needs no runtime yet.
+    /// Creates the context of an operation, without runtimes.
     pub(crate) fn new(engine: &Engine, key: &StackKey, log: Arc<EventLog>) -> Self {
         let (engine, key) = (engine.clone(), key.clone());
         let (runtimes, infrastructure) = (BTreeMap::new(), Infrastructure::new());
         Self { engine, key, log, runtimes, infrastructure }
     }
 
-    /// Starts the runtimes for types of resources, and finds out which infrastructures they lead
-    /// to.
+    /// Starts the runtimes for resource types, and identifies their infrastructures.
     pub(crate) async fn start(&mut self, types: TypesInUse) -> Result<(), EngineError> {
         for (resource_type, id) in types {
             if self.runtimes.contains_key(&resource_type) {
@@ -51,8 +50,7 @@ impl Scope {
         Ok(())
     }
 
-    /// Starts the runtimes that a state and desired resources need, and lets them get ready for
-    /// these.
+    /// Starts the runtimes for the desired and recorded resources, and lets them prepare for these.
     pub(crate) async fn start_for(
         &mut self,
         state: &StackState,
@@ -66,8 +64,8 @@ impl Scope {
         Ok(())
     }
 
-    /// Checks that the stack is still on the infrastructure that its state names. Forgets what
-    /// was on a temporary one that is another one now; says whether that is so.
+    /// Checks that the stack is on its recorded infrastructure. Discards the state of a temporary
+    /// infrastructure that was replaced; returns whether that is so.
     pub(crate) fn check_place(
         &self,
         state: &mut StackState,
@@ -95,7 +93,7 @@ impl Scope {
         })
     }
 
-    /// Returns the infrastructures that a state does not name yet, or names otherwise.
+    /// Returns the infrastructures that differ from the recorded ones.
     pub(crate) fn news(&self, state: &StackState) -> Infrastructure {
         self.infrastructure
             .iter()
@@ -104,7 +102,7 @@ impl Scope {
             .collect()
     }
 
-    /// Finds the runtime that answers for a resource.
+    /// Returns the runtime of a resource.
     pub(crate) fn runtime(
         &self,
         id: &ResourceId,
@@ -121,7 +119,7 @@ impl Scope {
         self.runtimes.iter()
     }
 
-    /// Says what is known of a resource without asking anyone.
+    /// Returns the static properties of a resource.
     pub(crate) fn describe(&self, resource: &Resource) -> Description {
         let runtime = self.runtimes.get(&resource.resource_type);
         runtime.map(|it| it.describe(resource)).unwrap_or_default()
@@ -159,7 +157,7 @@ impl Scope {
         Ok(Resource { attributes: attributes.into(), ..resource.clone() })
     }
 
-    /// Returns what a runtime remembers as it is kept in a state.
+    /// Returns the private data of a runtime as it is stored in a state.
     pub(crate) fn sealed_data(&self, id: &ResourceId, data: RuntimeData) -> RuntimeData {
         if !data.is_secret {
             return data;
@@ -169,7 +167,7 @@ impl Scope {
         RuntimeData { value, ..data }
     }
 
-    /// Returns the state of a resource as its runtime gets it: what it remembers is plain.
+    /// Returns the state of a resource with plain private data, for its runtime.
     pub(crate) fn prior_for_runtime(
         &self,
         state: &ResourceState,
@@ -188,7 +186,7 @@ impl Scope {
         Ok(state)
     }
 
-    /// Does the same with all resources of a state, without a copy where nothing is sealed.
+    /// Does the same for all resources of a state; copies nothing if nothing is sealed.
     pub(crate) fn priors_for_runtimes<'a>(
         &self,
         states: &'a BTreeMap<ResourceId, ResourceState>,
@@ -212,7 +210,7 @@ impl Scope {
         self.engine.sealer.hash_of(&desired.values().collect::<Vec<_>>())
     }
 
-    /// Makes what hides the secrets of a stack in messages of others.
+    /// Creates the redactor that hides the secrets of a stack in messages.
     pub(crate) fn redactor(&self, desired: &Desired) -> Result<Redactor, EngineError> {
         let mut secrets = Vec::new();
         for resource in desired.values() {
@@ -224,7 +222,7 @@ impl Scope {
     }
 }
 
-/// Types of resources, each with one resource that is of it.
+/// Resource types, each with an example resource.
 pub(crate) type TypesInUse = BTreeMap<ResourceType, ResourceId>;
 
 /// Returns the types of all desired, recorded and pending resources.
@@ -255,7 +253,7 @@ fn resources_of<'a>(
         .collect()
 }
 
-/// The path that stands for what a runtime remembers.
+/// The path under which private data of a runtime is sealed.
 fn runtime_path() -> FieldPath {
     FieldPath::default().key("$runtime")
 }

@@ -1,4 +1,4 @@
-//! The handle of one stack.
+//! Handles of stacks.
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -25,7 +25,7 @@ impl Stack {
         Self { engine, key }
     }
 
-    /// Returns whose stack it is.
+    /// Returns the key of the stack.
     pub fn key(&self) -> &StackKey {
         &self.key
     }
@@ -35,7 +35,7 @@ impl Stack {
         &self.engine
     }
 
-    /// Says what reaching a goal would do. Changes nothing, and needs no lock.
+    /// Returns the plan for a goal. Changes nothing, and needs no lock.
     pub async fn preview(
         &self,
         goal: Goal<'_>,
@@ -47,13 +47,13 @@ impl Stack {
         scope.plan_goal(goal, state, options).instrument(span).await
     }
 
-    /// Locks the stack, and looks into what an interrupted operation left behind.
+    /// Locks the stack, and recovers an interrupted operation.
     pub async fn lock(&self, options: &RunOptions) -> Result<LockedStack, EngineError> {
         LockedStack::open(self, options).await
     }
 
-    /// Finishes what an interrupted operation left open, if there is anything; the next plan then
-    /// rests on what is.
+    /// Recovers an interrupted operation, if there is one, so that the next plan starts from the
+    /// recorded state.
     pub async fn recover(&self, options: &RunOptions) -> Result<(), EngineError> {
         let state = self.engine.store.read(&self.key).await?;
         if state.pending.is_empty() && state.releases.iter().all(|it| it.ended.is_some()) {
@@ -62,8 +62,8 @@ impl Stack {
         self.lock(options).await?.release().await
     }
 
-    /// Returns what is known of the stack. What was on a temporary infrastructure that is another
-    /// one now is not known any more; nothing else is asked.
+    /// Returns the recorded state of the stack. The state on a temporary infrastructure that was
+    /// replaced is discarded; no other calls are made.
     pub async fn state(&self) -> Result<StackState, EngineError> {
         let mut state = self.engine.store.read(&self.key).await?;
         if self.key.place.is_temporary() && !state.infrastructure.is_empty() {
@@ -75,13 +75,13 @@ impl Stack {
         Ok(state)
     }
 
-    /// Returns the Spec of a release, its secrets sealed.
+    /// Returns the Spec of a release, with sealed secrets.
     pub async fn sealed_spec(&self, revision: u64) -> Result<Spec, EngineError> {
         let spec = self.engine.store.spec(&self.key, revision).await?;
         spec.ok_or(EngineError::NoRelease { revision })
     }
 
-    /// Returns what happened in a release, in order.
+    /// Returns the events of a release, in order.
     pub async fn replay(&self, revision: u64) -> Result<Vec<StampedEvent>, EngineError> {
         if let Some(events) = self.engine.store.events(&self.key, revision).await? {
             return Ok(events);
@@ -91,7 +91,7 @@ impl Stack {
         if events.is_empty() { Err(EngineError::NoRelease { revision }) } else { Ok(events) }
     }
 
-    /// Begins an operation that needs no lock.
+    /// Creates the context of an operation that needs no lock.
     pub(crate) fn scope(&self) -> Scope {
         let sink = std::sync::Arc::clone(&self.engine.events);
         let log = EventLog::passing(self.key.clone(), kusion_store::new_id(), sink);

@@ -1,10 +1,10 @@
-//! The wish of a user to stop.
+//! The signal to stop an operation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
 
-/// Asks an operation to stop: running steps end and are recorded, no others begin.
+/// A signal to stop an operation: running steps finish and are recorded, no others are started.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
     asked: Arc<AtomicBool>,
@@ -12,18 +12,18 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Asks for it.
+    /// Requests the stop.
     pub fn ask(&self) {
         self.asked.store(true, Ordering::SeqCst);
         self.notify.notify_waiters();
     }
 
-    /// Whether it was asked for.
+    /// Returns whether the stop was requested.
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::SeqCst)
     }
 
-    /// Waits until it is asked for.
+    /// Waits until the stop is requested.
     pub async fn wait(&self) {
         loop {
             let notified = self.notify.notified();

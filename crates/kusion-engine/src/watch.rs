@@ -12,14 +12,14 @@ use kusion_runtime::{Live, Progress, Related, RuntimeError};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
-/// How resources are watched.
+/// Options of a watch.
 #[derive(Clone, Debug)]
 pub struct WatchOptions {
-    /// How long; none means until the user stops it.
+    /// The timeout; `None` means until the user stops it.
     pub timeout: Option<Duration>,
-    /// Whether to go on when everything is ready.
+    /// Whether to continue when all resources are ready.
     pub forever: bool,
-    /// The wish of the user to stop.
+    /// Signal of the user to stop.
     pub stop: Stop,
 }
 
@@ -28,33 +28,33 @@ pub struct WatchOptions {
 pub struct Watched {
     /// The resource.
     pub id: ResourceId,
-    /// The runtime that watches it.
+    /// Its type, which selects the runtime.
     pub resource_type: ResourceType,
     /// The object.
     pub live: Live,
 }
 
-/// How watching ended.
+/// The result of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WatchEnd {
-    /// Everything is ready.
+    /// All resources are ready.
     Ready,
-    /// Some resources cannot get ready.
+    /// Some resources failed.
     Failed(Vec<Finding>),
-    /// It timed out; these are not ready.
+    /// The watch timed out; these resources are not ready.
     TimedOut(Vec<Finding>),
     /// The user stopped it.
     Stopped,
 }
 
-/// What is known of a resource, and the health of its object.
+/// The recorded state of a resource and the health of its object.
 #[derive(Clone, Debug)]
 pub struct ResourceStatus {
-    /// What the state knows.
+    /// The recorded state.
     pub state: ResourceState,
-    /// The health; none if there is no such object.
+    /// The health; `None` if the object is missing.
     pub health: Option<Health>,
-    /// What belongs to it.
+    /// Objects that belong to it.
     pub related: Vec<RelatedObject>,
 }
 
@@ -85,14 +85,14 @@ impl Stack {
         Ok(all)
     }
 
-    /// Watches the resources of the stack as the state knows them.
+    /// Watches the recorded resources of the stack.
     pub async fn watch(&self, options: &WatchOptions) -> Result<WatchEnd, EngineError> {
         let mut scope = self.scope();
         let (_, live) = self.recorded_live(&mut scope).await?;
         scope.watch(live, options).await
     }
 
-    /// Watches objects until all are ready, or none is on its way any more.
+    /// Watches objects until all are ready, or none is progressing.
     pub async fn watch_objects(
         &self,
         live: Vec<Watched>,
@@ -160,7 +160,7 @@ impl Scope {
         Ok(if failed.is_empty() { WatchEnd::Ready } else { WatchEnd::Failed(failed) })
     }
 
-    /// Tells viewers what was seen of a watched object.
+    /// Emits the events for an observation of a watched object.
     fn tell(&self, news: &mut News, seen: &Progress) {
         for event in news.of(seen) {
             self.log.emit(event);
@@ -184,14 +184,14 @@ impl Scope {
             let mut progress =
                 self.progress(vec![watched]).await.map_err(|fault| fault.to_string())?;
             let mut news = News::default();
-            // Ready counts when it lasts.
+            // An object is stable only after it has stayed ready.
             let mut stable_at = None;
             loop {
                 let seen = tokio::select! {
                     seen = progress.next() => seen,
                     () = until(stable_at) => return Ok(()),
                 };
-                let Some(seen) = seen else { return Err("it is no longer watched".to_owned()) };
+                let Some(seen) = seen else { return Err("the watch ended".to_owned()) };
                 let seen = seen.map_err(|fault| fault.to_string())?;
                 self.tell(&mut news, &seen);
                 match seen.health.state {
@@ -208,12 +208,12 @@ impl Scope {
             done = wait => done,
             () = stop.wait() => Ok(()),
             () = tokio::time::sleep(timeout) => {
-                Err(format!("timed out: not ready within {} s", timeout.as_secs()))
+                Err(format!("timed out: not ready after {} s", timeout.as_secs()))
             }
         }
     }
 
-    /// Joins the streams of all runtimes that have something to watch.
+    /// Merges the streams of all runtimes with watched objects.
     async fn progress(&self, live: Vec<Watched>) -> Result<ProgressStream, EngineError> {
         let mut groups: BTreeMap<ResourceType, Vec<(ResourceId, Live)>> = BTreeMap::new();
         for Watched { id, resource_type, live } in live {
@@ -229,14 +229,14 @@ impl Scope {
     }
 }
 
-/// The warnings that were told.
+/// The warnings that were already emitted.
 #[derive(Default)]
 struct News {
     told: BTreeSet<(ResourceId, Option<ObjectName>, String, String)>,
 }
 
 impl News {
-    /// Returns the warnings that were not told before.
+    /// Returns the warnings that were not emitted before.
     fn of(&mut self, progress: &Progress) -> Vec<Event> {
         let own = progress.health.warnings.iter().map(|it| (None, it));
         let below = progress.related.iter().flat_map(|object| {
@@ -271,7 +271,7 @@ fn not_ready(healths: &BTreeMap<ResourceId, Option<Health>>) -> Vec<Finding> {
         .iter()
         .filter(|(_, health)| !health.as_ref().is_some_and(Health::is_ready))
         .map(|(id, health)| {
-            let message = health.as_ref().map_or_else(|| "its health is unknown".to_owned(), text);
+            let message = health.as_ref().map_or_else(|| "health unknown".to_owned(), text);
             Finding::new(id, message)
         })
         .collect()
@@ -285,7 +285,7 @@ fn text(health: &Health) -> String {
     }
 }
 
-/// Puts objects below their owners, in order of creation.
+/// Sorts objects below their owners, ordered by creation.
 fn tree(related: &[Related]) -> Vec<RelatedObject> {
     let known: HashMap<&str, &Related> = related.iter().map(|it| (it.uid.as_str(), it)).collect();
     let mut children: HashMap<Option<&str>, Vec<&Related>> = HashMap::new();

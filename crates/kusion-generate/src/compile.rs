@@ -23,17 +23,17 @@ pub struct Compiled {
     pub stack: Stack,
     /// The folder of the stack as messages show it: relative to the working folder.
     pub shown: PathBuf,
-    /// What is wanted. `dependsOn` holds all dependencies: explicit ones, those of references,
-    /// and those that follow from fields.
+    /// The desired state. `dependsOn` contains all dependencies: explicit ones, those of
+    /// references, and those that follow from fields.
     pub spec: Spec,
-    /// Where the attributes come from; files are relative to the working folder. Found by the
-    /// same evaluation as the Spec.
+    /// Source locations of the attributes; files are relative to the working folder. Computed by
+    /// the same evaluation as the Spec.
     pub origins: Origins,
-    /// What `print` wrote.
+    /// Output of `print`.
     pub printed: String,
     /// The warnings of the compiler.
     pub warnings: Findings,
-    /// What else the user may want to know, such as dependencies that were dropped.
+    /// Notes for the user, such as dropped dependencies.
     pub notes: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ impl Job<'_> {
         let written = Arc::new(origins::Output { places, work_dir });
         let mut drafts = shapes::read(output.documents, written).map_err(wrong)?;
         if !drafts.is_something {
-            notes.push("the output is empty: the stack wants no resources".to_owned());
+            notes.push("the output is empty: the stack has no resources".to_owned());
         }
         let folder = stack.project.folder.join("crd");
         drafts.resources.extend(crds::read(self.system, &folder, &self.work_dir)?);
@@ -136,7 +136,7 @@ impl Job<'_> {
     }
 }
 
-/// What a program gave.
+/// The output of a program.
 struct Output {
     documents: Documents,
     printed: String,
@@ -154,7 +154,7 @@ impl Output {
     }
 }
 
-/// What project and stack add to all objects; the stack wins.
+/// Returns the additions of project and stack to all objects; the stack takes precedence.
 fn additions(stack: &Stack) -> Additions {
     let mut additions = Additions::default();
     let extensions = [&stack.project.file.extensions, &stack.file.extensions];

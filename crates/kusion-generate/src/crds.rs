@@ -11,8 +11,8 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Reads the objects in the YAML files of a folder, in the order of their names; none if there
-/// is no such folder. Files are shown relative to `work_dir`.
+/// Reads the objects in the YAML files of a folder, ordered by name; empty if the folder does not
+/// exist. Files are shown relative to `work_dir`.
 pub(crate) fn read(
     system: &dyn System,
     folder: &Path,
@@ -45,8 +45,8 @@ pub(crate) fn read(
             }
             if kusion_k8s_schema::ObjectId::of_object(&value).is_none() {
                 let message = format!(
-                    "document {} is no Kubernetes object with `apiVersion`, `kind` and \
-                     `metadata.name`",
+                    "document {} is not a valid Kubernetes object: expected \
+                     `apiVersion`, `kind` and `metadata.name`",
                     number + 1
                 );
                 return Err(wrong(None, message));

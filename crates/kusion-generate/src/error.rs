@@ -1,11 +1,11 @@
-//! Why stacks do not compile.
+//! Errors of compiling stacks.
 
 use base_diag::{Colour, Finding, Findings, Severity};
 use kcl_driver::FindError;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Why stacks do not compile. The text names files, lines and resources.
+/// The error of stacks that do not compile. The text names files, lines and resources.
 #[derive(Debug, thiserror::Error)]
 pub enum GenerateError {
     /// A file or folder cannot be read.
@@ -13,23 +13,23 @@ pub enum GenerateError {
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system says.
+        /// The message of the system.
         reason: String,
     },
-    /// A `project.yaml` or `stack.yaml` is wrong, or a file of `crd/`.
+    /// A `project.yaml`, `stack.yaml` or file of `crd/` is invalid.
     #[error("{}: {message}", place(path, *line))]
     File {
         /// The file.
         path: PathBuf,
         /// The line, where it is known.
         line: Option<u32>,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// There is no stack, or a folder cannot be read.
     #[error(transparent)]
     Find(#[from] FindError),
-    /// Two stacks of a project have one name.
+    /// Two stacks of a project have the same name.
     #[error(
         "project `{project}` has two stacks `{stack}`: {} and {}",
         first.display(), second.display()
@@ -45,7 +45,7 @@ pub enum GenerateError {
         second: PathBuf,
     },
     /// A top-level argument is not `key=value`.
-    #[error("`{0}` is no argument: write `key=value`")]
+    #[error("invalid argument `{0}`: expected `key=value`")]
     Argument(String),
     /// The program of a stack fails.
     #[error("{}", .findings.to_text(Colour::Never).trim_end())]
@@ -55,12 +55,12 @@ pub enum GenerateError {
         /// The findings of the compiler.
         findings: Findings,
     },
-    /// The output of a stack is no Spec.
+    /// The output of a stack is not a valid Spec.
     #[error("stack {}: {message}", stack.display())]
     Output {
         /// The folder of the stack.
         stack: PathBuf,
-        /// What is wrong, with the resource and its place.
+        /// The problem, with the resource and its source location.
         message: String,
     },
     /// Several stacks fail.
@@ -131,5 +131,5 @@ fn place(path: &Path, line: Option<u32>) -> String {
 
 fn several(errors: &[GenerateError]) -> String {
     let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    format!("{} stacks fail\n{}", errors.len(), texts.join("\n"))
+    format!("{} stacks failed to compile\n{}", errors.len(), texts.join("\n"))
 }

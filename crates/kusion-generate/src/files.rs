@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What `project.yaml` says.
+/// Contents of `project.yaml`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct ProjectFile {
     /// The name of the project.
@@ -13,65 +13,65 @@ pub struct ProjectFile {
     /// The tenant that it belongs to.
     #[serde(default)]
     pub tenant: Option<String>,
-    /// What it is for.
+    /// Its description.
     #[serde(default)]
     pub description: Option<String>,
-    /// Labels, for people and selectors.
+    /// Labels, for users and selectors.
     #[serde(default)]
     pub labels: Option<BTreeMap<String, String>>,
-    /// Where its state is kept.
+    /// Its state store.
     #[serde(default)]
     pub backend: Option<BackendSetting>,
-    /// How its Spec is made.
+    /// Its generator.
     #[serde(default)]
     pub generator: Option<GeneratorSetting>,
     /// Secret stores of the form of 2022–23, as written.
     #[serde(default)]
     pub secret_stores: Option<Map<String, Value>>,
-    /// What is added to all of its resources.
+    /// Additions to all of its resources.
     #[serde(default)]
     pub extensions: Option<Vec<Extension>>,
-    /// Fields of no meaning here, as written.
+    /// Unused fields, as written.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
 
-/// What `stack.yaml` says.
+/// Contents of `stack.yaml`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StackFile {
     /// The name of the stack.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     #[serde(default)]
     pub description: Option<String>,
-    /// Labels, for people and selectors.
+    /// Labels, for users and selectors.
     #[serde(default)]
     pub labels: Option<BTreeMap<String, String>>,
     /// The kubeconfig of its cluster, relative to its folder.
     #[serde(default)]
     pub kube_config: Option<String>,
-    /// Where its state is kept, if not where that of the project is.
+    /// Its state store; by default that of the project.
     #[serde(default)]
     pub backend: Option<BackendSetting>,
-    /// The workspace that it is meant for.
+    /// Its workspace.
     #[serde(default)]
     pub workspace: Option<String>,
-    /// What is added to all of its resources; wins over what the project says.
+    /// Additions to all of its resources; takes precedence over the project.
     #[serde(default)]
     pub extensions: Option<Vec<Extension>>,
-    /// Fields of no meaning here, as written.
+    /// Unused fields, as written.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
 }
 
-/// Where a state is kept.
+/// A state store.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged, expecting = "a backend is a URL, or a map with `storageType` and `config`")]
+#[serde(untagged, expecting = "expected a URL, or a map with `storageType` and `config`")]
 pub enum BackendSetting {
-    /// By its address: `sqlite:state.db`, `postgres://…`, `s3://bucket/prefix`.
+    /// By URL: `sqlite:state.db`, `postgres://…`, `s3://bucket/prefix`.
     Url(String),
-    /// By the kind of storage and its settings.
+    /// By storage type and settings.
     Storage {
         /// The kind: `local`, `db`, `oss`, `s3`, `http`.
         #[serde(rename = "storageType", alias = "type")]
@@ -82,7 +82,7 @@ pub enum BackendSetting {
     },
 }
 
-/// How a Spec is made.
+/// A generator of Specs.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct GeneratorSetting {
     /// The generator, `KCL`.
@@ -93,13 +93,13 @@ pub struct GeneratorSetting {
     pub configs: Option<Map<String, Value>>,
 }
 
-/// What is added to all resources of a project or stack.
+/// Additions to all resources of a project or stack.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Extension {
     /// Which of the fields counts.
     pub kind: String,
-    /// The namespace of objects that name none.
+    /// The default namespace of objects.
     #[serde(default)]
     pub kubernetes_namespace: Option<NamespaceExtension>,
     /// Labels and annotations of all objects.
@@ -107,7 +107,7 @@ pub struct Extension {
     pub kubernetes_metadata: Option<MetadataExtension>,
 }
 
-/// The namespace of objects that name none.
+/// The default namespace of objects.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct NamespaceExtension {
     /// Its name.
@@ -125,18 +125,18 @@ pub struct MetadataExtension {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// Why a file is no project or stack.
+/// The error of an invalid `project.yaml` or `stack.yaml`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct FileError {
     /// The line, from 1, where it is known.
     pub line: Option<u32>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
 impl ProjectFile {
-    /// Reads the text of a `project.yaml`.
+    /// Parses the text of a `project.yaml`.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let file: Self = parse(text)?;
         named(&file.name)?;
@@ -145,7 +145,7 @@ impl ProjectFile {
 }
 
 impl StackFile {
-    /// Reads the text of a `stack.yaml`.
+    /// Parses the text of a `stack.yaml`.
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let file: Self = parse(text)?;
         named(&file.name)?;

@@ -1,4 +1,4 @@
-//! Which stacks there are.
+//! Search for stacks.
 
 use crate::GenerateError;
 use crate::files::{FileError, ProjectFile, StackFile};
@@ -15,7 +15,7 @@ pub struct Project {
     pub name: String,
     /// The folder.
     pub folder: PathBuf,
-    /// What `project.yaml` says; all empty without one.
+    /// Contents of `project.yaml`; empty without one.
     pub file: ProjectFile,
 }
 
@@ -26,11 +26,11 @@ pub struct Stack {
     pub name: String,
     /// The folder.
     pub folder: PathBuf,
-    /// What `stack.yaml` says; all empty without one.
+    /// Contents of `stack.yaml`; empty without one.
     pub file: StackFile,
     /// The project.
     pub project: Arc<Project>,
-    /// Whether there is a `kcl.yaml` or a `kcl.mod` that says what is run.
+    /// Whether a `kcl.yaml` or `kcl.mod` lists the files to run.
     pub(crate) has_settings: bool,
 }
 
@@ -65,12 +65,12 @@ pub fn find(
 
 struct Finder<'s> {
     system: &'s dyn System,
-    /// The nearest project of folders that were asked for.
+    /// A cache of the nearest project of each folder.
     projects: FxHashMap<PathBuf, Option<Arc<Project>>>,
 }
 
 impl Finder<'_> {
-    /// Reads what the files of a stack and of its project say.
+    /// Reads the files of a stack and of its project.
     fn stack(&mut self, stack: StackFolder) -> Result<Stack, GenerateError> {
         let StackFolder { folder, has_stack_file, has_settings } = stack;
         let (name, file) = if has_stack_file {
@@ -142,7 +142,7 @@ fn check_names(stacks: &[Stack]) -> Result<(), GenerateError> {
     Ok(())
 }
 
-/// Makes the error of a file or folder that cannot be read.
+/// Creates the error of a file or folder that cannot be read.
 pub(crate) fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> GenerateError {
     move |error| GenerateError::Unreadable { path: path.to_owned(), reason: error.to_string() }
 }

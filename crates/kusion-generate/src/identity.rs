@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// The type of resources of Terraform providers.
 const TERRAFORM: &str = "Terraform";
 
-/// What a project and a stack add to all objects.
+/// Additions of a project and a stack to all objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Additions {
     /// The namespace of objects that name none.
@@ -28,8 +28,7 @@ pub(crate) struct Settled {
     pub(crate) index: IdIndex,
 }
 
-/// Gives every draft its id. The drafts keep only where they were written and what they
-/// depend on.
+/// Assigns an id to every draft. The drafts keep only their source locations and dependencies.
 pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Settled, String> {
     resolve_names(drafts)?;
     let scopes = Scopes::new(drafts.iter().map(|draft| &draft.attributes));
@@ -51,7 +50,7 @@ pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Sett
         };
         if let Some(first) = seen.insert(id.clone(), at) {
             return Err(format!(
-                "there are two resources `{id}`: at {} and at {}",
+                "duplicate resource `{id}`: at {} and at {}",
                 drafts[first].place(),
                 drafts[at].place()
             ));
@@ -101,7 +100,7 @@ fn other_id(draft: &Draft, resource_type: &ResourceType) -> Result<ResourceId, S
     };
     if resource_type.as_str() == TERRAFORM && id.split(':').count() < 4 {
         return Err(format!(
-            "{}: the id of a Terraform resource has four parts, \
+            "{}: invalid id of a Terraform resource: expected \
              `providerNamespace:provider:type:name`",
             shown(draft)
         ));
@@ -129,7 +128,7 @@ fn kubernetes_id(
         && let Some(namespace) = &own.namespace
     {
         return Err(format!(
-            "{} has the namespace `{namespace}`, but a {} belongs to no namespace",
+            "{} has the namespace `{namespace}`, but a {} is cluster-scoped",
             shown(draft),
             own.kind
         ));
@@ -158,7 +157,7 @@ fn kubernetes_id(
         let fits = is_same(given, id.as_str())
             || spelling.as_deref().is_some_and(|spelling| is_same(given, spelling));
         if !fits {
-            return Err(format!("{} does not fit its object, whose id is `{id}`", shown(draft)));
+            return Err(format!("{} does not match its object, whose id is `{id}`", shown(draft)));
         }
     }
     Ok((id, spelling))
@@ -181,7 +180,7 @@ fn check_metadata(draft: &Draft) -> Result<(), String> {
     {
         if !value.is_null() && !value.is_string() {
             let found = kind_of(value);
-            return Err(format!("{}: `{key}` must be a text, not {found}", shown(draft)));
+            return Err(format!("{}: `{key}` must be a string, not {found}", shown(draft)));
         }
     }
     Ok(())

@@ -27,12 +27,11 @@ struct Needs<'o, 'a> {
     objects: &'o Objects<'a>,
     /// The namespace of the object.
     namespace: &'a str,
-    /// Places of what it needs.
+    /// Indexes of its dependencies.
     found: Vec<usize>,
 }
 
-/// Finds dependencies: pairs of places in the list, the one that needs first. May hold pairs
-/// twice.
+/// Returns dependencies as pairs of indexes: the dependent first. May contain duplicates.
 pub(crate) fn infer(resources: &[Resource]) -> Vec<(usize, usize)> {
     let mut objects = Objects { places: FxHashMap::default(), definitions: FxHashMap::default() };
     for (place, resource) in kubernetes(resources) {
@@ -179,12 +178,12 @@ impl<'a> Needs<'_, 'a> {
         self.add("storage.k8s.io", "StorageClass", "", text(&spec["storageClassName"]));
     }
 
-    /// Notes that an object of the same namespace is needed.
+    /// Adds a dependency on an object of the same namespace.
     fn near(&mut self, group: &'a str, kind: &'a str, name: &'a Value) {
         self.add(group, kind, self.namespace, text(name));
     }
 
-    /// Notes that an object is needed, if it is in the Spec.
+    /// Adds a dependency on an object, if it is in the Spec.
     fn add(&mut self, group: &'a str, kind: &'a str, namespace: &'a str, name: &'a str) {
         if name.is_empty() {
             return;

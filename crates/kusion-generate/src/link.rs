@@ -10,7 +10,7 @@ use kusion_model::{FieldPath, Resource, ResourceId};
 use kusion_plan::graph::{Graph, GraphError, Node};
 use rustc_hash::FxHashMap;
 
-/// Fills in `dependsOn` of all resources; returns what there is to say about it.
+/// Sets `dependsOn` of all resources; returns notes for users.
 pub(crate) fn link(settled: &mut Settled, drafts: &[Draft]) -> Result<Vec<String>, String> {
     let Settled { resources, index } = settled;
     let places: FxHashMap<ResourceId, usize> =
@@ -59,7 +59,7 @@ fn unknown(resource: &Resource, draft: &Draft, spelling: &str, index: &IdIndex) 
     )
 }
 
-/// Says what is wrong with a field, and where it was set.
+/// Returns the error of a field, with its source location.
 pub(crate) fn at_field(
     resource: &Resource,
     draft: &Draft,
@@ -104,7 +104,7 @@ fn graph(resources: &[Resource], edges: &[(usize, usize)]) -> Result<Graph, Stri
     Graph::from_edges(ids, &edges).map_err(|error: GraphError| error.to_string())
 }
 
-/// Drops inferred edges that close a circle: what is stated wins.
+/// Removes inferred edges that form a cycle: explicit ones take precedence.
 fn drop_circles(
     resources: &[Resource],
     stated: &[(usize, usize)],
@@ -121,7 +121,7 @@ fn drop_circles(
         let is_circle = components[*from] == components[*to];
         if is_circle {
             notes.push(format!(
-                "`{}` uses `{}`, which depends on it: the stated order is kept",
+                "`{}` uses `{}`, which depends on it; the explicit dependency is kept",
                 resources[*from].id, resources[*to].id
             ));
         }

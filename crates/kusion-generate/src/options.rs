@@ -1,8 +1,8 @@
-//! What is compiled, and how.
+//! Options of the compilation.
 
 use std::path::PathBuf;
 
-/// What is compiled, and how.
+/// Options of the compilation.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
     /// The folder that relative paths start from and that files are shown relative to; the
@@ -16,8 +16,8 @@ pub struct CompileOptions {
     pub settings: Vec<PathBuf>,
     /// Top-level arguments, `key=value`.
     pub arguments: Vec<String>,
-    /// Changes to the program, `path=value`.
+    /// Overrides of values in the program, `path=value`.
     pub overrides: Vec<String>,
-    /// How many threads work; as many as there are cores if 0.
+    /// Number of threads; 0 means one per core.
     pub threads: usize,
 }

@@ -1,4 +1,4 @@
-//! Where attributes come from.
+//! Source locations of attributes.
 
 use crate::shapes::Draft;
 use kcl_driver::{LeafPlace, PathStep as Step, Places};
@@ -65,7 +65,7 @@ impl Output {
 pub(crate) struct Table(FxHashMap<ResourceId, Written>);
 
 impl Table {
-    /// Makes the table of resources and the drafts that they were made of.
+    /// Creates the table of resources and the drafts that they were made of.
     pub(crate) fn new<'r>(
         ids: impl IntoIterator<Item = &'r ResourceId>,
         drafts: Vec<Draft>,

@@ -1,20 +1,20 @@
-//! Whether objects of a kind belong to a namespace.
+//! Scope of a kind: namespaced or cluster-scoped.
 
 use kusion_k8s_schema::builtin;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 use std::cell::RefCell;
 
-/// Whether objects of a kind belong to a namespace.
+/// Scope of a kind: namespaced or cluster-scoped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Each belongs to one.
+    /// Namespaced.
     Namespaced,
-    /// They belong to the cluster.
+    /// Cluster-scoped.
     Cluster,
 }
 
-/// What is known of kinds: the built-in ones and those that are defined in the Spec.
+/// The scopes of kinds: built-in ones and those that are defined in the Spec.
 pub(crate) struct Scopes {
     /// By group and kind.
     defined: FxHashMap<(String, String), Scope>,
@@ -23,7 +23,7 @@ pub(crate) struct Scopes {
 }
 
 impl Scopes {
-    /// Takes over what definitions among some objects say.
+    /// Adds the kinds of custom resource definitions.
     pub(crate) fn new<'a>(objects: impl Iterator<Item = &'a Value>) -> Self {
         let mut defined = FxHashMap::default();
         for object in objects.filter(|object| object["kind"] == "CustomResourceDefinition") {
@@ -35,7 +35,7 @@ impl Scopes {
         Self { defined, known: RefCell::default() }
     }
 
-    /// Returns the scope of a kind; none if nothing is known of it.
+    /// Returns the scope of a kind; `None` if it is unknown.
     pub(crate) fn of(&self, api_version: &str, kind: &str) -> Option<Scope> {
         let key = (api_version.to_owned(), kind.to_owned());
         if let Some(known) = self.known.borrow().get(&key) {

@@ -1,20 +1,20 @@
-//! References into stores of secrets.
+//! References to secret stores.
 //!
-//! No store of secrets is read here. A text that refers to one must not reach a cluster as if it
-//! were the secret itself.
+//! Secret stores are not supported. A reference to one must not reach a cluster as if it were the
+//! secret itself.
 
 use crate::link::at_field;
 use crate::shapes::Draft;
 use kusion_model::{FieldPath, PathStep, Resource};
 use serde_json::Value;
 
-/// Refuses a resource with a text that refers to a store of secrets.
+/// Rejects a resource with a reference to a secret store.
 pub(crate) fn refuse_references(resource: &Resource, draft: &Draft) -> Result<(), String> {
     let mut path = FieldPath::default();
     let Some(text) = find(&resource.attributes, &mut path) else { return Ok(()) };
     let message = format!(
-        "`{text}` refers to a store of secrets, and none can be read: the text itself would be \
-         the secret"
+        "`{text}` refers to a secret store, and secret stores are not supported: the text \
+         itself would be used as the secret"
     );
     Err(at_field(resource, draft, &path, &message))
 }

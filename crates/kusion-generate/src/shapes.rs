@@ -28,12 +28,12 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Makes the draft of a Kubernetes object.
+    /// Creates the draft of a Kubernetes object.
     pub(crate) fn object(attributes: Value, written: Written) -> Self {
         Self { attributes, written, ..Self::default() }
     }
 
-    /// Says where the resource was written: a place in a file, else in the output.
+    /// Returns the location of the resource: in a file, else in the output.
     pub(crate) fn place(&self) -> String {
         let name = FieldPath::default().key("metadata").key("name");
         let origin = self.written.find(&name).or_else(|| self.written.find(&FieldPath::default()));
@@ -67,7 +67,7 @@ pub(crate) fn read(documents: Documents, output: Arc<Output>) -> Result<Drafts, 
         drafts.document(document, &if documents.is_list { at.index(number) } else { at })?;
     }
     if drafts.is_something && !drafts.is_known {
-        return Err("the output holds no resources: print Kubernetes objects, a list of records \
+        return Err("the output has no resources: print Kubernetes objects, a list of records \
                     with `id`, `type` and `attributes`, or a map with `resources`"
             .to_owned());
     }
@@ -93,7 +93,7 @@ impl Drafts {
                 }
                 Ok(())
             }
-            _ => Err(format!("{} is no resource", shown(at))),
+            _ => Err(format!("{} is not a valid resource", shown(at))),
         }
     }
 
@@ -115,7 +115,7 @@ impl Drafts {
                 Value::Object(fields) if is_resource(&fields) => self.resource(fields, &at)?,
                 _ => {
                     return Err(format!(
-                        "{} is no resource: it has neither `apiVersion` and `kind` nor \
+                        "{} is not a valid resource: it has neither `apiVersion` and `kind` nor \
                          `attributes`",
                         shown(&at)
                     ));
@@ -275,7 +275,7 @@ fn take_text(
         Some(Value::String(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
         Some(other) => {
             let at = at.key(key);
-            Err(format!("{} must be a text, not {}", shown(&at), kind_of(&other)))
+            Err(format!("{} must be a string, not {}", shown(&at), kind_of(&other)))
         }
     }
 }
@@ -297,7 +297,7 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "a map",
     }

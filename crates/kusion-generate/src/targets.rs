@@ -1,4 +1,4 @@
-//! Whether references lead to something.
+//! Checks that references can be resolved.
 
 use crate::scope::split;
 use crate::shapes::kind_of;
@@ -8,13 +8,13 @@ use kusion_model::references::{Reference, step_into};
 use kusion_model::{FieldPath, PathStep, Resource};
 use serde_json::Value;
 
-/// Checks that a reference leads to a value that is written, or to one that may be there later.
-/// `is_part` says that it stands inside a longer text.
+/// Checks that a reference points to a value of the Spec, or to one that may exist after apply.
+/// `is_part` means that it is inside a longer string.
 pub(crate) fn check(reference: &Reference, target: &Resource, is_part: bool) -> Result<(), String> {
     let is_kubernetes = target.resource_type.as_str() == RESOURCE_TYPE;
     match follow(reference, target, is_kubernetes) {
         Ok(Some(value)) if is_part && (value.is_array() || value.is_object()) => Err(format!(
-            "`{}` of `{}` is {}, which cannot be part of a text",
+            "`{}` of `{}` is {}, which cannot be part of a string",
             reference.path,
             target.id,
             kind_of(value)
@@ -27,7 +27,8 @@ pub(crate) fn check(reference: &Reference, target: &Resource, is_part: bool) -> 
     }
 }
 
-/// Returns the value; none if it may be there later; or the step that leads nowhere.
+/// Returns the value; `None` if it may exist after apply; or the path segment that cannot be
+/// resolved.
 fn follow<'a>(
     reference: &Reference,
     target: &'a Resource,
@@ -48,8 +49,8 @@ fn follow<'a>(
     Ok(Some(value))
 }
 
-/// Checks that what is not written from some step on may be assigned by the cluster; else
-/// returns the step that leads nowhere.
+/// Checks that the rest of a path, which is not in the Spec, may be assigned by the cluster;
+/// otherwise returns the path segment that cannot be resolved.
 fn may_come(reference: &Reference, target: &Resource, depth: usize) -> Result<(), usize> {
     let path = &reference.path.0;
     let key = |at: usize| match path.get(at) {
@@ -90,7 +91,7 @@ fn is_meta_field(name: &str) -> bool {
     }
 }
 
-/// What a step into a type leads to.
+/// The result of one path segment into a type.
 enum Inner {
     /// A field of a struct.
     Field(TypeId),

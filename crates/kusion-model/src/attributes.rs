@@ -1,18 +1,18 @@
-//! A tree of values that many may hold.
+//! A shared, copy-on-write tree of values.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// The attributes of a resource or an object: one tree, however many hold it. Cheap to clone;
-/// who changes a shared tree gets an own copy of it.
+/// The attributes of a resource or a live object. Cheap to clone: clones share one tree, which is
+/// copied on the first write.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Attributes(Arc<Value>);
 
 impl Attributes {
-    /// Returns the tree, without a copy if nobody else holds it.
+    /// Returns the tree; copies it only if it is shared.
     pub fn into_value(self) -> Value {
         Arc::unwrap_or_clone(self.0)
     }

@@ -1,20 +1,19 @@
-//! What a runtime knows of a resource without asking anyone.
+//! Static properties of a resource, as its runtime describes them without a network call.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Something that must exist before a resource can: by its kind and name, in the words of its
-/// runtime.
+/// An object that must exist before a resource can be created, by kind and name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Requirement {
-    /// The kind, as people say it.
+    /// The kind, as shown to users.
     pub kind: String,
     /// The name.
     pub name: String,
 }
 
 impl Requirement {
-    /// Makes a requirement.
+    /// Creates a requirement.
     pub fn new(kind: impl Into<String>, name: impl Into<String>) -> Self {
         Self { kind: kind.into(), name: name.into() }
     }
@@ -26,46 +25,47 @@ impl fmt::Display for Requirement {
     }
 }
 
-/// Whether a resource may be deleted.
+/// Protection of a resource against deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Protection {
-    /// It may.
+    /// May be deleted.
     #[default]
     None,
-    /// Resources of its kind hold data, or others rest on them: only if it is named.
+    /// Its kind is protected because such resources hold data or are used by others: deleted only
+    /// if explicitly allowed.
     Kind,
-    /// Its author marked it: never.
+    /// Marked by its author: never deleted.
     Marked,
 }
 
-/// In which order an object that cannot change in place is replaced.
+/// Order of deletion and creation when a resource is replaced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReplaceOrder {
-    /// The old object is deleted, then the new one is made: both have one name.
+    /// Delete the old object, then create the new one: both have the same name.
     #[default]
     DeleteFirst,
-    /// The new object is made, then the old one is deleted.
+    /// Create the new object, then delete the old one.
     CreateFirst,
 }
 
-/// What a runtime knows of a resource without asking anyone.
+/// Static properties of a resource, as its runtime describes them without a network call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// The kind, as people say it.
+    /// The kind, as shown to users.
     pub kind: String,
-    /// What exists once the resource does.
+    /// Requirements of other resources that this resource fulfils.
     pub provides: Vec<Requirement>,
-    /// What must exist before the resource can.
+    /// Objects that must exist before the resource can be created.
     pub requires: Vec<Requirement>,
-    /// Whether it may be deleted.
+    /// Protection against deletion.
     pub protection: Protection,
-    /// Whether deleting it also deletes objects inside it.
+    /// Whether deleting it also deletes the objects inside it, as for a namespace.
     pub is_container: bool,
-    /// Whether its dependents begin only when it is ready.
+    /// Whether steps of its dependents start only after it is ready.
     pub dependents_wait: bool,
-    /// How long it must stay ready, in seconds, before it counts as stable.
+    /// How long it must stay ready before it is considered stable, in seconds.
     pub settle_seconds: u32,
-    /// In which order it is replaced.
+    /// Order of deletion and creation when it is replaced.
     pub replace_order: ReplaceOrder,
 }

@@ -1,73 +1,73 @@
-//! How a live object fares.
+//! Health of live objects.
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a live object does its work.
+/// Health state of a live object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HealthState {
-    /// It does what it is for.
+    /// Works as desired.
     Ready,
-    /// It is on its way.
+    /// Not ready yet; expected to become ready.
     Progressing,
-    /// It cannot get ready without a change from outside.
+    /// Cannot become ready without intervention.
     Failed,
-    /// It is being deleted.
+    /// Being deleted.
     Terminating,
 }
 
-/// Something that the infrastructure warns of: `FailedScheduling`.
+/// A warning from the infrastructure, such as `FailedScheduling`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Warning {
-    /// The short cause.
+    /// Machine-readable reason.
     pub reason: String,
-    /// The same for people.
+    /// Message for users.
     pub message: String,
-    /// When it was warned of first, RFC 3339.
+    /// Time of the first occurrence, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
 }
 
-/// The state of a live object, with the words for it.
+/// Health of a live object: state, reason and message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
     /// The state.
     pub state: HealthState,
-    /// What is awaited or what went wrong, for people: `1 of 3 new pods are available`.
+    /// What the object waits for or why it failed, for users: `1 of 3 pods available`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// The short cause of a failure, `CrashLoopBackOff`.
+    /// Machine-readable reason of a failure, such as `CrashLoopBackOff`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the infrastructure warns of, the newest first, while the object is not ready.
+    /// Warnings from the infrastructure while the object is not ready, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
 impl Health {
-    /// Says that an object does its work.
+    /// Creates the health of a ready object.
     pub fn ready(message: impl Into<String>) -> Self {
         Self::new(HealthState::Ready, None, message.into())
     }
 
-    /// Says that an object is on its way.
+    /// Creates the health of a progressing object.
     pub fn progressing(message: impl Into<String>) -> Self {
         Self::new(HealthState::Progressing, None, message.into())
     }
 
-    /// Says that an object is on its way, with the cause of the delay where one is known.
+    /// Creates the health of a progressing object, with the reason of the delay if it is known.
     pub fn delayed(reason: Option<String>, message: impl Into<String>) -> Self {
         Self::new(HealthState::Progressing, reason, message.into())
     }
 
-    /// Says that an object cannot get ready.
+    /// Creates the health of a failed object.
     pub fn failed(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(HealthState::Failed, Some(reason.into()), message.into())
     }
 
-    /// Says that an object is going away.
+    /// Creates the health of an object that is being deleted.
     pub fn terminating(message: impl Into<String>) -> Self {
         Self::new(HealthState::Terminating, None, message.into())
     }
@@ -76,7 +76,7 @@ impl Health {
         Self { state, message, reason, warnings: Vec::new() }
     }
 
-    /// Whether the object does its work.
+    /// Returns whether the object is ready.
     pub fn is_ready(&self) -> bool {
         self.state == HealthState::Ready
     }

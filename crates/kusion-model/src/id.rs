@@ -1,21 +1,21 @@
-//! Names of resources.
+//! Ids of resources.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::fmt;
 use std::sync::Arc;
 
-/// The name of a resource in a Spec, in the form of its runtime: `apiVersion:Kind[:namespace]:name`
+/// The id of a resource in a Spec, in the format of its runtime: `apiVersion:Kind[:namespace]:name`
 /// for Kubernetes, `providerNamespace:provider:type:name` for Terraform.
 ///
-/// An id is opaque: names may hold colons (`ClusterRole:system:node`), so parts are not cut out
-/// of it. Cheap to clone.
+/// An id is opaque: names may contain colons (`ClusterRole:system:node`), so it cannot be split
+/// into parts. Cheap to clone.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ResourceId(Arc<str>);
 
 impl ResourceId {
-    /// Makes an id of its text.
+    /// Creates an id from its text.
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }

@@ -1,18 +1,17 @@
-//! Which infrastructure a stack is on.
+//! Identity of the infrastructure that a stack is deployed to.
 
 use crate::ResourceType;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What tells one infrastructure from another of the same kind.
+/// Identifies one infrastructure among those of the same kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InfrastructureId {
-    /// What stays the same as long as it is the same infrastructure: the uid of a cluster, an
-    /// account, a host.
+    /// Stable identifier: the uid of a cluster, an account number, a host id.
     pub id: String,
-    /// Its name for people, which may change: an address, the name of an account.
+    /// Display name, which may change: an address, the name of an account.
     pub name: String,
 }
 
@@ -22,5 +21,5 @@ impl fmt::Display for InfrastructureId {
     }
 }
 
-/// The infrastructures that a stack is on, by the type of their resources.
+/// The infrastructures that a stack is deployed to, by resource type.
 pub type Infrastructure = BTreeMap<ResourceType, InfrastructureId>;

@@ -1,8 +1,9 @@
-//! The words of the engine as data: what is written to files, stores and events, and nothing
-//! that acts on it.
+//! Data model of the engine: the types that are written to files, stores and events. Contains no
+//! behaviour.
 //!
-//! Start with [`Resource`] and [`Spec`] (what a stack compiles to), then [`Plan`] (what is to be
-//! done) and [`Record`] (what was done). Knows no cluster, no store and no language.
+//! Start with [`Resource`] and [`Spec`] (the desired state), then [`Plan`] (the steps to reach it)
+//! and [`Record`] (the journal of completed steps). Independent of clusters, stores and the
+//! language.
 
 mod attributes;
 mod description;

@@ -1,8 +1,8 @@
-//! The words in values that mean something to the engine.
+//! Reserved keys and prefixes in values.
 
 use serde_json::{Value, json};
 
-/// Begins a reference to a value of another resource: `$kusion_path.<id>.<path>`.
+/// Prefix of a reference to a value of another resource: `$kusion_path.<id>.<path>`.
 pub const REFERENCE: &str = "$kusion_path";
 
 /// The only key of a map that stands for a sealed secret: `{"$sealed": {"hash": …, "data": …}}`.
@@ -11,7 +11,7 @@ pub const SEALED: &str = "$sealed";
 /// The only key of a map that stands for a secret where it is shown: `{"$secret": "<hash>"}`.
 pub const SECRET: &str = "$secret";
 
-/// Makes the value that is shown in the place of a secret.
+/// Returns the value that is shown instead of a secret.
 pub fn shown_secret(hash: impl Into<Value>) -> Value {
     json!({SECRET: hash.into()})
 }

@@ -1,40 +1,41 @@
-//! How a plan is made. Part of the plan, so that it is run as it was made.
+//! Options of a plan. They are part of the plan, so that a saved plan runs with the same options.
 
 use crate::PathStep;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// How a plan is made.
+/// Options of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanOptions {
-    /// Only these resources and what they depend on; all if empty. `*` stands for any text.
+    /// Ids of the resources to include, with their dependencies; all if empty. `*` matches any
+    /// text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
-    /// Fields that keep their live values.
+    /// Fields to ignore: they keep their live values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore: Vec<IgnoreRule>,
-    /// Whether fields that others manage are taken over.
+    /// Whether to take over fields that other managers own.
     #[serde(default)]
     pub force: bool,
-    /// Whether the stack may be on another infrastructure than the recorded one.
+    /// Whether the stack may move from the recorded infrastructure to another one.
     #[serde(default)]
     pub relocate: bool,
-    /// What the plan may do.
+    /// Limits on deletions.
     #[serde(default)]
     pub guards: Guards,
 }
 
-/// What a plan may do.
+/// Limits on deletions in a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Guards {
-    /// Whether a plan may delete many resources at once.
+    /// Whether mass deletions are allowed.
     pub allow_mass_delete: bool,
-    /// The share of the known resources, in percent, above which a deletion is a mass deletion.
+    /// The percentage of recorded resources above which deletions are a mass deletion.
     pub mass_delete_percent: usize,
-    /// Kinds, or patterns of ids, that may be deleted although they are protected.
+    /// Protected kinds, or patterns of ids, that may be deleted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<String>,
 }
@@ -45,16 +46,16 @@ impl Default for Guards {
     }
 }
 
-/// Fields of some resources that keep their live value, whatever the Spec says.
+/// A rule that selects fields to ignore: they keep their live values, regardless of the Spec.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoreRule {
-    /// The kind; none means every kind.
+    /// The kind; `None` matches every kind.
     pub kind: Option<String>,
-    /// The field; `None` stands for every item of a list.
+    /// The field; `None` matches every item of a list.
     pub path: Vec<Option<PathStep>>,
 }
 
-/// A rule that cannot be read.
+/// An ignore rule that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid rule for ignored fields `{text}`: {what}; expected `[Kind:]spec.a[*].b`")]
 pub struct IgnoreError {
@@ -65,8 +66,8 @@ pub struct IgnoreError {
 impl FromStr for IgnoreRule {
     type Err = IgnoreError;
 
-    /// Reads `[Kind:]path`, with fields behind dots, items as `[0]` or `[*]` and odd keys as
-    /// `["a/b"]`.
+    /// Parses `[Kind:]path`: fields are separated by dots, list items are `[0]` or `[*]`, and other
+    /// keys are `["a/b"]`.
     fn from_str(text: &str) -> Result<Self, IgnoreError> {
         let fault = |what| IgnoreError { text: text.to_owned(), what };
         let (kind, mut rest) = match text.split_once(':') {
@@ -78,15 +79,15 @@ impl FromStr for IgnoreRule {
         let mut path = Vec::new();
         while !rest.is_empty() {
             if let Some(inner) = rest.strip_prefix("[\"") {
-                let (key, after) = inner.split_once("\"]").ok_or(fault("`\"]` is missing"))?;
+                let (key, after) = inner.split_once("\"]").ok_or(fault("missing `\"]`"))?;
                 path.push(Some(PathStep::Key(key.to_owned())));
                 rest = after;
             } else if let Some(inner) = rest.strip_prefix('[') {
-                let (index, after) = inner.split_once(']').ok_or(fault("`]` is missing"))?;
+                let (index, after) = inner.split_once(']').ok_or(fault("missing `]`"))?;
                 path.push(match index {
                     "*" => None,
                     _ => Some(PathStep::Index(
-                        index.parse().map_err(|_| fault("an index is a number or `*`"))?,
+                        index.parse().map_err(|_| fault("an index must be a number or `*`"))?,
                     )),
                 });
                 rest = after;

@@ -1,10 +1,10 @@
-//! Ways into a value.
+//! Paths into a value.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// A step into a value.
+/// One segment of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PathStep {
@@ -14,19 +14,19 @@ pub enum PathStep {
     Key(String),
 }
 
-/// A way from the attributes of a resource to a part of them.
+/// A path from the attributes of a resource to one of their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FieldPath(pub Vec<PathStep>);
 
 impl FieldPath {
-    /// Returns the path one field further.
+    /// Returns the path extended by a field.
     #[must_use]
     pub fn key(&self, key: &str) -> Self {
         self.with(PathStep::Key(key.to_owned()))
     }
 
-    /// Returns the path one list item further.
+    /// Returns the path extended by a list index.
     #[must_use]
     pub fn index(&self, index: usize) -> Self {
         self.with(PathStep::Index(index))
@@ -39,7 +39,7 @@ impl FieldPath {
         Self(steps)
     }
 
-    /// Finds the part of a value at this path.
+    /// Returns the value at this path.
     pub fn find<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         self.0.iter().try_fold(value, |value, step| match step {
             PathStep::Index(index) => value.get(index),
@@ -47,7 +47,7 @@ impl FieldPath {
         })
     }
 
-    /// Finds the part of a value at this path, to change it.
+    /// Returns the value at this path, mutably.
     pub fn find_mut<'a>(&self, value: &'a mut Value) -> Option<&'a mut Value> {
         self.0.iter().try_fold(value, |value, step| match step {
             PathStep::Index(index) => value.get_mut(index),
@@ -55,14 +55,14 @@ impl FieldPath {
         })
     }
 
-    /// Whether this path leads to `other` or to something around it.
+    /// Returns whether this path is a prefix of `other` or equal to it.
     pub fn is_prefix_of(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
 }
 
 impl fmt::Display for FieldPath {
-    /// Writes `spec.ports[0].name`; keys that are no plain words stand in brackets,
+    /// Writes `spec.ports[0].name`; keys that are not identifiers are in brackets,
     /// `metadata.labels["app.kubernetes.io/name"]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, step) in self.0.iter().enumerate() {

@@ -1,35 +1,36 @@
-//! Where a stack is deployed to.
+//! Places that stacks are deployed to.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// Where a stack is deployed to. One stack has a state of its own in each place.
+/// A place that a stack is deployed to. A stack has a separate state for each place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// The place of stacks that name none.
+    /// The default place.
     #[default]
     Main,
-    /// A second place beside it.
+    /// An additional, named place.
     Named(String),
-    /// An embedded cluster, by its name. What is known of a stack there ends with it.
+    /// A sandbox, by its name. The state of a stack there ends with the sandbox.
     Sandbox(String),
 }
 
-/// The name of the place of stacks that name none.
+/// The name of the default place.
 const MAIN: &str = "main";
-/// What stands before the name of an embedded cluster.
+/// Prefix of places in a sandbox.
 const SANDBOX: &str = "sandbox/";
-/// The longest name of a place.
+/// Maximum length of a name, in bytes.
 const MOST: usize = 60;
 
-/// A text that cannot be the name of a place.
+/// The error for an invalid name of a place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid place `{0}`: use up to {MOST} lower-case letters, digits, dots and dashes")]
 pub struct PlaceError(String);
 
 impl Place {
-    /// Whether what is known of a stack there ends when the infrastructure is another one.
+    /// Returns whether the state at this place ends when the infrastructure is replaced, as for a
+    /// sandbox.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Sandbox(_))
     }

@@ -1,4 +1,4 @@
-//! What is to be done.
+//! Plans: the steps to reach the desired state.
 
 use crate::{
     FieldPath, Identity, Infrastructure, Operation, Origin, PlanOptions, Requirement, Resource,
@@ -7,173 +7,173 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The version of the written form of plans.
+/// Version of the plan format.
 pub const PLAN_VERSION: u32 = 2;
 
-/// What is done to a resource.
+/// The action of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Action {
-    /// Nothing: live is as wanted and ours.
+    /// No change: the live object matches the desired state and is managed by the stack.
     Keep,
-    /// It is made.
+    /// Create the object.
     Create,
-    /// It exists but was not ours; from now on it is.
+    /// Start managing an object that exists but was not managed by the stack.
     Adopt,
-    /// Fields of it change.
+    /// Update fields in place.
     Update,
-    /// It is deleted and made again, because a field that cannot change is to change.
+    /// Delete and recreate the object, because an immutable field differs.
     Replace,
-    /// It is deleted.
+    /// Delete the object.
     Delete,
-    /// It is in the state, but neither wanted nor there: the state forgets it.
+    /// Remove a resource from the state that is neither desired nor live.
     Forget,
 }
 
 impl Action {
-    /// Whether the action changes anything outside the state.
+    /// Returns whether the action changes anything other than the state.
     pub fn is_change(self) -> bool {
         !matches!(self, Self::Keep | Self::Forget)
     }
 }
 
-/// Why an action was chosen.
+/// The reason for an action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "why")]
 pub enum Reason {
-    /// Neither the state nor the infrastructure knows it.
+    /// Neither recorded nor live.
     New,
-    /// Live is as wanted.
+    /// The live object matches the desired state.
     Same,
-    /// Wanted fields differ from live ones.
+    /// Desired fields differ from live fields.
     Differs,
-    /// The state knows it, but it does not exist: it is made again.
+    /// Recorded, but missing: deleted outside kusion.
     Missing,
-    /// It exists, and the state does not know it.
+    /// Live, but not recorded.
     Unmanaged,
-    /// It is no longer in the stack.
+    /// No longer in the stack.
     Removed,
-    /// Objects that an interrupted replacement left behind are still there.
+    /// An interrupted replacement left objects behind that still exist.
     Leftovers,
-    /// Everything of the stack goes.
+    /// The stack is being destroyed.
     Destroyed,
-    /// Fields changed that cannot change in place.
+    /// Immutable fields differ.
     Immutable {
-        /// The fields, or empty if only the server knows.
+        /// The fields; empty if the server did not name them.
         fields: Vec<FieldPath>,
-        /// What the server said.
+        /// The message of the server.
         message: String,
     },
 }
 
-/// Something that people should know about a step.
+/// A note for users on a step.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "note")]
 pub enum Note {
-    /// Its dry run is made when what it requires exists: an earlier step of the plan makes it.
+    /// The dry run is deferred until an earlier step has created a requirement.
     DryRunDeferred {
-        /// What it requires.
+        /// The requirement.
         requirement: Requirement,
     },
-    /// It has no dry run: it takes values that are known when other steps have ended.
+    /// Not dry-run: uses values that are known only after other steps.
     NoDryRun,
-    /// It takes over fields that somebody else manages.
+    /// Takes over fields from another manager.
     TakesFields {
-        /// Who manages them.
+        /// The current manager.
         manager: String,
         /// The fields, as the infrastructure writes them.
         fields: Vec<String>,
     },
-    /// A field keeps its live value, because a rule says so.
+    /// A field keeps its live value because of an ignore rule.
     KeepsLive {
         /// The field.
         path: FieldPath,
         /// The rule, as written.
         rule: String,
     },
-    /// Objects that an interrupted replacement left behind are deleted.
+    /// Deletes objects that an interrupted replacement left behind.
     DeletesLeftovers {
-        /// How many.
+        /// Number of objects.
         count: usize,
     },
-    /// The infrastructure warns of something.
+    /// A warning from the infrastructure.
     Warning {
-        /// What it said; no secrets.
+        /// The message; contains no secrets.
         message: String,
     },
 }
 
-/// A value as people may see it.
+/// A value that is safe to show to users.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Shown {
-    /// As it is.
+    /// A plain value.
     Plain(Value),
-    /// A secret: all that may be known is whether it is the same, by a keyed hash.
+    /// A secret, represented by a keyed hash, so that only equality is visible.
     Secret {
         /// The hash.
         hash: String,
     },
-    /// Known only when what it refers to exists; the text of the reference.
+    /// A value that is known after apply; the text of its references.
     Later(String),
 }
 
-/// One field that changes.
+/// The change of one field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldChange {
     /// The field.
     pub path: FieldPath,
-    /// What it is; none if it is absent.
+    /// The live value; `None` if the field is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Shown>,
-    /// What it is to be; none if it goes.
+    /// The desired value; `None` if the field is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Shown>,
-    /// What set the wanted value.
+    /// The source location of the desired value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
 }
 
-/// What is done to one resource.
+/// One step of a plan: the action on one resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
     /// The resource.
     pub id: ResourceId,
-    /// The runtime that does it.
+    /// The resource type, which selects the runtime.
     #[serde(rename = "type")]
     pub resource_type: ResourceType,
-    /// What is done.
+    /// The action.
     pub action: Action,
-    /// Why.
+    /// The reason for the action.
     pub reason: Reason,
     /// The fields that change, in order of paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FieldChange>,
-    /// What is wanted, secrets sealed; none for deletions.
+    /// The desired resource with sealed secrets; `None` for deletions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<Resource>,
-    /// The places of texts in what is wanted whose references are resolved when the step begins.
+    /// Paths of desired strings whose references are resolved when the step starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<FieldPath>,
-    /// What the state knows of the live object.
+    /// The recorded state of the resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
-    /// A fingerprint of the live object that the step was computed from, without its status;
-    /// none if it was absent.
+    /// Fingerprint of the live object that the step was computed from, without its status; `None`
+    /// if it did not exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub live_digest: Option<String>,
-    /// The steps that must end before this one begins: by their resources.
+    /// Ids of the resources whose steps must end before this one starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<ResourceId>,
-    /// What else people should know.
+    /// Notes for users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
 }
 
 impl Step {
-    /// Makes a step of which nothing else is known.
+    /// Creates a step with defaults for all other fields.
     pub fn new(
         id: ResourceId,
         resource_type: ResourceType,
@@ -196,19 +196,19 @@ impl Step {
     }
 }
 
-/// What is to be done to a stack. Pure data: preview shows it, apply runs it.
+/// A plan for one stack. Plain data: preview shows it, apply runs it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Plan {
     /// The stack.
     pub key: StackKey,
-    /// What the plan is for.
+    /// The operation.
     pub operation: Operation,
-    /// How it was made.
+    /// The options that it was made with.
     pub options: PlanOptions,
-    /// The infrastructures that it was made on.
+    /// The infrastructures that it was made for.
     pub infrastructure: Infrastructure,
-    /// The number of the last record of the state that it was computed from.
+    /// Number of the last journal record that it was computed from.
     pub state_seq: u64,
     /// A fingerprint of the desired resources.
     pub spec_digest: String,
@@ -217,7 +217,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes a plan that was computed from no state.
+    /// Creates a plan for a stack without state.
     pub fn new(key: StackKey, operation: Operation, steps: Vec<Step>) -> Self {
         Self {
             key,
@@ -230,7 +230,7 @@ impl Plan {
         }
     }
 
-    /// Whether the plan changes nothing outside the state.
+    /// Returns whether the plan changes nothing other than the state.
     pub fn is_empty(&self) -> bool {
         !self.steps.iter().any(|step| step.action.is_change())
     }

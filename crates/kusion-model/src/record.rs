@@ -1,32 +1,32 @@
-//! What was done: the records of a stack's journal.
+//! Records of a stack's journal.
 
 use crate::{Action, FieldPath, Infrastructure, ReplaceOrder, Resource, ResourceId, StackKey};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-/// What a release does.
+/// The operation of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Operation {
-    /// Brings a stack to what it compiles to.
+    /// Applies the Spec of the stack.
     Apply,
-    /// Deletes everything of a stack.
+    /// Deletes all resources of the stack.
     Destroy,
-    /// Brings a stack to the Spec of an earlier release.
+    /// Applies the Spec of an earlier release.
     Rollback {
         /// The revision of that release.
         to: u64,
     },
 }
 
-/// The name of one run of an operation, unique everywhere. Later ones sort after earlier ones.
+/// Globally unique id of one run of an operation. Ids sort by time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct OperationId(String);
 
 impl OperationId {
-    /// Makes an id of its text.
+    /// Creates an id from its text.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -43,12 +43,12 @@ impl fmt::Display for OperationId {
     }
 }
 
-/// The number of an attempt to change a resource, unique in its stack: revision and count.
+/// Id of an attempt to change a resource, unique in its stack: revision and sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AttemptId {
     /// The revision of the release.
     pub revision: u64,
-    /// The count in the release, from 1.
+    /// Sequence number in the release, from 1.
     pub step: u64,
 }
 
@@ -58,120 +58,120 @@ impl fmt::Display for AttemptId {
     }
 }
 
-/// What identifies a live object to its runtime.
+/// Identifies a live object to its runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Identity {
-    /// What the runtime finds it by, in the runtime's own words.
+    /// The key of the object, in the format of its runtime.
     pub key: String,
-    /// What tells it from an earlier object with the same key.
+    /// Unique id that distinguishes it from an earlier object with the same key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uid: Option<String>,
 }
 
 impl Identity {
-    /// Makes the identity of an object.
+    /// Creates the identity of an object.
     pub fn new(key: impl Into<String>, uid: Option<String>) -> Self {
         Self { key: key.into(), uid }
     }
 }
 
-/// What a runtime must remember of an object until it sees it again. Opaque to everyone else.
+/// Private data that a runtime stores with an object. Opaque to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeData {
-    /// The version of the schema that the data follows, in the runtime's own count.
+    /// Schema version of the data, defined by the runtime.
     #[serde(default)]
     pub schema_version: u64,
-    /// The data. Where it is secret, the whole of it is sealed in states.
+    /// The data. Sealed as a whole in the state if it is secret.
     pub value: Value,
-    /// Whether it is secret.
+    /// Whether the data is secret.
     #[serde(default)]
     pub is_secret: bool,
 }
 
-/// An object that a replacement has left behind and that is to be deleted.
+/// An object that a replacement left behind and that must be deleted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Leftover {
     /// The object.
     pub identity: Identity,
-    /// What its runtime remembers of it.
+    /// Private data of its runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeData>,
 }
 
-/// What the state knows of a resource.
+/// The recorded state of a resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceState {
-    /// The resource as it was applied last, references resolved, secrets sealed.
+    /// The resource as last applied, with resolved references and sealed secrets.
     pub resource: Resource,
     /// The live object.
     pub identity: Identity,
-    /// The release that changed it last.
+    /// Revision of the last release that changed it.
     pub revision: u64,
-    /// What its runtime remembers of it.
+    /// Private data of its runtime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<RuntimeData>,
-    /// The paths of the attributes that are secret.
+    /// Paths of secret attributes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<FieldPath>,
-    /// Objects that replacements have left behind, oldest first.
+    /// Objects that replacements left behind, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leftovers: Vec<Leftover>,
 }
 
 impl ResourceState {
-    /// Makes the state of a resource whose runtime remembers nothing of it.
+    /// Creates the state of a resource without private data of its runtime.
     pub fn new(resource: Resource, identity: Identity, revision: u64) -> Self {
         let (secrets, leftovers) = (Vec::new(), Vec::new());
         Self { resource, identity, revision, runtime: None, secrets, leftovers }
     }
 }
 
-/// How an attempt ended.
+/// The result of an attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "ending")]
 pub enum Ending {
-    /// The resource exists, like this.
+    /// The resource exists, in this state.
     Present(Box<ResourceState>),
     /// The resource does not exist.
     Absent,
-    /// The attempt changed nothing: what the state knew before still holds.
+    /// The attempt changed nothing: the recorded state is unchanged.
     Failed {
-        /// Why, for people; no secrets.
+        /// The error message; contains no secrets.
         message: String,
     },
 }
 
-/// The state of a release.
+/// The phase of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Phase {
-    /// It runs, or its process ended without a word.
+    /// Running, or its process ended unexpectedly.
     Running,
-    /// Everything was done.
+    /// All steps succeeded.
     Succeeded,
-    /// Something failed; what was done is recorded.
+    /// A step failed; completed steps are recorded.
     Failed,
-    /// It was stopped by its user.
+    /// Stopped by the user.
     Stopped,
-    /// Its process was killed; a later run found out what it had done.
+    /// Its process was killed; a later run has recovered the state.
     Interrupted,
 }
 
-/// Whether the resources of a release became ready.
+/// Health of the resources of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReleaseHealth {
-    /// All were ready.
+    /// All resources became ready.
     Ready,
-    /// They were ready, and some no longer are.
+    /// All became ready, but some no longer are.
     Degraded,
-    /// Some cannot get ready.
+    /// Some failed.
     Failed,
-    /// Nobody has looked to the end.
+    /// Unknown: not watched until the end.
     Unknown,
 }
 
@@ -181,19 +181,19 @@ pub enum ReleaseHealth {
 pub struct GitRevision {
     /// The hash of the commit.
     pub commit: String,
-    /// The branch; none if the commit was checked out by itself.
+    /// The branch; `None` for a detached head.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Whether files were changed since.
+    /// Whether the working tree had uncommitted changes.
     #[serde(default)]
     pub is_dirty: bool,
 }
 
-/// Where the files of a stack come from.
+/// Origin of the files of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "from")]
 pub enum StackSource {
-    /// The project has an id of its own.
+    /// The project has an explicit id.
     Project {
         /// The id.
         id: String,
@@ -207,15 +207,15 @@ pub enum StackSource {
     },
 }
 
-/// The head of a release.
+/// Metadata of a release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleaseHead {
-    /// Its number in the stack, from 1.
+    /// Revision: its number in the stack, from 1.
     pub revision: u64,
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
-    /// Who started it: user and machine.
+    /// The user and machine that started it.
     pub operator: String,
     /// The version of the engine.
     pub engine: String,
@@ -223,10 +223,10 @@ pub struct ReleaseHead {
     pub spec_digest: String,
     /// A fingerprint of the plan.
     pub plan_digest: String,
-    /// The fingerprint of the file of a saved plan.
+    /// The fingerprint of the saved plan file, if one was applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved_plan: Option<String>,
-    /// What its author says about it.
+    /// Message of its author.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// The commit of its sources.
@@ -238,30 +238,29 @@ pub struct ReleaseHead {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind")]
 pub enum Record {
-    /// A process locked the stack; what an earlier holder writes after this is refused.
+    /// A process locked the stack; later writes of earlier lock holders are rejected.
     Locked {
-        /// Who: process, machine, user.
+        /// The lock holder: process, machine, user.
         holder: String,
     },
-    /// The stack is on these infrastructures from now on.
+    /// The stack is now deployed to these infrastructures.
     Located {
         /// The infrastructures.
         infrastructure: Infrastructure,
-        /// Whether nothing of what was known before is there: resources and releases are
-        /// forgotten.
+        /// Whether recorded resources and releases are discarded because none of them exist there.
         #[serde(default)]
         is_new: bool,
     },
-    /// Where the stack comes from, and to whom it belongs.
+    /// Origin and owner of the stack.
     Described {
         /// Where its files come from.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<StackSource>,
-        /// The person or team that answers for it.
+        /// The person or team that is responsible for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner: Option<String>,
     },
-    /// A release began.
+    /// A release started.
     ReleaseOpened(ReleaseHead),
     /// A call is about to be made. Durable before the call.
     StepBegan {
@@ -269,12 +268,12 @@ pub enum Record {
         attempt: AttemptId,
         /// The resource.
         id: ResourceId,
-        /// What is done.
+        /// The action.
         action: Action,
-        /// What is desired, references resolved, secrets sealed; none for deletions.
+        /// The desired resource, with resolved references and sealed secrets; `None` for deletions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         desired: Option<Box<Resource>>,
-        /// In which order a replacement is done.
+        /// Order of deletion and creation of a replacement.
         #[serde(default)]
         replace_order: ReplaceOrder,
     },
@@ -284,43 +283,43 @@ pub enum Record {
         attempt: AttemptId,
         /// The resource.
         id: ResourceId,
-        /// How.
+        /// The result.
         ending: Ending,
     },
-    /// The state forgets or learns of a resource without a call.
+    /// A resource is added to or removed from the state without a call.
     Noted {
         /// The resource.
         id: ResourceId,
-        /// What is known now.
+        /// The new recorded state; `None` if the resource is removed.
         ending: Ending,
     },
     /// A release ended.
     ReleaseClosed {
         /// Its revision.
         revision: u64,
-        /// How.
+        /// The result.
         phase: Phase,
-        /// What went wrong, for people; no secrets.
+        /// The error message; contains no secrets.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         message: String,
     },
-    /// Somebody saw how the resources of a release are.
+    /// The health of the resources of a release was observed.
     HealthSeen {
         /// Its revision.
         revision: u64,
-        /// How they are.
+        /// The observed health.
         health: ReleaseHealth,
-        /// What is not ready, for people; no secrets.
+        /// Resources that are not ready, for users; contains no secrets.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         message: String,
     },
 }
 
-/// A record as it is kept: with the operation that made it and the time.
+/// A record as stored: with its operation and time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StampedRecord {
-    /// The operation that made it.
+    /// The operation that wrote it.
     pub operation_id: OperationId,
     /// The time, RFC 3339.
     pub time: String,
@@ -336,7 +335,7 @@ pub struct LoggedRecord {
     pub stack: StackKey,
     /// The number in the journal, from 1, without gaps.
     pub seq: u64,
-    /// The operation that made it.
+    /// The operation that wrote it.
     pub operation_id: OperationId,
     /// The time, RFC 3339.
     pub time: String,

@@ -10,10 +10,10 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Deepest value that references are looked for in.
+/// Maximum nesting depth of values with references.
 const MAX_DEPTH: usize = 128;
 
-/// The ids of a Spec, to be found in texts.
+/// Index of the ids of a Spec, to find references in strings.
 #[derive(Clone, Debug, Default)]
 pub struct IdIndex {
     /// Ids and other spellings of them, the kind in lower case.
@@ -23,7 +23,7 @@ pub struct IdIndex {
 }
 
 impl IdIndex {
-    /// Makes the index of ids.
+    /// Creates the index of ids.
     pub fn new<'a>(ids: impl IntoIterator<Item = &'a ResourceId>) -> Self {
         let mut index = Self::default();
         for id in ids {
@@ -32,18 +32,18 @@ impl IdIndex {
         index
     }
 
-    /// Adds another spelling of an id. What is known already wins.
+    /// Adds an alternative spelling of an id. Existing spellings take precedence.
     pub fn insert(&mut self, spelling: &str, id: &ResourceId) {
         self.longest = self.longest.max(spelling.len());
         self.ids.entry(folded(spelling)).or_insert_with(|| id.clone());
     }
 
-    /// Finds the id that is spelled like this; the kind may be in lower case.
+    /// Returns the id with this spelling; the kind may be in lower case.
     pub fn find(&self, spelling: &str) -> Option<&ResourceId> {
         self.ids.get(&folded(spelling))
     }
 
-    /// Returns the known spelling that is most like a text, if one is like it at all.
+    /// Returns the known spelling that is most similar to a text, if one is similar enough.
     pub fn nearest(&self, text: &str) -> Option<&ResourceId> {
         let limit = (text.len() / 4).clamp(1, 12);
         let wanted = folded(text);
@@ -108,12 +108,12 @@ fn is_key_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
-/// A value of another resource.
+/// A reference to a value of another resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reference {
     /// The resource.
     pub id: ResourceId,
-    /// The way into its attributes. A number in a dotted path is a key here; [`Reference::find`]
+    /// The path in its attributes. A number in a dotted path is a key here; [`Reference::find`]
     /// takes it as an index where there is a list.
     pub path: FieldPath,
 }
@@ -143,23 +143,23 @@ pub enum Segment<'t> {
     Reference(Reference),
 }
 
-/// Why references cannot be resolved.
+/// The error of an unresolved reference.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
-    /// No id of the Spec begins like the text.
-    #[error("`{text}` refers to no resource of the Spec{}", near(.nearest.as_ref()))]
+    /// No id of the Spec is a prefix of the text.
+    #[error("unresolved reference `{text}`: no such resource{}", near(.nearest.as_ref()))]
     UnknownId {
         /// The reference, as written.
         text: String,
-        /// The id that is most like it.
+        /// The most similar id.
         nearest: Option<ResourceId>,
     },
-    /// The path cannot be read.
+    /// The path cannot be parsed.
     #[error("`{text}`: {message}")]
     BadPath {
         /// The reference, as written.
         text: String,
-        /// What is wrong.
+        /// The problem.
         message: &'static str,
     },
     /// The resource has no such value.
@@ -171,16 +171,16 @@ pub enum ReferenceError {
         path: FieldPath,
     },
     /// The value of a reference inside a longer text is a list or a map.
-    #[error("`{path}` of `{id}` is {found}, which cannot be part of a text")]
+    #[error("`{path}` of `{id}` is {found}, which cannot be part of a string")]
     NotScalar {
         /// The resource.
         id: ResourceId,
         /// The path.
         path: FieldPath,
-        /// What it is.
+        /// The type of the value.
         found: &'static str,
     },
-    /// The value is too deep to be looked at.
+    /// The value is nested too deeply.
     #[error("the attributes are nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
 }
@@ -243,7 +243,7 @@ pub fn spell_out(value: &mut Value, ids: &IdIndex) {
     }
 }
 
-/// Returns a text with its references written out; none if they are.
+/// Returns a text with its references written out; `None` if they are.
 fn spelled(text: &str, ids: &IdIndex) -> Option<String> {
     let mut out = String::new();
     let mut done = 0;
@@ -273,7 +273,7 @@ fn push<'t>(plain: &mut Cow<'t, str>, text: &'t str) {
 
 fn unknown(written: &str, body: &str, ids: &IdIndex) -> ReferenceError {
     let body = word(body);
-    // What is meant as the id ends at one of the dots or colons.
+    // The intended id ends at one of the dots or colons.
     let ends = body.char_indices().filter(|(_, c)| matches!(c, '.' | ':' | '['));
     let mut ends: Vec<usize> = ends.map(|(at, _)| at).collect();
     ends.push(body.len());
@@ -333,24 +333,25 @@ fn read_bracket(text: &str) -> Result<(PathStep, usize), &'static str> {
                 return if closes {
                     Ok((PathStep::Key(key), end + 1))
                 } else {
-                    Err("`]` is missing behind a key in quotes")
+                    Err("missing `]` after a quoted key")
                 };
             }
             key.push(if c == '\\' { chars.next().map_or(c, |(_, next)| next) } else { c });
         }
-        return Err("a key in quotes has no end");
+        return Err("missing closing quote");
     }
-    let end = inner.find(']').ok_or("`]` is missing")?;
-    let index = inner[..end].parse().map_err(|_| "brackets hold a number or a key in quotes")?;
+    let end = inner.find(']').ok_or("missing `]`")?;
+    let index =
+        inner[..end].parse().map_err(|_| "expected a number or a quoted key in brackets")?;
     Ok((PathStep::Index(index), end + 2))
 }
 
-/// What is known of the value that a reference leads to.
+/// The value of a reference, if it is known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Lookup {
-    /// This is the value.
+    /// Known value.
     Known(Value),
-    /// The value is known when the resource is there.
+    /// Known only after the resource exists.
     Later,
 }
 
@@ -359,12 +360,12 @@ pub enum Lookup {
 pub struct Resolved {
     /// The attributes; texts whose references are not all known are as written.
     pub value: Value,
-    /// Where those texts stand.
+    /// Paths of those strings.
     pub unknown: Vec<FieldPath>,
 }
 
-/// Puts values in the place of references. A text that is one reference takes the value as it
-/// is; inside a longer text it must be a scalar.
+/// Replaces references by their values. A string that is one reference is replaced by the value
+/// itself; inside a longer string the value must be a scalar.
 pub fn resolve(
     value: &Value,
     ids: &IdIndex,
@@ -416,7 +417,7 @@ fn resolve_at(
     })
 }
 
-/// Resolves a text; none if a value is not known yet.
+/// Resolves a text; `None` if a value is not known yet.
 fn resolve_text(
     text: &str,
     ids: &IdIndex,

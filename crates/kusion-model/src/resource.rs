@@ -1,4 +1,4 @@
-//! What a stack compiles to.
+//! Resources and Specs: the desired state of a stack.
 
 use crate::{Attributes, FieldPath, ResourceId};
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Which runtime answers for a resource: `Kubernetes`, `Terraform`, or another registered one.
+/// The type of a resource, which selects its runtime: `Kubernetes`, `Terraform`, or another
+/// registered one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ResourceType(Arc<str>);
 
 impl ResourceType {
-    /// Makes a type of its name.
+    /// Creates a type from its name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }
@@ -30,26 +31,26 @@ impl fmt::Display for ResourceType {
     }
 }
 
-/// One thing that a stack wants to exist.
+/// A desired resource of a stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
-    /// Its name in the Spec.
+    /// Its id in the Spec.
     pub id: ResourceId,
-    /// The runtime that answers for it.
+    /// Its type, which selects the runtime.
     #[serde(rename = "type")]
     pub resource_type: ResourceType,
-    /// What it is to look like: a manifest, or the arguments of a provider.
+    /// The desired attributes: a manifest, or the arguments of a provider.
     pub attributes: Attributes,
-    /// The resources that must be there before it, sorted, without repetition.
+    /// Ids of its dependencies, sorted, without duplicates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<ResourceId>,
-    /// What runtimes and guards want to know beside the attributes.
+    /// Additional data for runtimes and guards.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extensions: Map<String, Value>,
 }
 
-/// What a stack compiles to: the resources, in the order of the program's output.
+/// The desired state of a stack: its resources, in the order of the program's output.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spec {
@@ -63,12 +64,12 @@ pub struct Spec {
     pub context: Option<Value>,
 }
 
-/// The place in a source file that set a value.
+/// The source location of a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {
     /// The file, as messages show it.
     pub file: Arc<str>,
-    /// The line, from 1; 0 for what is no place in a file, such as an override.
+    /// The line, from 1; 0 for values that do not come from a file, such as overrides.
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
@@ -83,7 +84,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Finds the places that set values of resources.
+/// Looks up the source locations of values of resources.
 pub trait OriginTable: Send + Sync {
     /// Returns what set the value at a path of a resource's attributes. Of a map or list, that is
     /// what set the first value inside it, by the order of paths.
@@ -96,7 +97,7 @@ pub trait OriginTable: Send + Sync {
 pub struct Origins(Option<Arc<dyn OriginTable>>);
 
 impl Origins {
-    /// Makes origins of a table.
+    /// Creates origins from a table.
     pub fn new(table: impl OriginTable + 'static) -> Self {
         Self(Some(Arc::new(table)))
     }

@@ -1,10 +1,10 @@
-//! To whom a state belongs.
+//! Keys of states.
 
 use crate::Place;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The owner of a state: one stack of one project, in one cell, in one place. Two stacks never
+/// The key of a state: project, stack, cell and place. Two stacks never
 /// share a state, and neither do a sandbox and a real cluster. Which infrastructure the place is
 /// on is not part of the key: it is recorded in the state, and checked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -13,7 +13,7 @@ pub struct StackKey {
     pub project: String,
     /// The name of the stack.
     pub stack: String,
-    /// The cell; empty where a stack has one place only.
+    /// The cell; empty for stacks without cells.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub cell: String,
     /// The place.
@@ -22,19 +22,19 @@ pub struct StackKey {
 }
 
 impl StackKey {
-    /// Makes the key of a stack without cells.
+    /// Creates the key of a stack without cells.
     pub fn new(project: impl Into<String>, stack: impl Into<String>, place: Place) -> Self {
         Self { project: project.into(), stack: stack.into(), cell: String::new(), place }
     }
 
-    /// Returns the key as one path of a store: four parts, each free of `/`, in which no two
-    /// keys meet.
+    /// Returns the key as a path in a store: four parts without `/`. Different keys have different
+    /// paths.
     pub fn store_path(&self) -> String {
         let place = self.place.to_string();
         [&self.project, &self.stack, &self.cell, &place].map(|part| escaped(part)).join("/")
     }
 
-    /// Reads a key from its path in a store; none if it is no such path.
+    /// Parses a key from its path in a store; `None` if the path is not valid.
     pub fn from_store_path(path: &str) -> Option<Self> {
         let mut parts = path.split('/').map(unescaped);
         let mut next = || parts.next().flatten();

@@ -1,4 +1,4 @@
-//! What is done to one resource: from its desired, recorded and live form.
+//! Decides the action for one resource from its desired, recorded and live state.
 
 use crate::diff::{Difference, desired_differences, differences};
 use kusion_model::markers::{REFERENCE, SEALED, shown_secret};
@@ -8,74 +8,75 @@ use kusion_model::{
 };
 use serde_json::Value;
 
-/// A live object, reduced to what can be compared.
+/// A live object, reduced to comparable attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
-    /// What identifies it.
+    /// Its identity.
     pub identity: Identity,
-    /// Its attributes without status and what the infrastructure counts by itself.
+    /// Its attributes without status and server-managed fields.
     pub attributes: Value,
     /// The fingerprint of `attributes`.
     pub digest: String,
 }
 
-/// What a dry run of a desired resource said.
+/// Result of the dry run of a desired resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DryRun {
-    /// There was none: the resource is absent on one side.
+    /// Not requested: the resource is not both desired and live.
     None,
-    /// Applying changes nothing.
+    /// Unchanged.
     Same,
-    /// Applying gives this, reduced like the live object.
+    /// The resulting object, reduced like the live object.
     After(Value),
-    /// Applying is refused, because fields cannot change in place.
+    /// Rejected because immutable fields differ.
     Immutable {
         /// The fields, where they are known.
         fields: Vec<FieldPath>,
-        /// What the server said.
+        /// The message of the server.
         message: String,
     },
-    /// It is not possible yet: it takes values that are known later.
+    /// Deferred: uses values that are known only after other steps.
     Later,
 }
 
-/// Everything that is known about a resource before a decision.
+/// Inputs of the decision for one resource: desired, recorded and live state.
 #[derive(Clone, Debug)]
 pub struct Facts<'a> {
     /// The resource.
     pub id: &'a ResourceId,
-    /// What is desired, secrets plain, references resolved where they are known.
+    /// The desired resource with plain secrets; references are resolved where their values are
+    /// known.
     pub desired: Option<&'a Resource>,
-    /// The same with secrets sealed, for the plan.
+    /// The desired resource with sealed secrets, for the plan.
     pub sealed: Option<Resource>,
-    /// The same without regard to ignored fields, if that is something else.
+    /// The desired resource before ignore rules were applied, if they changed it.
     pub before_ignore: Option<Resource>,
-    /// The places of desired texts whose values are known later.
+    /// Paths of desired strings whose values are known only after other steps.
     pub later: Vec<FieldPath>,
-    /// What the state knows.
+    /// The recorded state.
     pub prior: Option<&'a ResourceState>,
     /// The live object.
     pub live: Option<Observed>,
-    /// What its dry run said.
+    /// The result of its dry run.
     pub dry_run: DryRun,
     /// Paths of secret values, desired and live.
     pub secrets: Vec<FieldPath>,
-    /// What people should know.
+    /// Notes for users.
     pub notes: Vec<Note>,
 }
 
-/// What decisions need beside the facts.
+/// Context of decisions, shared by all resources.
 pub struct Context<'a> {
-    /// Where desired values come from.
+    /// Source locations of desired values.
     pub origins: &'a Origins,
     /// The keyed hash of a secret value.
     pub hash: &'a (dyn Fn(&Value) -> String + Sync),
-    /// Whether everything is deleted.
+    /// Whether the stack is being destroyed.
     pub is_destroy: bool,
 }
 
-/// Decides what is done to a resource. Pure. None if the resource is neither desired nor
-/// recorded.
+/// Decides the step for a resource. Pure function. Returns `None` if the resource is neither
+/// desired nor recorded.
 pub fn decide(context: &Context<'_>, facts: Facts<'_>) -> Option<Step> {
     let (action, reason) = choose(context, &facts)?;
     let changes = changes(context, &facts, action);
@@ -100,7 +101,7 @@ pub fn decide(context: &Context<'_>, facts: Facts<'_>) -> Option<Step> {
     })
 }
 
-/// Chooses by what is recorded, desired and live.
+/// Chooses the action by the recorded, desired and live state.
 fn choose(context: &Context<'_>, facts: &Facts<'_>) -> Option<(Action, Reason)> {
     let removed = if context.is_destroy { Reason::Destroyed } else { Reason::Removed };
     Some(match (facts.prior, facts.desired, &facts.live) {
@@ -122,7 +123,8 @@ fn choose(context: &Context<'_>, facts: &Facts<'_>) -> Option<(Action, Reason)> 
     })
 }
 
-/// Leaves a resource as it is, unless a replacement left objects behind that must be deleted.
+/// Keeps a resource unchanged, unless an interrupted replacement left objects behind that must be
+/// deleted.
 fn keep(prior: Option<&ResourceState>) -> (Action, Reason) {
     match prior {
         Some(prior) if !prior.leftovers.is_empty() => (Action::Update, Reason::Leftovers),
@@ -130,8 +132,8 @@ fn keep(prior: Option<&ResourceState>) -> (Action, Reason) {
     }
 }
 
-/// Whether something else is desired than what was applied last. Then it is applied even if no
-/// value differs, so that the ownership of fields follows.
+/// Returns whether the desired resource differs from the one last applied. If so, it is applied
+/// even if no value differs, so that field ownership is updated.
 fn is_new(facts: &Facts<'_>) -> bool {
     let Some(prior) = facts.prior else { return true };
     let forms = [&facts.sealed, &facts.before_ignore];

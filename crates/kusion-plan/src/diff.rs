@@ -1,22 +1,22 @@
-//! What differs between two values, field by field.
+//! Differences between two values, by field.
 
 use kusion_model::FieldPath;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A field that differs: what it was, what it is.
+/// A field that differs, with its old and new value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference<'a> {
-    /// The field; an item of a list counts by its place afterwards, a removed one by its place
-    /// before.
+    /// The field; a list item has its index in the new list, a removed one its index in the old
+    /// list.
     pub path: FieldPath,
-    /// What it was; none if it was absent.
+    /// The old value; `None` if it was absent.
     pub before: Option<&'a Value>,
-    /// What it is; none if it is absent.
+    /// The new value; `None` if it is absent.
     pub after: Option<&'a Value>,
 }
 
-/// Finds the fields that differ, in order of paths. What was added or removed whole is one
+/// Returns the fields that differ, ordered by path. A subtree that was added or removed is one
 /// difference.
 pub fn differences<'a>(before: &'a Value, after: &'a Value) -> Vec<Difference<'a>> {
     let mut found = Vec::new();
@@ -24,9 +24,9 @@ pub fn differences<'a>(before: &'a Value, after: &'a Value) -> Vec<Difference<'a
     found
 }
 
-/// Finds the wanted fields that differ; what `wanted` does not speak of does not count.
-pub fn desired_differences<'a>(live: &'a Value, wanted: &'a Value) -> Vec<Difference<'a>> {
-    let mut found = differences(live, wanted);
+/// Returns the desired fields that differ; fields that are not in `desired` are ignored.
+pub fn desired_differences<'a>(live: &'a Value, desired: &'a Value) -> Vec<Difference<'a>> {
+    let mut found = differences(live, desired);
     found.retain(|it| it.after.is_some());
     found
 }
@@ -105,14 +105,14 @@ fn compare_lists<'a>(
     }
 }
 
-/// The fields by which people know the items of a list, the most telling first.
+/// Fields that identify the items of a list, most specific first.
 const NAMES: [&str; 7] = ["name", "mountPath", "containerPort", "port", "key", "ip", "type"];
 
 fn name_of(item: &Value) -> Option<String> {
     NAMES.iter().find_map(|field| item.get(field)).map(Value::to_string)
 }
 
-/// Returns the items by their names; none unless all have one of their own.
+/// Returns the items by their names; `None` unless all have unique names.
 fn names_of(items: &[Value]) -> Option<BTreeMap<String, usize>> {
     let mut names = BTreeMap::new();
     for (place, item) in items.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The graph of resources: who must be there before whom.
+//! The dependency graph of resources.
 //!
 //! Building and walking cost O(V + E); only [`Graph::reduced`], which is for showing, costs more.
 //! Nodes are numbered in the order in which resources are given, and every answer depends on
@@ -31,38 +31,38 @@ pub struct Graph {
 /// Which way edges are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To what a resource needs.
+    /// From a resource to its dependencies.
     Dependencies,
-    /// To what needs a resource.
+    /// From a resource to its dependents.
     Dependents,
 }
 
-/// Why resources make no graph.
+/// The error when resources do not form a valid graph.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GraphError {
-    /// Two resources have one id.
-    #[error("there are two resources `{0}`")]
+    /// Two resources have the same id.
+    #[error("duplicate resource `{0}`")]
     Duplicate(ResourceId),
-    /// A resource depends on one that is not there.
-    #[error("`{resource}` depends on `{dependency}`, which is not there")]
+    /// A resource depends on one that does not exist.
+    #[error("`{resource}` depends on `{dependency}`, which does not exist")]
     Unknown {
         /// The resource.
         resource: ResourceId,
-        /// What it names.
+        /// The missing dependency.
         dependency: ResourceId,
     },
-    /// Resources depend on each other in a circle.
+    /// The dependencies contain a cycle.
     #[error(transparent)]
     Cycle(#[from] Cycle),
 }
 
-/// Resources that depend on each other in a circle: each on the next, the last on the first.
+/// A dependency cycle: each resource depends on the next, the last on the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cycle(pub Vec<ResourceId>);
 
 impl fmt::Display for Cycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("resources depend on each other in a circle: ")?;
+        f.write_str("dependency cycle: ")?;
         for id in self.0.iter().chain(self.0.first()).enumerate() {
             let (position, id) = id;
             if position > 0 {
@@ -77,7 +77,7 @@ impl fmt::Display for Cycle {
 impl std::error::Error for Cycle {}
 
 impl Graph {
-    /// Makes the graph of resources with their `dependsOn`.
+    /// Creates the graph of resources from their `dependsOn`.
     pub fn of_resources<'a>(
         resources: impl IntoIterator<Item = &'a Resource>,
     ) -> Result<Self, GraphError> {
@@ -85,8 +85,8 @@ impl Graph {
         Self::new(resources.map(|it| (&it.id, it.depends_on.as_slice())))
     }
 
-    /// Makes the graph of ids with what each depends on. An edge from a resource to itself and
-    /// an edge that is given twice count as none and one.
+    /// Creates the graph of ids from their dependencies. Self-references are ignored; duplicate
+    /// edges count once.
     pub fn new<'a>(
         resources: impl IntoIterator<Item = (&'a ResourceId, &'a [ResourceId])>,
     ) -> Result<Self, GraphError> {
@@ -107,11 +107,11 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Makes the graph of ids with edges, each from a resource to one that it needs.
+    /// Creates the graph of ids from edges, each from a resource to one of its dependencies.
     ///
     /// # Panics
     ///
-    /// If an edge names a node that is not there.
+    /// If an edge refers to a node that does not exist.
     pub fn from_edges(ids: Vec<ResourceId>, edges: &[(Node, Node)]) -> Result<Self, GraphError> {
         let mut nodes = FxHashMap::default();
         nodes.reserve(ids.len());
@@ -137,17 +137,17 @@ impl Graph {
         self.dependencies = forward;
     }
 
-    /// Returns how many resources there are.
+    /// Returns the number of resources.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there are no resources.
+    /// Returns whether there are no resources.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// Returns how many edges there are.
+    /// Returns the number of edges.
     pub fn edge_count(&self) -> usize {
         self.dependencies.targets.len()
     }
@@ -167,17 +167,17 @@ impl Graph {
         &self.ids[node.index()]
     }
 
-    /// Returns what a resource needs, in order.
+    /// Returns the dependencies of a resource, in order.
     pub fn dependencies(&self, node: Node) -> &[Node] {
         self.dependencies.of(node)
     }
 
-    /// Returns what needs a resource, in order.
+    /// Returns the dependents of a resource, in order.
     pub fn dependents(&self, node: Node) -> &[Node] {
         self.dependents.of(node)
     }
 
-    /// Returns what is next to a resource in one direction, in order.
+    /// Returns the neighbours of a resource in one direction, in order.
     pub fn neighbours(&self, node: Node, direction: Direction) -> &[Node] {
         match direction {
             Direction::Dependencies => self.dependencies(node),
@@ -185,8 +185,8 @@ impl Graph {
         }
     }
 
-    /// Returns the resources in groups: each needs only resources of groups before its own, and
-    /// at least one of the group right before. Inside a group in order.
+    /// Returns the resources by level: each depends only on resources of earlier levels, and on at
+    /// least one of the level directly before. Ordered within a level.
     pub fn levels(&self) -> Result<Vec<Vec<Node>>, Cycle> {
         let levels = self.level_of_each()?;
         let count = levels.iter().max().map_or(0, |last| *last as usize + 1);
@@ -197,7 +197,7 @@ impl Graph {
         Ok(groups)
     }
 
-    /// Returns the resources so that each comes after all that it needs: by level, then in order.
+    /// Returns the resources in topological order: by level, then in order.
     pub fn order(&self) -> Result<Vec<Node>, Cycle> {
         Ok(self.levels()?.into_iter().flatten().collect())
     }
@@ -224,8 +224,8 @@ impl Graph {
         if done == self.len() { Ok(levels) } else { Err(self.some_cycle(&missing)) }
     }
 
-    /// Finds the circle that following the first unmet need leads to. `missing` says how many
-    /// needs of each node cannot be met.
+    /// Returns the cycle that is reached by following the first unmet dependency. `missing` is the
+    /// number of unmet dependencies of each node.
     fn some_cycle(&self, missing: &[u32]) -> Cycle {
         let is_stuck = |node: &Node| missing[node.index()] > 0;
         let mut seen_at = vec![usize::MAX; self.len()];
@@ -239,7 +239,7 @@ impl Graph {
             }
             seen_at[node.index()] = path.len();
             path.push(node);
-            // A stuck node always needs another stuck one.
+            // A node in a cycle always depends on another one.
             next = self.dependencies(node).iter().copied().find(is_stuck);
         }
         let start = path.iter().enumerate().min_by_key(|(_, node)| **node).map_or(0, |it| it.0);
@@ -247,8 +247,8 @@ impl Graph {
         Cycle(path.into_iter().map(|node| self.id(node).clone()).collect())
     }
 
-    /// Numbers the groups of resources that depend on each other in circles: two nodes have the
-    /// same number if each can be reached from the other.
+    /// Numbers the strongly connected components: two nodes have the same number if each can be
+    /// reached from the other.
     pub fn components(&self) -> Vec<u32> {
         const NEW: u32 = u32::MAX;
         let mut found = vec![NEW; self.len()];
@@ -303,7 +303,7 @@ impl Graph {
         found
     }
 
-    /// Says of each node whether it is one of some nodes or can be reached from them.
+    /// Returns for each node whether it is one of the given nodes or can be reached from them.
     pub fn reachable(&self, from: &[Node], direction: Direction) -> Vec<bool> {
         let mut reached = vec![false; self.len()];
         let mut pending = Vec::with_capacity(from.len());
@@ -322,8 +322,8 @@ impl Graph {
         reached
     }
 
-    /// Returns for each node the needs that do not follow from other needs: the fewest edges
-    /// that say the same. For showing only: it costs O(V · E / 64).
+    /// Returns the transitive reduction: for each node, the dependencies that do not follow from
+    /// others. For display only: it costs O(V · E / 64).
     pub fn reduced(&self) -> Result<Vec<Vec<Node>>, Cycle> {
         let order = self.order()?;
         let mut reduced: Vec<Vec<Node>> = vec![Vec::new(); self.len()];

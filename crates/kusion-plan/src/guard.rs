@@ -1,4 +1,4 @@
-//! What a plan must not do without being told so.
+//! Guards: deletions that a plan must not do unless they are allowed.
 
 use crate::order::is_match;
 use kusion_model::{
@@ -7,45 +7,45 @@ use kusion_model::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Deletions below this number are never a mass deletion.
+/// Fewer deletions than this are never a mass deletion.
 const FEW: usize = 5;
 
-/// What a guard refuses.
+/// A deletion that a guard rejects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "refusal")]
 pub enum Refusal {
-    /// A resource says that it must not be deleted.
-    #[error("{id} would be {}, and is marked `prevent-destroy`", done(*.action))]
+    /// The resource is marked as protected.
+    #[error("{id} would be {}, but is marked `prevent-destroy`", done(*.action))]
     PreventDestroy {
         /// The resource.
         id: ResourceId,
-        /// What would be done to it.
+        /// The planned action.
         action: Action,
     },
-    /// Resources of this kind are not deleted unless they are named.
-    #[error("{id} would be {}, and a {kind} is protected", done(*.action))]
+    /// The kind of the resource is protected.
+    #[error("{id} would be {}, but resources of kind {kind} are protected", done(*.action))]
     ProtectedKind {
         /// The resource.
         id: ResourceId,
         /// Its kind.
         kind: String,
-        /// What would be done to it.
+        /// The planned action.
         action: Action,
     },
-    /// Somebody else made it.
-    #[error("{id} exists, this stack does not manage it, and it would be deleted and recreated")]
+    /// The resource exists but is not managed by the stack.
+    #[error("{id} would be deleted and recreated, but is not managed by this stack")]
     Unmanaged {
         /// The resource.
         id: ResourceId,
     },
-    /// A large share would be deleted.
+    /// A large share of the resources would be deleted or replaced.
     #[error("{count} of {known} resources would be deleted or replaced, more than {percent} %")]
     MassDelete {
-        /// How many.
+        /// Number of deletions and replacements.
         count: usize,
-        /// Of how many.
+        /// Number of recorded resources.
         known: usize,
-        /// The limit.
+        /// The limit, in percent.
         percent: usize,
     },
 }
@@ -54,8 +54,8 @@ fn done(action: Action) -> &'static str {
     if action == Action::Replace { "replaced" } else { "deleted" }
 }
 
-/// Says what of a plan must not be done. `describe` says what the runtime of a resource knows of
-/// it.
+/// Returns the steps of a plan that guards reject. `describe` returns the static properties of a
+/// resource.
 pub fn refusals(
     plan: &Plan,
     prior: &BTreeMap<ResourceId, ResourceState>,

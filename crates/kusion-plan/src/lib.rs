@@ -1,8 +1,8 @@
-//! What is to be done, as pure functions: from the desired, recorded and live form to a plan.
+//! Planning as pure functions: from the desired, recorded and live state to a plan.
 //!
-//! API boundary. [`decide`] chooses the action for one resource, [`order`] says which step waits
-//! for which, [`refusals`] what must not be done unasked; [`graph`] is the graph of
-//! resources. No clock, no network, no store.
+//! API boundary. [`decide`] chooses the action for one resource, [`order`] orders the steps,
+//! [`refusals`] returns the steps that guards reject; [`graph`] is the dependency graph. No clock,
+//! no network, no store.
 
 mod decide;
 mod diff;

@@ -1,13 +1,13 @@
-//! Which step waits for which.
+//! Order of the steps of a plan.
 
 use kusion_model::{Action, Plan, ResourceId, ResourceState, Step};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Fills in what each step waits for.
+/// Sets the steps that each step waits for.
 ///
-/// What is made or changed waits for what it depends on. What goes waits for everything that
-/// used it, as the state remembers it: users go first, or are changed first so that they no
-/// longer use it. Deletions never hold up creations, so the two kinds of edges close no circle.
+/// Creations and updates wait for their dependencies. Deletions wait for all recorded dependents,
+/// which are deleted or updated first so that they no longer use the resource. Deletions never hold
+/// up creations, so the two kinds of edges never form a cycle.
 pub fn order(steps: &mut [Step], prior: &BTreeMap<ResourceId, ResourceState>) {
     let places: HashMap<ResourceId, usize> =
         steps.iter().enumerate().map(|(place, step)| (step.id.clone(), place)).collect();
@@ -34,8 +34,8 @@ pub fn order(steps: &mut [Step], prior: &BTreeMap<ResourceId, ResourceState>) {
     }
 }
 
-/// Drops edges between deletions that close a circle: the state may remember dependencies of
-/// several releases, which need not fit together.
+/// Removes edges between deletions that form a cycle: the state may contain dependencies of several
+/// releases, which need not be consistent.
 fn drop_circles(
     steps: &[Step],
     places: &HashMap<ResourceId, usize>,
@@ -78,8 +78,8 @@ fn drop_circles(
     }
 }
 
-/// Keeps the steps of the targets and of what they need: what they wait for. Returns the
-/// targets that no step has.
+/// Keeps the steps of the targets and of their dependencies. Returns the targets that match no
+/// step.
 pub fn keep_targets(plan: &mut Plan, targets: &[String]) -> Vec<String> {
     if targets.is_empty() {
         return Vec::new();
@@ -110,7 +110,7 @@ pub fn keep_targets(plan: &mut Plan, targets: &[String]) -> Vec<String> {
     unknown
 }
 
-/// Whether an id is meant by a pattern, in which `*` stands for any text.
+/// Returns whether an id matches a pattern, in which `*` matches any text.
 pub(crate) fn is_match(pattern: &str, id: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|first| id.strip_prefix(first)) else { return false };

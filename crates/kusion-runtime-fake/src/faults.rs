@@ -41,7 +41,7 @@ pub struct Faults {
 const CALLS: [&str; 6] = ["read", "dry-run", "apply", "delete", "recover", "any"];
 
 impl Faults {
-    /// Makes a table of faults.
+    /// Creates a table of faults.
     pub fn new(faults: Vec<Fault>) -> Self {
         Self { faults, ..Self::default() }
     }
@@ -68,7 +68,7 @@ impl FromStr for Faults {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut faults = Vec::new();
         for part in text.split(',').filter(|part| !part.is_empty()) {
-            let wrong = || format!("`{part}` is no fault; write `apply:3:lost`");
+            let wrong = || format!("invalid fault `{part}`: expected `apply:3:lost` or similar");
             let mut words = part.split(':');
             let (call, nth, kind) = match (words.next(), words.next(), words.next(), words.next()) {
                 (Some(call), Some(nth), Some(kind), None) if CALLS.contains(&call) => {
@@ -95,7 +95,7 @@ impl FaultKind {
     /// Fails before the effect.
     pub(crate) fn before(self) -> Result<(), RuntimeError> {
         match self {
-            Self::Transient => Err(transient("the call was refused")),
+            Self::Transient => Err(transient("the call was rejected")),
             Self::Permanent => Err(RuntimeError::Invalid("this will never work".to_owned())),
             Self::CrashBefore => std::process::abort(),
             Self::Lost | Self::CrashAfter => Ok(()),

@@ -25,10 +25,10 @@ pub struct Stored {
     pub resource: ResourceId,
     /// The attempt that made it.
     pub tag: Option<Tag>,
-    /// What the runtime must be told about the object whenever it changes it.
+    /// The token that the runtime must pass with every change of the object.
     #[serde(default)]
     pub token: String,
-    /// What it looks like; without id and address.
+    /// Its attributes, without id and address.
     pub attributes: Map<String, Value>,
 }
 
@@ -50,7 +50,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens a folder, and makes it if it is not there.
+    /// Opens a folder, and creates it if it does not exist.
     ///
     /// # Errors
     /// The folder cannot be made.
@@ -73,7 +73,7 @@ impl Folder {
             }
             match fs::read(&path) {
                 Ok(text) => found.push(parse(&text)?),
-                // Somebody else deleted it meanwhile.
+                // Deleted by another process meanwhile.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }

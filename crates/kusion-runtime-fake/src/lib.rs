@@ -1,8 +1,8 @@
 //! A runtime over a folder, for tests of the engine. Never shipped.
 //!
-//! It gives every object it makes a new id of its own, so that an engine which forgets an object
-//! makes it twice, and tests can see it. The folder outlives its processes and may be used by
-//! several at a time. [`Faults`] say which calls fail, and how.
+//! It assigns a new id to every created object, so that tests can detect an engine that creates an
+//! object twice. The folder outlives its processes and may be used by several at a time. [`Faults`]
+//! say which calls fail, and how.
 
 mod faults;
 mod folder;

@@ -22,9 +22,9 @@ use std::time::Duration;
 ///
 /// The attribute `forceNew` lists attributes that cannot change in place; values of the attribute
 /// `secrets` are secret. `provides` and `requires` list names that objects need of each other,
-/// `createFirst` says how an object is replaced, `dependentsWait` that its dependents wait until it is
-/// ready, `settles` that it must stay so for a second. Each object has a token that the engine must keep
-/// and bring along; that of an object with secrets is secret.
+/// `createFirst` says how an object is replaced, `dependentsWait` that its dependents wait until it
+/// is ready, `settles` that it must stay so for a second. Each object has a token that the engine
+/// must keep and bring along; that of an object with secrets is secret.
 #[derive(Debug)]
 pub struct FileRuntime {
     folder: Folder,
@@ -51,19 +51,19 @@ impl FileRuntime {
         })
     }
 
-    /// Lets calls fail.
+    /// Injects faults into calls.
     #[must_use]
     pub fn with_faults(self, faults: Faults) -> Self {
         Self { faults, ..self }
     }
 
-    /// Lets every call take its time.
+    /// Sets the duration of every call.
     #[must_use]
     pub fn with_latency(self, latency: Duration) -> Self {
         Self { latency, ..self }
     }
 
-    /// Sets how many calls run at a time.
+    /// Sets the number of concurrent calls.
     #[must_use]
     pub fn with_parallel_calls(self, parallel_calls: usize) -> Self {
         Self { parallel_calls, ..self }
@@ -102,7 +102,7 @@ impl FileRuntime {
         format!("f{count}-{:08x}", fastrand::u32(..))
     }
 
-    /// Finds the object that a change is for; none if one is to be made.
+    /// Finds the object that a change is for; `None` if one is to be made.
     fn changed(&self, change: &Change<'_>) -> Result<Option<Stored>, RuntimeError> {
         let Some(prior) = change.prior else { return Ok(None) };
         let id = &prior.identity.key;
@@ -120,7 +120,7 @@ impl FileRuntime {
                 let fields = immutable(&attributes, &old.attributes);
                 if !fields.is_empty() {
                     let names: Vec<String> = fields.iter().map(ToString::to_string).collect();
-                    let message = format!("{} cannot change", names.join(", "));
+                    let message = format!("{} cannot be updated in place", names.join(", "));
                     return Err(RuntimeError::Immutable { fields, message });
                 }
                 Ok((Stored { attributes, ..old }, false))
@@ -289,7 +289,7 @@ impl Runtime for FileRuntime {
         targets: Vec<(ResourceId, Live)>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
         let all = targets.into_iter().map(|(id, _)| {
-            Ok(Progress { id, health: Health::ready("it is there"), related: Vec::new() })
+            Ok(Progress { id, health: Health::ready("it exists"), related: Vec::new() })
         });
         let all: Vec<_> = all.collect();
         Ok(stream::iter(all).chain(stream::pending()).boxed())

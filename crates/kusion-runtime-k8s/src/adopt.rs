@@ -1,8 +1,8 @@
-//! Objects that `kubectl apply` made before: their fields become ours.
+//! Adoption of objects that `kubectl apply` created: their fields become managed by kusion.
 //!
-//! Client-side apply records its fields under a manager of its own. Were they left there, a field
-//! that the stack drops would never go. So that record becomes ours, the way kubectl does it when
-//! it turns to server-side apply.
+//! Client-side apply records its fields under a separate manager. If they stayed there, a field
+//! that the stack removes would never be deleted. So the record is transferred to kusion, as
+//! kubectl does when it migrates to server-side apply.
 
 use crate::FIELD_MANAGER;
 use crate::calls::Call;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 /// The manager of client-side apply.
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
-/// How often the record is written again when somebody else changes the object meanwhile.
+/// How often the write is retried when the object changes concurrently.
 const ATTEMPTS: usize = 5;
 
 /// Whether the records of an object, as the server writes it, name client-side apply.
@@ -26,12 +26,12 @@ pub(crate) fn is_client_side(text: &[u8]) -> bool {
         && serde_json::from_slice::<Value>(text).is_ok_and(|object| has_record(&object))
 }
 
-/// Whether only client-side apply stands in the way.
+/// Returns whether all conflicts are with client-side apply.
 pub(crate) fn are_client_side(conflicts: &[Conflict]) -> bool {
     !conflicts.is_empty() && conflicts.iter().all(|conflict| conflict.manager == CLIENT_SIDE)
 }
 
-/// Makes the record of client-side apply ours; false if there is none.
+/// Transfers the record of client-side apply to kusion; returns false if there is none.
 pub(crate) async fn migrate(
     runtime: &KubernetesRuntime,
     patch: &Patch,

@@ -28,7 +28,7 @@ impl<'a> Call<'a> {
     }
 
     /// Asks for one page of a list, of all objects or of those that a field selector takes;
-    /// `next` is what the page before named, empty for the first.
+    /// `next` is the continue token of the previous page, empty for the first.
     pub(crate) fn page(path: &str, limit: usize, fields: Option<&str>, next: &str) -> Self {
         let mut target = format!("{path}?limit={limit}");
         if let Some(fields) = fields {
@@ -51,23 +51,23 @@ impl<'a> Call<'a> {
         Self { method, target, accept: "application/json", body: Some((content, body)) }
     }
 
-    /// Whether the call changes nothing.
+    /// Returns whether the call is read-only.
     fn is_safe(&self) -> bool {
         self.method == Method::GET || self.target.ends_with("&dryRun=All")
     }
 }
 
-/// The pauses before a call that changes nothing is made again.
+/// The pauses before a read-only call is retried.
 const PAUSES: &[Duration] = &[
     Duration::from_millis(100),
     Duration::from_millis(200),
     Duration::from_millis(400),
     Duration::from_millis(800),
 ];
-/// The longest pause that a server may ask for.
+/// Maximum pause that a server may request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Whether a server can answer soon what it does not answer now.
+/// Returns whether a retry may succeed soon.
 fn is_busy(answer: &Answer) -> bool {
     let status = answer.status;
     let is_meant = status.is_server_error()
@@ -75,7 +75,7 @@ fn is_busy(answer: &Answer) -> bool {
     is_meant && failure::of_answer(answer).is_transient()
 }
 
-/// What the server said.
+/// The response of the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -90,13 +90,13 @@ impl Answer {
         if self.status.is_success() { Ok(self) } else { Err(failure::of_answer(&self)) }
     }
 
-    /// Returns the body of a success, none if there is no such thing.
+    /// Returns the body of a success; `None` if the object does not exist.
     pub(crate) fn found(self) -> Result<Option<Self>, RuntimeError> {
         if self.status == StatusCode::NOT_FOUND { Ok(None) } else { self.success().map(Some) }
     }
 }
 
-/// The way to one server.
+/// A connection to one server.
 pub(crate) struct Calls {
     connection: Connection,
     timeout: Duration,
@@ -121,14 +121,14 @@ impl Calls {
         &self.connection.default_namespace
     }
 
-    /// Sends a request and reads the whole answer. What changes nothing is tried again for a
-    /// moment; of all else the engine must first find out what it has done.
+    /// Sends a request and reads the complete response. Read-only calls are retried; for all
+    /// others, the engine must first determine their result.
     pub(crate) async fn send(&self, call: Call<'_>) -> Result<Answer, RuntimeError> {
         let mut pauses = if call.is_safe() { PAUSES } else { &[] }.iter();
         loop {
             let answer = tokio::time::timeout(self.timeout, self.send_once(call.clone())).await;
             let Ok(answer) = answer else {
-                return Err(self.lost(&format!("no answer in {} s", self.timeout.as_secs())));
+                return Err(self.lost(&format!("timed out after {} s", self.timeout.as_secs())));
             };
             let asked = match &answer {
                 Err(error) if error.is_transient() => None,
@@ -154,8 +154,8 @@ impl Calls {
                 let status = answer.status.as_u16();
                 tracing::debug!(%method, target, status, took_ms, "call");
             }
-            // What servers say may hold anything: only that there was no answer is told.
-            Err(_) => tracing::warn!(%method, target, took_ms, "call without an answer"),
+            // Messages of servers may contain anything: only the missing answer is logged.
+            Err(_) => tracing::warn!(%method, target, took_ms, "call"),
         }
         answer
     }
@@ -172,11 +172,12 @@ impl Calls {
         })
     }
 
-    /// Sends a request whose answer is read piece by piece. Only the head has to come in time.
+    /// Sends a request whose response is streamed. The timeout applies only until the headers
+    /// arrive.
     pub(crate) async fn open(&self, call: Call<'_>) -> Result<Response<Body>, RuntimeError> {
         match tokio::time::timeout(self.timeout, self.begin(call)).await {
             Ok(response) => response,
-            Err(_) => Err(self.lost(&format!("no answer in {} s", self.timeout.as_secs()))),
+            Err(_) => Err(self.lost(&format!("timed out after {} s", self.timeout.as_secs()))),
         }
     }
 
@@ -195,7 +196,7 @@ impl Calls {
         };
         let request = request
             .body(body)
-            .map_err(|error| RuntimeError::Invalid(format!("no such address: {error}")))?;
+            .map_err(|error| RuntimeError::Invalid(format!("invalid address: {error}")))?;
         self.connection.client.send(request).await.map_err(|error| match &error {
             kube::Error::Auth(_) => {
                 RuntimeError::Unavailable(format!("`{}`: {}", self.server(), chain(&error)))
@@ -215,7 +216,7 @@ impl Calls {
         tokio::time::sleep_until(at).await;
     }
 
-    /// Nobody knows whether a call had an effect.
+    /// Returns the error of a call that may or may not have been applied.
     pub(crate) fn lost(&self, what: &str) -> RuntimeError {
         RuntimeError::Transient {
             message: format!("`{}`: {what}", self.server()),

@@ -1,4 +1,4 @@
-//! Server-side apply, for real and for show.
+//! Server-side apply, as a change and as a dry run.
 
 use crate::adopt;
 use crate::calls::{Answer, Call};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What is sent, and where to.
+/// A prepared request.
 pub(crate) struct Patch {
     pub(crate) served: Arc<Served>,
     pub(crate) key: ObjectKey,
@@ -36,7 +36,7 @@ impl Patch {
         let served = discovery.require(&runtime.calls, &key.api_version, &key.kind).await?;
         if !served.namespaced && !key.namespace.is_empty() {
             return Err(RuntimeError::Invalid(format!(
-                "`{}` is not part of a namespace, but names `{}`",
+                "`{}` is cluster-scoped, but has the namespace `{}`",
                 key.kind, key.namespace
             )));
         }
@@ -88,7 +88,7 @@ impl Patch {
     }
 }
 
-/// Writes the place of the object, and the one object that is meant, into the metadata.
+/// Sets the namespace, and the uid of the expected object, in the metadata.
 fn stamp(metadata: &mut Map<String, Value>, key: &ObjectKey, uid: Option<&str>) {
     for counted in ["managedFields", "resourceVersion", "generation", "selfLink", "uid"] {
         metadata.remove(counted);
@@ -101,11 +101,11 @@ fn stamp(metadata: &mut Map<String, Value>, key: &ObjectKey, uid: Option<&str>) 
     }
 }
 
-/// How long a kind that is not served is awaited: its definition may be a moment old.
+/// How long to wait for a kind that is not served yet: its definition may be new.
 const KIND_WAIT: Duration = Duration::from_secs(3);
 const KIND_PAUSE: Duration = Duration::from_millis(100);
 
-/// Makes or changes an object.
+/// Creates or updates an object.
 pub(crate) async fn apply(
     runtime: &KubernetesRuntime,
     change: Change<'_>,
@@ -141,7 +141,7 @@ async fn attempt(runtime: &KubernetesRuntime, change: Change<'_>) -> Result<Appl
     Ok(Applied { live, warnings: answer.warnings })
 }
 
-/// Says what a change would do.
+/// Makes a dry run of a change.
 pub(crate) async fn dry_run(
     runtime: &KubernetesRuntime,
     change: Change<'_>,

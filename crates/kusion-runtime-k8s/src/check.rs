@@ -1,21 +1,21 @@
-//! What can be said against a resource without a server.
+//! Offline checks of resources.
 
 use crate::key::ObjectKey;
 use kusion_k8s_schema::{builtin, check as decode, names};
 use kusion_model::Resource;
 use serde_json::Value;
 
-/// Names what is wrong with a resource: unknown fields, wrong types, bad names. Only built-in
-/// kinds are known.
+/// Returns the problems of a resource: unknown fields, wrong types, invalid names. Only built-in
+/// kinds are checked.
 pub(crate) fn check(resource: &Resource) -> Vec<String> {
     let attributes = &resource.attributes;
     let Some(key) = ObjectKey::of_object(attributes) else {
         let missing = ["apiVersion", "kind"]
             .into_iter()
             .filter(|name| attributes.get(name).and_then(Value::as_str).is_none_or(str::is_empty));
-        let mut missing: Vec<String> = missing.map(|name| format!("{name} is missing")).collect();
+        let mut missing: Vec<String> = missing.map(|name| format!("missing {name}")).collect();
         if missing.is_empty() {
-            missing.push("metadata.name is missing".to_owned());
+            missing.push("missing metadata.name".to_owned());
         }
         return missing;
     };
@@ -28,7 +28,7 @@ pub(crate) fn check(resource: &Resource) -> Vec<String> {
     };
     if !namespaced && !key.namespace.is_empty() {
         let (kind, namespace) = (&key.kind, &key.namespace);
-        found.push(format!("a {kind} is not part of a namespace, but names `{namespace}`"));
+        found.push(format!("{kind} is cluster-scoped, but has the namespace `{namespace}`"));
     }
     if let Some(ty) = api.type_of(group, version, &key.kind) {
         match decode(&api.types, ty, attributes) {
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(found(wanted).len(), 1);
         let wanted = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "A_b"}});
         assert!(found(wanted)[0].contains("metadata.name"), "the name is checked");
-        assert_eq!(found(json!({"kind": "ConfigMap"})), ["apiVersion is missing"]);
+        assert_eq!(found(json!({"kind": "ConfigMap"})), ["missing apiVersion"]);
     }
 
     #[test]

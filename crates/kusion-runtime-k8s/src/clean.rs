@@ -1,9 +1,9 @@
-//! What of a live object counts.
+//! Reduction of live objects to comparable attributes.
 
 use kusion_model::FieldPath;
 use serde_json::{Map, Value};
 
-/// Metadata that the server counts by itself.
+/// Metadata that the server manages.
 const COUNTED: &[&str] = &[
     "managedFields",
     "resourceVersion",
@@ -15,7 +15,7 @@ const COUNTED: &[&str] = &[
     "selfLink",
 ];
 
-/// Annotations that controllers write for themselves.
+/// Annotations that controllers manage.
 const ANNOTATIONS: &[&str] = &[
     "deployment.kubernetes.io/revision",
     "deprecated.daemonset.template.generation",
@@ -25,7 +25,7 @@ const ANNOTATIONS: &[&str] = &[
 /// The annotation in which client-side apply keeps a copy of the whole object.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Reduces an object to what can be compared.
+/// Reduces an object to comparable attributes.
 pub(crate) fn comparable(live: &Value) -> Value {
     let Value::Object(object) = live else { return live.clone() };
     let kept = object.iter().filter(|(key, _)| *key != "status").map(|(key, value)| {

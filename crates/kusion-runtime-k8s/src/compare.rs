@@ -1,7 +1,7 @@
-//! Whether applying would change anything, without asking the server.
+//! Offline comparison: whether applying would change anything.
 //!
-//! The record of our fields says how the server cut up what we applied last: which lists have
-//! keys, and which values are whole. So no types are needed, and custom kinds are compared like
+//! The record of our fields shows how the server split the last applied object: which lists have
+//! keys, and which values are atomic. So no types are needed, and custom kinds are compared like
 //! built-in ones. Whatever is not surely the same counts as different.
 
 use crate::immutable;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// Items of a list that are looked for one by one at most.
 const MAX_SCAN: usize = 2_000;
 
-/// Compares what is wanted with what is there.
+/// Compares a desired with a live object.
 pub(crate) fn compare(attributes: &Value, live: &Live) -> Comparison {
     let desired = prepare(attributes);
     let fields = immutable::changed(&desired, &live.attributes);
@@ -28,7 +28,7 @@ fn is_same(desired: &Value, live: &Value) -> bool {
     if live.pointer("/metadata/deletionTimestamp").is_some() {
         return false;
     }
-    // Who owns nothing has no record.
+    // A manager without fields has no record.
     let wanted_version = desired.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let (api_version, fields) = own_record(live).unwrap_or((wanted_version, "{}"));
     if desired.get("apiVersion").and_then(Value::as_str) != Some(api_version) {
@@ -106,7 +106,7 @@ impl Walk {
         }
     }
 
-    /// Compares lists whose items have names; the order of ours must be the one that is there.
+    /// Compares lists whose items have names; our items must have the live order.
     fn items(&mut self, desired: &[Value], live: &[Value], owned: &Map<String, Value>) -> bool {
         let Some(named) = Named::of(owned) else { return false };
         let mut live = live.iter();

@@ -6,15 +6,15 @@ use kusion_runtime::RuntimeError;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where the way to a cluster is written.
+/// The source of a connection to a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterSource {
-    /// Where kubectl looks: a named file, else the files of `KUBECONFIG`, else the one in the
-    /// home folder, else the account of the pod that we run in.
+    /// The sources of kubectl: a given file, else the files of `KUBECONFIG`, else the one in the
+    /// home folder, else the service account of the pod.
     Found {
         /// The file of `--kubeconfig`.
         kubeconfig: Option<PathBuf>,
-        /// The context of `--context`; none takes the current one.
+        /// The context of `--context`; `None` means the current one.
         context: Option<String>,
     },
     /// The text of a kubeconfig.
@@ -27,16 +27,16 @@ impl Default for ClusterSource {
     }
 }
 
-/// How a cluster is spoken to.
+/// Options of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many calls run at a time.
+    /// Number of concurrent calls.
     pub parallel_calls: usize,
-    /// How many calls are begun in a second; none sets no limit.
+    /// Maximum number of calls per second; `None` means no limit.
     pub calls_per_second: Option<u32>,
-    /// How long one call may take.
+    /// Timeout of one call.
     pub call_timeout: Duration,
-    /// How long a deletion is awaited.
+    /// Timeout of a deletion.
     pub delete_timeout: Duration,
 }
 
@@ -51,19 +51,19 @@ impl Default for Options {
     }
 }
 
-/// A client, and what is known about where it leads.
+/// A client with the details of its server.
 pub(crate) struct Connection {
     pub(crate) client: Client,
     pub(crate) server: String,
     pub(crate) default_namespace: String,
 }
 
-/// Makes a client. No request is sent.
+/// Creates a client. No request is sent.
 pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, RuntimeError> {
     let mut config = match source {
         ClusterSource::Text(text) => {
             let kubeconfig = Kubeconfig::from_yaml(text)
-                .map_err(|error| unavailable(format!("the kubeconfig cannot be read: {error}")))?;
+                .map_err(|error| unavailable(format!("cannot read the kubeconfig: {error}")))?;
             of_kubeconfig(kubeconfig, None, "the kubeconfig").await?
         }
         ClusterSource::Found { kubeconfig: Some(path), context } => {
@@ -72,7 +72,7 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
         }
         ClusterSource::Found { kubeconfig: None, context } => find(context.as_deref()).await?,
     };
-    // The engine decides what is tried again, and tells.
+    // The engine decides what is retried, and reports it.
     config.default_retry = false;
     if needs_no_certificates(&config) {
         // Else all those of the system are read, which takes longer than most requests.
@@ -80,13 +80,12 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
     }
     let server = config.cluster_url.to_string();
     let default_namespace = config.default_namespace.clone();
-    let client = Client::try_from(config).map_err(|error| {
-        unavailable(format!("no connection to `{server}` can be made: {}", chain(&error)))
-    })?;
+    let client = Client::try_from(config)
+        .map_err(|error| unavailable(format!("cannot connect to `{server}`: {}", chain(&error))))?;
     Ok(Connection { client, server, default_namespace })
 }
 
-/// Returns the address of the server that a source leads to, as far as a kubeconfig says so.
+/// Returns the address of the server of a source, if a kubeconfig contains it.
 pub fn server_of(source: &ClusterSource) -> Option<String> {
     let (kubeconfig, context) = match source {
         ClusterSource::Text(text) => (Kubeconfig::from_yaml(text).ok()?, None),
@@ -107,7 +106,7 @@ pub fn server_of(source: &ClusterSource) -> Option<String> {
     cluster.cluster.as_ref()?.server.clone()
 }
 
-/// Whether nobody on the way to the server proves who they are.
+/// Returns whether the connection uses no certificates.
 fn needs_no_certificates(config: &Config) -> bool {
     let is_plain = config.cluster_url.scheme_str() == Some("http");
     is_plain && config.proxy_url.is_none() && config.root_cert.is_none()
@@ -129,12 +128,12 @@ async fn find(context: Option<&str>) -> Result<Config, RuntimeError> {
         return of_kubeconfig(merged, context, &found.join(", ")).await;
     }
     if let Some(context) = context {
-        let message = format!("there is no kubeconfig in which to find the context `{context}`");
-        return Err(unavailable(format!("{message}; looked for {}", list(&paths))));
+        let message = format!("cannot find the context `{context}`: no kubeconfig");
+        return Err(unavailable(format!("{message} (looked for {})", list(&paths))));
     }
     Config::incluster().map_err(|_| {
         unavailable(format!(
-            "no cluster is known: there is no kubeconfig (looked for {}), and this is no pod",
+            "no kubeconfig found (looked for {}), and not running inside a pod",
             list(&paths)
         ))
     })
@@ -165,23 +164,23 @@ async fn of_kubeconfig(
     match (context, kubeconfig.current_context.as_deref().filter(|name| !name.is_empty())) {
         (Some(name), _) | (None, Some(name)) => {
             if !kubeconfig.contexts.iter().any(|context| context.name == name) {
-                let message = format!("{place} has no context `{name}`; there is: {there}");
+                let message = format!("{place} has no context `{name}`; available: {there}");
                 return Err(unavailable(message));
             }
         }
         (None, None) => {
-            let message = format!("{place} has no current context; name one of: {there}");
+            let message = format!("{place} has no current context; available: {there}");
             return Err(unavailable(message));
         }
     }
     let options = KubeConfigOptions { context: context.map(str::to_owned), ..Default::default() };
     Config::from_custom_kubeconfig(kubeconfig, &options)
         .await
-        .map_err(|error| unavailable(format!("{place} cannot be used: {}", chain(&error))))
+        .map_err(|error| unavailable(format!("cannot use {place}: {}", chain(&error))))
 }
 
 fn unreadable(path: &Path, error: &dyn std::error::Error) -> RuntimeError {
-    unavailable(format!("the kubeconfig `{}` cannot be read: {}", path.display(), chain(error)))
+    unavailable(format!("cannot read the kubeconfig `{}`: {}", path.display(), chain(error)))
 }
 
 fn unavailable(message: String) -> RuntimeError {

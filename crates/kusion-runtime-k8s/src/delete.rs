@@ -1,4 +1,4 @@
-//! Deletion, awaited.
+//! Deletion of objects, with a wait until they no longer exist.
 
 use crate::calls::Call;
 use crate::discovery::Served;
@@ -38,7 +38,7 @@ const LEAVES: &[(&str, &str)] = &[
     ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
 ];
 
-/// Deletes an object and waits until it is gone.
+/// Deletes an object and waits until it no longer exists.
 pub(crate) async fn delete(
     runtime: &KubernetesRuntime,
     deletion: Deletion<'_>,
@@ -48,7 +48,7 @@ pub(crate) async fn delete(
         .or_else(|| ObjectKey::of_object(&prior.resource.attributes))
         .ok_or_else(|| RuntimeError::Invalid(format!("`{}` has no key", prior.resource.id)))?;
     let found = runtime.discovery.find(&runtime.calls, &key.api_version, &key.kind).await?;
-    // With its kind, all objects of it are gone.
+    // All objects of a kind are deleted with its definition.
     let Some(served) = found else { return Ok(()) };
     let key = runtime.placed(&served, key);
     let uid = prior.identity.uid.as_deref();
@@ -65,14 +65,14 @@ pub(crate) async fn delete(
     let call = Call::with_body(Method::DELETE, path, "application/json", body);
     let answer = runtime.calls.send(call).await?;
     if answer.status == StatusCode::CONFLICT && uid.is_some() {
-        // Another object has the name now; ours is gone.
+        // Another object has the name now; ours no longer exists.
         return match answer.success() {
             Err(RuntimeError::Moved(_)) => Ok(()),
             other => other.map(drop),
         };
     }
     let Some(answer) = answer.found()? else { return Ok(()) };
-    // Some kinds answer with the object even when it is gone already; `wait` looks for itself.
+    // Some kinds answer with the object even after its deletion; `wait` checks that.
     let left: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     if left.get("kind").and_then(Value::as_str) == Some("Status") {
         return Ok(());
@@ -80,10 +80,10 @@ pub(crate) async fn delete(
     wait(runtime, &served, &key, uid, left).await
 }
 
-/// How long a watch is trusted before we look ourselves.
+/// How long a watch is trusted before the object is read again.
 const LOOK_AGAIN: Duration = Duration::from_secs(15);
 
-/// Waits until an object is gone.
+/// Waits until an object no longer exists.
 async fn wait(
     runtime: &KubernetesRuntime,
     served: &Served,
@@ -105,7 +105,7 @@ async fn wait(
             Err(error) if error.is_transient() => {}
             Err(error) => return Err(error),
         }
-        // Now and then we look ourselves, whatever the watch says.
+        // The object is also read from time to time, in case the watch misses an event.
         let until = deadline.min(Instant::now() + LOOK_AGAIN);
         let watched = watch(runtime, served, key, &mut left);
         match tokio::time::timeout_at(until, watched).await {
@@ -148,12 +148,12 @@ fn overdue(runtime: &KubernetesRuntime, key: &ObjectKey, left: &Value) -> Runtim
     let seconds = runtime.options.delete_timeout.as_secs();
     let reason = waits_for(left);
     RuntimeError::Transient {
-        message: format!("{} `{}` is not gone after {seconds} s: {reason}", key.kind, key.name),
+        message: format!("{} `{}` still exists after {seconds} s: {reason}", key.kind, key.name),
         retry_after_ms: None,
     }
 }
 
-/// Says what keeps an object that is being deleted.
+/// Returns what an object that is being deleted waits for.
 pub(crate) fn waits_for(object: &Value) -> String {
     let texts = |pointer: &str| -> Vec<String> {
         let list = object.pointer(pointer).and_then(Value::as_array);
@@ -163,7 +163,7 @@ pub(crate) fn waits_for(object: &Value) -> String {
     let mut parts = Vec::new();
     let finalizers = [texts("/metadata/finalizers"), texts("/spec/finalizers")].concat();
     if !finalizers.is_empty() {
-        parts.push(format!("it waits for the finalizers {}", finalizers.join(", ")));
+        parts.push(format!("waiting for the finalizers {}", finalizers.join(", ")));
     }
     let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
     for condition in conditions.into_iter().flatten() {

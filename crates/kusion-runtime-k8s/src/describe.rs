@@ -1,10 +1,10 @@
-//! What is known of an object without asking a server.
+//! Static properties of objects.
 
 use crate::requires;
 use kusion_model::{Description, Protection, Resource};
 use serde_json::Value;
 
-/// Kinds that are not deleted unless they are named: they hold data, or the objects of others.
+/// Protected kinds: they contain data, or objects of others.
 const PROTECTED: &[&str] =
     &["CustomResourceDefinition", "PersistentVolume", "PersistentVolumeClaim"];
 
@@ -13,7 +13,7 @@ const PREVENT_DESTROY: &str = "kusion.io/prevent-destroy";
 /// The mark of an object whose dependents wait until it is ready.
 const DEPENDENTS_WAIT: &str = "kusion.io/dependents-wait";
 
-/// Says what is known of an object.
+/// Returns the static properties of an object.
 pub(crate) fn describe(resource: &Resource) -> Description {
     let text = |path: &str| resource.attributes.pointer(path).and_then(Value::as_str);
     let kind = text("/kind").unwrap_or_default();

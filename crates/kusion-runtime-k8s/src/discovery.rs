@@ -1,4 +1,4 @@
-//! Which kinds the server knows, and where they are served.
+//! Discovery: the kinds of the server and their paths.
 
 use crate::calls::{Call, Calls, push_escaped};
 use crate::key::ObjectKey;
@@ -46,8 +46,7 @@ impl Served {
 /// All served kinds, by group-version and kind.
 type Kinds = HashMap<(String, String), Arc<Served>>;
 
-/// What is known of the server's kinds; asked for when first needed, and once more when a kind
-/// is unknown.
+/// A cache of the kinds of the server; read on first use, and again when a kind is unknown.
 #[derive(Default)]
 pub(crate) struct Discovery {
     kinds: Mutex<Option<Arc<Kinds>>>,
@@ -87,7 +86,7 @@ impl Discovery {
         Ok(kinds.get(&(api_version.to_owned(), kind.to_owned())).cloned())
     }
 
-    /// Finds a kind, or says that it is unknown.
+    /// Returns a kind; fails if it is unknown.
     pub(crate) async fn require(
         &self,
         calls: &Calls,
@@ -102,7 +101,7 @@ impl Discovery {
         self.kinds.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks the server, unless somebody else did so since `old` was seen.
+    /// Reads the kinds from the server, unless another task has done so since `old` was read.
     async fn refresh(
         &self,
         calls: &Calls,
@@ -158,7 +157,7 @@ async fn one(calls: &Calls, path: &str) -> Result<Document, RuntimeError> {
     let call = Call { accept: AGGREGATED, ..Call::get(path.to_owned()) };
     let answer = calls.send(call).await?.success()?;
     serde_json::from_slice(&answer.body)
-        .map_err(|error| calls.lost(&format!("`{path}` cannot be read: {error}")))
+        .map_err(|error| calls.lost(&format!("cannot read `{path}`: {error}")))
 }
 
 #[derive(Deserialize)]
@@ -281,7 +280,7 @@ fn add(
         can_list: has("list"),
         can_watch: has("watch"),
     };
-    // Some kinds are served twice; the one that can be read is the one that is meant.
+    // Some kinds are served twice; the one that can be read is used.
     let slot = kinds.entry((api_version.to_owned(), kind));
     slot.and_modify(|known| {
         if !known.can_list && served.can_list {

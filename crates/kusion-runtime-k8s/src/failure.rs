@@ -1,4 +1,4 @@
-//! From the server's refusals to ours.
+//! Conversion of error responses of the server.
 
 use crate::calls::Answer;
 use crate::requires;
@@ -8,7 +8,7 @@ use kusion_runtime::{Conflict, RuntimeError};
 use serde::Deserialize;
 use std::time::Duration;
 
-/// What a server writes about a failure.
+/// A `Status` object of the server.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Status {
@@ -36,7 +36,7 @@ struct Cause {
     field: String,
 }
 
-/// Reads a refusal.
+/// Parses an error response.
 pub(crate) fn of_answer(answer: &Answer) -> RuntimeError {
     let mut status: Status = serde_json::from_slice(&answer.body).unwrap_or_default();
     if status.kind != "Status" {
@@ -49,10 +49,10 @@ pub(crate) fn of_answer(answer: &Answer) -> RuntimeError {
     of_status(&status, answer.retry_after)
 }
 
-/// Says what a refusal means for the engine.
+/// Converts an error response to an error of the runtime.
 pub(crate) fn of_status(status: &Status, retry_after: Option<Duration>) -> RuntimeError {
     let message = if status.message.is_empty() {
-        format!("the server answers with status {}", status.code)
+        format!("the server returned status {}", status.code)
     } else {
         status.message.clone()
     };
@@ -92,7 +92,7 @@ fn is_ending(details: &Details) -> bool {
     details.causes.iter().any(|cause| cause.reason == "NamespaceTerminating")
 }
 
-/// Words with which servers say that a name belongs to another object.
+/// Parts of server messages for a name that belongs to another object.
 const OTHER: &[&str] = &["uid mismatch", "UID in precondition", "UID in the precondition"];
 
 fn conflict(
@@ -132,7 +132,7 @@ fn owner(message: &str) -> String {
     }
 }
 
-/// Words with which servers say that a field cannot change.
+/// Parts of server messages for an immutable field.
 const IMMUTABLE: &[&str] = &[
     "is immutable",
     "immutable field",

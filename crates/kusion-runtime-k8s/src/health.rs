@@ -1,8 +1,8 @@
-//! How objects fare: a pure function for each kind.
+//! Health of objects: a pure function for each kind.
 //!
 //! A state counts only once the controller has seen the newest change (`observedGeneration`), and
-//! only what was made from it (updated replicas). What cannot get ready without help fails, with
-//! the cause.
+//! only what was made from it (updated replicas). An object that cannot become ready without
+//! intervention has failed, with a reason.
 
 mod autoscaler;
 mod budget;
@@ -29,7 +29,7 @@ use serde_json::Value;
 
 pub use summary::summary;
 
-/// Says how an object fares by itself.
+/// Returns the health of an object, without its related objects.
 pub fn of_object(object: &Value) -> Health {
     if object.pointer("/metadata/deletionTimestamp").is_some() {
         return Health::terminating(waits_for(object));

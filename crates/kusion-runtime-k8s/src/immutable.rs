@@ -1,10 +1,10 @@
-//! Fields that are known not to change in place. Others are learnt from the server's refusal.
+//! Known immutable fields. Others are detected by the error of the server.
 
 use kusion_k8s_schema::Quantity;
 use kusion_model::FieldPath;
 use serde_json::Value;
 
-/// How two values of a field are told apart.
+/// How two values of a field are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
     /// Any difference counts: the server adds nothing here.
@@ -58,7 +58,7 @@ const CLOSED: &[Rule] = &[
     ("", "Secret", &["immutable"], How::Whole),
 ];
 
-/// Returns the immutable fields that surely are to change.
+/// Returns the immutable fields that certainly differ.
 pub(crate) fn changed(desired: &Value, live: &Value) -> Vec<FieldPath> {
     let text = |name: &str| desired.get(name).and_then(Value::as_str).unwrap_or_default();
     let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);

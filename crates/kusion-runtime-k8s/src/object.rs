@@ -58,7 +58,7 @@ pub(crate) fn decode(text: &[u8], served: &Served) -> Result<Live, String> {
         .and_then(|value| reader.end().map(|()| value))
         .map_err(|error| error.to_string())?;
     let Value::Object(object) = &mut value else { return Err("no object".to_owned()) };
-    // Items of lists do not say what they are.
+    // Items of lists have no kind and apiVersion.
     object.insert("apiVersion".to_owned(), served.api_version.as_str().into());
     object.insert("kind".to_owned(), served.kind.as_str().into());
     let key = ObjectKey::of_object(&value).ok_or("an object without a name")?;
@@ -94,7 +94,7 @@ pub(crate) struct RawList<'a> {
     pub(crate) items: Option<Vec<&'a RawValue>>,
 }
 
-/// What a list says about itself.
+/// Metadata of a list.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct ListMetadata {

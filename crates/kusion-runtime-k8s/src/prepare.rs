@@ -1,12 +1,12 @@
-//! From what is wanted to what is sent.
+//! Conversion of desired attributes to the body of a request.
 
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Returns what is applied for wanted attributes.
+/// Returns the body to apply for desired attributes.
 ///
 /// The server turns `stringData` of a Secret into `data` and forgets who owns it: a key that is
-/// left out later would stay for ever. So this is done here.
+/// removed later would never be deleted. So the conversion is done here.
 pub(crate) fn prepare(attributes: &Value) -> Cow<'_, Value> {
     let text = |name: &str| attributes.get(name).and_then(Value::as_str);
     let has_plain = text("kind") == Some("Secret")
@@ -34,7 +34,7 @@ fn encode_plain(object: &mut Map<String, Value>) {
         _ => false,
     };
     let data_fits = matches!(object.get("data"), None | Some(Value::Null | Value::Object(_)));
-    // Anything else is left to the server to refuse.
+    // The server rejects anything else.
     if !all_text || !data_fits {
         return;
     }

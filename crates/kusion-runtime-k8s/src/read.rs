@@ -1,4 +1,4 @@
-//! Many objects with few requests.
+//! Reads many objects with few requests.
 
 use crate::calls::Call;
 use crate::discovery::Served;
@@ -19,14 +19,14 @@ const ALL_NAMESPACES_FROM: usize = 8;
 /// How many items of a list cost about as much as one request.
 const ITEMS_PER_REQUEST: u64 = 50;
 
-/// What became of the object of one target.
+/// The result for one target.
 type Found = Result<Option<Live>, RuntimeError>;
 /// Places in the answer, by namespace and name.
 type Wanted = HashMap<(String, String), Vec<usize>>;
-/// What is wanted of one kind, by namespace.
+/// The requested objects of one kind, by namespace.
 type Spaces = BTreeMap<String, Wanted>;
 
-/// One task: a list of what is wanted from one collection, or one object.
+/// One task: a list of requested objects from one collection, or one object.
 struct Job {
     served: Arc<Served>,
     /// The namespace that is listed; empty for all or for cluster-wide kinds.
@@ -99,7 +99,7 @@ fn key_of(target: &Target<'_>) -> Option<ObjectKey> {
     }
 }
 
-/// Cuts the wanted objects of a kind into tasks.
+/// Splits the requested objects of a kind into tasks.
 fn jobs(served: &Arc<Served>, spaces: Spaces) -> Vec<Job> {
     let job = |namespace: String, list: bool, wanted: Wanted| Job {
         served: Arc::clone(served),
@@ -132,7 +132,7 @@ async fn run(runtime: &KubernetesRuntime, job: Job) -> Result<Vec<(usize, Found)
     if job.list {
         match list(runtime, &job.served, &job.namespace, &mut wanted, &mut answers).await {
             Ok(true) => return Ok(answers),
-            // The rest is asked for one by one: the list is too long, or not allowed.
+            // The rest is read one by one: the list is too long, or not allowed.
             Ok(false) | Err(RuntimeError::Invalid(_)) => {}
             Err(error) => return Err(error),
         }
@@ -165,8 +165,8 @@ async fn get(
     runtime.get(served, &key).await
 }
 
-/// Reads a list page by page and takes what is wanted; false if single requests are better for
-/// what is still missing.
+/// Reads a list page by page and picks the requested objects; returns false if single requests are
+/// better for the rest.
 async fn list(
     runtime: &KubernetesRuntime,
     served: &Arc<Served>,
@@ -178,7 +178,7 @@ async fn list(
     let mut next = String::new();
     loop {
         let answer = runtime.calls.send(Call::page(&path, PAGE, None, &next)).await?;
-        // The list has grown too old: what is missing is asked for one by one.
+        // The continue token expired: the rest is read one by one.
         if answer.status == http::StatusCode::GONE {
             return Ok(false);
         }

@@ -25,7 +25,7 @@ pub struct KubernetesRuntime {
 }
 
 impl KubernetesRuntime {
-    /// Finds the way to a cluster. No request is sent yet.
+    /// Creates a connection to a cluster. No request is sent yet.
     ///
     /// # Errors
     /// There is no kubeconfig, it cannot be read, or it has no such context.
@@ -62,7 +62,7 @@ impl KubernetesRuntime {
         let call = Call::get(served.object(key));
         let Some(answer) = self.calls.send(call).await?.found()? else { return Ok(None) };
         let live = object::decode(&answer.body, served)
-            .map_err(|error| self.calls.lost(&format!("`{key}` cannot be read: {error}")))?;
+            .map_err(|error| self.calls.lost(&format!("cannot parse `{key}`: {error}")))?;
         Ok(Some(live))
     }
 
@@ -81,7 +81,7 @@ impl Runtime for KubernetesRuntime {
         let call = Call::get("/api/v1/namespaces/kube-system".to_owned());
         let answer = self.calls.send(call).await.and_then(crate::calls::Answer::success);
         let answer = answer.map_err(|error| {
-            RuntimeError::Unavailable(format!("the cluster cannot be reached: {error}"))
+            RuntimeError::Unavailable(format!("cannot reach the cluster: {error}"))
         })?;
         let object: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         let name = self.server().to_owned();

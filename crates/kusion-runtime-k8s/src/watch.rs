@@ -1,9 +1,9 @@
-//! How resources fare, told as it changes.
+//! Watches the health of resources.
 //!
 //! Each collection that matters (a kind in a namespace) has a [`source`] that lists it and then
-//! follows its changes. A [`board`] holds what they tell, knows who belongs to whom, and says
-//! which resources fare differently than before. Events of the server that warn of an object that
-//! is not ready say why ([`warnings`]).
+//! follows its changes. A [`board`] keeps the objects and their owners, and returns the resources
+//! whose health has changed. Events of the server that warn of an object that is not ready say why
+//! ([`warnings`]).
 
 mod board;
 mod claims;
@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-/// Kinds that are all there is to them: nothing about them changes by itself.
+/// Kinds without controllers: they change only by updates.
 const STILL: &[(&str, &str)] = &[
     ("v1", "ConfigMap"),
     ("v1", "Secret"),
@@ -143,7 +143,7 @@ async fn sources(
     Ok(sources)
 }
 
-/// Hears what the sources tell, and says what it means, until nobody listens.
+/// Receives events of the sources and sends progress, until the receiver is dropped.
 async fn gather(
     mut board: Board,
     mut heard: mpsc::Receiver<Told>,
@@ -160,7 +160,7 @@ async fn gather(
             () = out.closed() => return,
         };
         let Some(told) = told else { return };
-        // What has been told meanwhile counts together.
+        // Pending events are processed together.
         let mut next = Some(told);
         while let Some(told) = next {
             match told {

@@ -1,55 +1,55 @@
-//! Why an infrastructure did not do what it was asked.
+//! Errors of runtimes.
 
 use kusion_model::{FieldPath, Requirement};
 
-/// Fields that somebody else manages.
+/// A conflict: fields that another manager owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Who manages them, as the infrastructure names it.
+    /// The manager, as named by the infrastructure.
     pub manager: String,
-    /// The fields, as the infrastructure writes them.
+    /// The fields, as written by the infrastructure.
     pub fields: Vec<String>,
 }
 
-/// Why a call failed.
+/// The error of a call to the infrastructure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuntimeError {
-    /// It is unknown whether the call had an effect, or it had none and may work later: the
-    /// network, a busy server. Safe to try again.
+    /// A transient error, such as a network failure or a busy server. The call may or may not have
+    /// been applied. Safe to retry.
     #[error("{message}")]
     Transient {
-        /// What happened.
+        /// The error message.
         message: String,
-        /// When to try again, in milliseconds, if the server said so.
+        /// When to retry, in milliseconds, if the server said so.
         retry_after_ms: Option<u64>,
     },
-    /// Others manage fields that are to change.
+    /// Other managers own fields that would change.
     #[error("{}", conflict_text(.0))]
     Conflict(Vec<Conflict>),
-    /// A field cannot change in place.
+    /// A field is immutable.
     #[error("{message}")]
     Immutable {
         /// The fields, where they are known.
         fields: Vec<FieldPath>,
-        /// What the server said.
+        /// The message of the server.
         message: String,
     },
-    /// Something that the resource requires does not exist (yet).
-    #[error("there is no {0}")]
+    /// A requirement of the resource does not exist (yet).
+    #[error("{0} does not exist")]
     Missing(Requirement),
     /// The object changed since it was read.
     #[error("{0}")]
     Moved(String),
-    /// The resource is wrong; another attempt ends the same way.
+    /// The resource is invalid; a retry would fail in the same way.
     #[error("{0}")]
     Invalid(String),
-    /// The infrastructure cannot be reached at all, or does not let us in.
+    /// The infrastructure cannot be reached, or denies access.
     #[error("{0}")]
     Unavailable(String),
 }
 
 impl RuntimeError {
-    /// Whether another attempt may succeed without a change from outside.
+    /// Returns whether a retry may succeed without intervention.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Transient { .. })
     }

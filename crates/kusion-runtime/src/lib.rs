@@ -1,8 +1,8 @@
-//! One kind of infrastructure behind one trait.
+//! The interface between the engine and one kind of infrastructure.
 //!
-//! API boundary. The engine decides what is done; a [`Runtime`] reads, compares, changes and
-//! watches live objects, makes dry runs, and says how healthy objects are. It keeps no state and
-//! prints nothing. A [`RuntimeSource`] starts one when a stack needs it.
+//! API boundary. The engine decides; a [`Runtime`] reads, compares, changes and watches live
+//! objects, makes dry runs, and reports health. It keeps no state and prints nothing. A
+//! [`RuntimeSource`] starts a runtime when a stack uses it for the first time.
 
 mod error;
 mod runtime;

@@ -10,102 +10,102 @@ use kusion_model::{
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What is to be read: a desired resource, one of the state, or both.
+/// A read request: a desired resource, a recorded resource, or both.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// The resource.
     pub id: &'a ResourceId,
-    /// What is desired. References that are not known yet are still in it.
+    /// The desired resource, with unresolved references where values are not known yet.
     pub desired: Option<&'a Resource>,
-    /// What the state knows.
+    /// The recorded state.
     pub prior: Option<&'a ResourceState>,
 }
 
-/// An object as it is.
+/// A live object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Live {
-    /// What identifies it.
+    /// Its identity.
     pub identity: Identity,
-    /// All of it, as the infrastructure shows it.
+    /// All attributes, as returned by the infrastructure.
     pub attributes: Attributes,
-    /// What the runtime must remember of it; handed back with the state of the resource.
+    /// Private data of the runtime, passed back with the recorded state of the resource.
     pub runtime: Option<RuntimeData>,
 }
 
 impl Live {
-    /// Makes an object of which its runtime remembers nothing.
+    /// Creates a live object without private data.
     pub fn new(identity: Identity, attributes: impl Into<Attributes>) -> Self {
         Self { identity, attributes: attributes.into(), runtime: None }
     }
 }
 
-/// What can be said about a desired resource and a live object without asking anyone.
+/// Result of comparing a desired resource and a live object without a network call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Applying would change nothing, not even who owns what.
+    /// Applying would change nothing, including field ownership.
     Same,
-    /// Applying may change something: a dry run says what.
+    /// Applying may change something: a dry run is needed to tell.
     Differs,
-    /// These fields cannot change in place.
+    /// These immutable fields differ.
     Immutable(Vec<FieldPath>),
 }
 
-/// A resource that is to be made or changed.
+/// A creation or update of a resource.
 #[derive(Clone, Copy, Debug)]
 pub struct Change<'a> {
-    /// What is desired; all references are resolved, secrets are plain.
+    /// The desired resource, with resolved references and plain secrets.
     pub desired: &'a Resource,
-    /// The object that is to change. It must still exist, with the same uid; else the change
-    /// fails as [`RuntimeError::Moved`]. None makes an object, or adopts the one that exists:
-    /// what is missing or replaced is made with none.
+    /// The object to update. It must still exist, with the same uid; otherwise the change fails
+    /// with [`RuntimeError::Moved`]. `None` creates an object, or adopts the one that exists;
+    /// missing and replaced objects are created with `None`.
     pub prior: Option<&'a ResourceState>,
-    /// The attempt, so that what it made can be found after a crash; none in a dry run.
+    /// The attempt, so that the created object can be found after a crash; `None` in a dry run.
     pub attempt: Option<AttemptId>,
-    /// Whether fields that others manage are taken over.
+    /// Whether to take over fields that other managers own.
     pub force: bool,
 }
 
-/// What a change would do.
+/// Result of a dry run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DryRunResult {
     /// The object as it would be afterwards.
     pub after: Value,
-    /// Fields that others manage and that the change would take over, if forced.
+    /// Fields of other managers that the change would take over, if forced.
     pub conflicts: Vec<Conflict>,
-    /// What the infrastructure warns of.
+    /// Warnings from the infrastructure.
     pub warnings: Vec<String>,
 }
 
-/// What a change did.
+/// Result of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Applied {
     /// The object now.
     pub live: Live,
-    /// What the infrastructure warns of.
+    /// Warnings from the infrastructure.
     pub warnings: Vec<String>,
 }
 
-/// How an object is deleted.
+/// A deletion of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Deletion<'a> {
-    /// The resource, as the state knows it.
+    /// The recorded resource.
     pub prior: &'a ResourceState,
     /// The attempt.
     pub attempt: AttemptId,
 }
 
-/// A call of an earlier process that has no ending.
+/// An interrupted call of an earlier process.
 #[derive(Clone, Copy, Debug)]
 pub struct Pending<'a> {
     /// The attempt.
     pub attempt: AttemptId,
     /// The resource.
     pub id: &'a ResourceId,
-    /// What was being done.
+    /// The action.
     pub action: Action,
-    /// What was desired.
+    /// The desired resource.
     pub desired: Option<&'a Resource>,
-    /// What the state knew before.
+    /// The recorded state before the call.
     pub prior: Option<&'a ResourceState>,
 }
 
@@ -116,105 +116,106 @@ pub struct Related {
     pub kind: String,
     /// The name.
     pub name: String,
-    /// The uid of the object that owns it, or none right below the resource.
+    /// The uid of its owner; `None` for direct children of the resource.
     pub owner: Option<String>,
     /// Its own uid.
     pub uid: String,
     /// Its health.
     pub health: Health,
-    /// When it was made, RFC 3339.
+    /// Time of its creation, RFC 3339.
     pub created: Option<String>,
 }
 
-/// An object inside another one, which is deleted with it.
+/// An object inside another one, which would be deleted with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Content {
-    /// Its name for people: `Deployment web`.
+    /// Display name: `Deployment web`.
     pub name: String,
-    /// To whom it belongs, as its marks say; none if it has none.
+    /// Its owner, according to its labels; `None` if it has none.
     pub owner: Option<String>,
 }
 
-/// What became of a watched resource.
+/// An observation of a watched resource.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// The resource.
     pub id: ResourceId,
-    /// Its health: the worst of its own and of what belongs to it.
+    /// Its health: the worst of its own health and that of its related objects.
     pub health: Health,
-    /// What belongs to it, in order of creation.
+    /// Related objects, ordered by creation.
     pub related: Vec<Related>,
 }
 
-/// One kind of infrastructure.
+/// Access to one kind of infrastructure.
 #[async_trait]
 pub trait Runtime: Send + Sync {
-    /// Returns what tells this infrastructure from others: a state belongs to one.
+    /// Returns the identity of the infrastructure, which is recorded in states.
     async fn identity(&self) -> Result<InfrastructureId, RuntimeError>;
 
-    /// Gets ready to answer for resources without asking anyone: reads their schemas, say.
+    /// Prepares for resources, for example by reading their schemas, so that later calls need no
+    /// network.
     async fn prepare(&self, _resources: &[&Resource]) -> Result<(), RuntimeError> {
         Ok(())
     }
 
-    /// How many calls it takes at a time.
+    /// Returns the number of concurrent calls that it accepts.
     fn parallel_calls(&self) -> usize;
 
-    /// Says what is known of a resource without asking anyone. Pure.
+    /// Returns the static properties of a resource. Pure function.
     fn describe(&self, resource: &Resource) -> Description;
 
-    /// Reads objects with as few requests as possible. The answers stand in the order of the
-    /// targets; none means that there is no such object.
+    /// Reads objects with as few requests as possible. The results are in the order of the targets;
+    /// `None` means that the object does not exist.
     async fn read(
         &self,
         targets: &[Target<'_>],
     ) -> Result<Vec<Result<Option<Live>, RuntimeError>>, RuntimeError>;
 
-    /// Compares without asking anyone. Pure.
+    /// Compares a desired resource with a live object. Pure function.
     fn compare(&self, desired: &Resource, live: &Live) -> Comparison;
 
-    /// Reduces a live object to what can be compared: without status and what the
-    /// infrastructure counts by itself. Pure.
+    /// Reduces a live object to comparable attributes: without status and server-managed fields.
+    /// Pure function.
     fn comparable(&self, live: &Value) -> Value;
 
     /// Returns the paths of secret values in the attributes of a resource or of its live object.
     /// Pure.
     fn secret_paths(&self, resource: &Resource, attributes: &Value) -> Vec<FieldPath>;
 
-    /// Names what is wrong with a resource as far as that can be known without asking anyone:
-    /// for those whose dry run must wait. Pure.
+    /// Returns the problems of a resource that can be found without a network call, for resources
+    /// whose dry run is deferred. Pure function.
     fn check_offline(&self, _desired: &Resource) -> Vec<String> {
         Vec::new()
     }
 
-    /// Lists what is inside an object and would be deleted with it.
+    /// Lists the objects that are inside an object and would be deleted with it.
     async fn contents(&self, _container: &ResourceState) -> Result<Vec<Content>, RuntimeError> {
         Ok(Vec::new())
     }
 
-    /// Says what a change would do, without doing it.
+    /// Makes a dry run of a change.
     async fn dry_run(&self, change: Change<'_>) -> Result<DryRunResult, RuntimeError>;
 
-    /// Makes or changes an object.
+    /// Creates or updates an object.
     async fn apply(&self, change: Change<'_>) -> Result<Applied, RuntimeError>;
 
-    /// Deletes an object and waits until it no longer exists. An object that does not exist is no
-    /// error; neither is another object with the same key, which stays.
+    /// Deletes an object and waits until it no longer exists. Succeeds if the object does not
+    /// exist, or if another object has the same key, which is kept.
     async fn delete(&self, deletion: Deletion<'_>) -> Result<(), RuntimeError>;
 
-    /// Finds out what a call without an ending has done: the object that exists now for that
-    /// resource, made by that attempt or known before.
+    /// Determines the result of an interrupted call: the live object of the resource, whether
+    /// created by that attempt or recorded before.
     async fn recover(&self, pending: Pending<'_>) -> Result<Option<Live>, RuntimeError>;
 
-    /// Watches resources until the stream is dropped: first the health of each now, then every
-    /// change.
+    /// Watches resources until the stream is dropped: first yields the current health of each, then
+    /// every change.
     async fn watch(
         &self,
         targets: Vec<(ResourceId, Live)>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError>;
 }
 
-/// Starts a runtime when a stack needs it.
+/// Starts runtimes for stacks on first use.
 #[async_trait]
 pub trait RuntimeSource: Send + Sync {
     /// Starts the runtime for a stack.

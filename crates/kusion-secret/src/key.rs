@@ -1,4 +1,4 @@
-//! Where the key comes from.
+//! Sources of the encryption key.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,46 +15,46 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-/// The variable of the environment that may hold the key.
+/// The environment variable with the key.
 pub const KEY_VARIABLE: &str = "KUSION_KEY";
-/// The name of the file that holds the key otherwise.
+/// The name of the key file, which is used without the variable.
 pub const KEY_FILE: &str = "key";
 
-/// Why there is no key.
+/// The error of a key that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// What should be a key is none.
-    #[error("{place} is not a valid key: expected 32 bytes in hexadecimal or base64")]
+    /// The key is invalid.
+    #[error("invalid key in {place}: expected 32 bytes in hexadecimal or base64")]
     Malformed {
         /// The variable or the file.
         place: String,
     },
-    /// The file cannot be read or made.
-    #[error("the key file `{}` cannot be used: {source}", path.display())]
+    /// The file cannot be read or created.
+    #[error("cannot use the key file `{}`: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What happened.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// A key as text, for those who share a store.
+/// A key as text, for export and import.
 pub struct KeyText([u8; 32]);
 
 impl KeyText {
-    /// Reads the key that is in use.
+    /// Reads the current key; creates one on first use.
     pub fn open(variable: Option<&str>, home: &Path) -> Result<Self, KeyError> {
         find(variable, home).map(|(key, _)| Self(key))
     }
 
-    /// Reads a key that somebody hands over.
+    /// Parses a key from text.
     pub fn parse(text: &str, place: &str) -> Result<Self, KeyError> {
         let malformed = || KeyError::Malformed { place: place.to_owned() };
         parse(text).map(Self).ok_or_else(malformed)
     }
 
-    /// Returns a name of the key, which reveals nothing of it.
+    /// Returns the fingerprint of the key, which does not reveal the key.
     pub fn fingerprint(&self) -> String {
         Sealer::new(self.0, "").fingerprint().to_owned()
     }
@@ -64,8 +64,8 @@ impl KeyText {
         HEXLOWER.encode(&self.0)
     }
 
-    /// Makes it the key of a folder. The key that was there is kept beside it, under its
-    /// fingerprint; returns that file.
+    /// Installs the key in a folder. The old key is kept in a file with its fingerprint; returns
+    /// that file.
     pub fn install(&self, home: &Path) -> Result<Option<PathBuf>, KeyError> {
         let path = home.join(KEY_FILE);
         let failed = |source| KeyError::File { path: path.clone(), source };
@@ -96,15 +96,15 @@ impl KeyText {
 }
 
 impl Sealer {
-    /// Takes the key from a text (the value of [`KEY_VARIABLE`]), or else from the file
-    /// [`KEY_FILE`] in the folder `home`, which is made with a random key on first use.
+    /// Uses the key of a text (the value of [`KEY_VARIABLE`]), or else of the file [`KEY_FILE`] in
+    /// the folder `home`, which is created with a random key on first use.
     pub fn open(variable: Option<&str>, home: &Path) -> Result<Self, KeyError> {
         let (key, place) = find(variable, home)?;
         Ok(Self::new(key, &place))
     }
 }
 
-/// Finds the key that is in use, and where it comes from.
+/// Returns the current key and its source.
 fn find(variable: Option<&str>, home: &Path) -> Result<([u8; 32], String), KeyError> {
     if let Some(text) = variable.filter(|it| !it.trim().is_empty()) {
         let place = format!("`{KEY_VARIABLE}`");
@@ -118,8 +118,8 @@ fn find(variable: Option<&str>, home: &Path) -> Result<([u8; 32], String), KeyEr
     Ok((key, place))
 }
 
-/// Reads the key file. Of several processes that make it at the same time one succeeds, and all
-/// read its key.
+/// Reads the key file. Of several processes that create it concurrently one succeeds, and all read
+/// its key.
 fn read_or_make(path: &Path) -> io::Result<String> {
     match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -129,7 +129,7 @@ fn read_or_make(path: &Path) -> io::Result<String> {
     let mut bytes = [0; 32];
     random(&mut bytes)?;
     let temporary = write_temporary(folder, &bytes)?;
-    // A link, unlike a rename, does not replace the file of a process that was quicker.
+    // A link, unlike a rename, does not replace the file of a process that was faster.
     let linked = fs::hard_link(&temporary, path);
     let removed = fs::remove_file(&temporary);
     match linked {

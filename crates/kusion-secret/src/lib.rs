@@ -1,9 +1,9 @@
-//! Keeps secret values secret: sealed where they are stored, starred out where they are shown.
+//! Protection of secret values: sealed in storage, redacted in output.
 //!
-//! [`Sealer`] replaces values by a keyed hash, which tells equal values from others, and an
-//! encrypted copy, which only the key opens, and only for the resource and path that it was sealed
-//! for. [`Redactor`] hides secrets in texts. Knows no store,
-//! no resource kinds and no cluster.
+//! [`Sealer`] replaces values by a keyed hash, which shows whether values are equal, and an
+//! encrypted copy, which can be opened only with the key and only for the resource and path that it
+//! was sealed for. [`Redactor`] hides secrets in texts. Independent of stores, resource kinds and
+//! clusters.
 
 mod key;
 mod redact;

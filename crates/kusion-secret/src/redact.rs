@@ -5,9 +5,9 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// What stands in place of a secret.
+/// The replacement of a secret.
 const STARS: &str = "***";
-/// Shorter texts are no secrets worth the name, and hiding them would make messages unreadable.
+/// Shorter texts are not redacted: hiding them would make messages unreadable.
 const SHORTEST: usize = 4;
 
 /// Replaces secrets in texts.
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// Makes a redactor for plain secrets: all texts and numbers in them, their lines, what they
+    /// Creates a redactor for plain secrets: all texts and numbers in them, their lines, what they
     /// are the base64 of, and their base64.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Value>) -> Self {
         let mut texts = BTreeSet::new();

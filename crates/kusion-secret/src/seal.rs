@@ -1,4 +1,4 @@
-//! Values that only the key opens, and only where they belong.
+//! Sealed values, bound to a key, a resource and a path.
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use data_encoding::{BASE64, HEXLOWER};
@@ -8,13 +8,13 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::io::{self, BufWriter, Write};
 
-/// What the cipher text is for; bound to it, so that it opens for nothing else.
+/// Domain separator of sealed values.
 const PURPOSE: &[u8] = b"kusion sealed value, version 2";
 
-/// To which resource of which stack values belong: what is sealed for one opens for no other.
+/// The resource that sealed values are bound to: they cannot be opened for another one.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner<'a> {
-    /// The stack; its place does not count.
+    /// The stack; its place is ignored.
     pub stack: &'a StackKey,
     /// The resource.
     pub resource: &'a ResourceId,
@@ -35,52 +35,52 @@ impl Owner<'_> {
     }
 }
 
-/// The number of bytes of a message authentication code.
+/// Length of a message authentication code, in bytes.
 pub const MAC_LENGTH: usize = 32;
 
 /// Seals and opens values with one key.
 ///
-/// The cipher is AES-256-GCM-SIV (RFC 8452), for which a nonce that comes twice reveals at most that
-/// two values are equal. Encryption, nonces and hash use different keys made of the one.
+/// The cipher is AES-256-GCM-SIV (RFC 8452), for which a nonce that comes twice reveals at most
+/// that two values are equal. Encryption, nonces and hash use different keys made of the one.
 pub struct Sealer {
     cipher: LessSafeKey,
     nonce_key: [u8; 32],
     hash_key: [u8; 32],
     plan_key: [u8; 32],
     store_key: [u8; 32],
-    /// A name of the key that reveals nothing of it.
+    /// The fingerprint of the key, which does not reveal the key.
     fingerprint: String,
     place: String,
 }
 
-/// Why a sealed value cannot be opened.
+/// The error of a sealed value that cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnsealError {
     /// It was sealed with another key.
     #[error(
-        "the secret at `{path}` was sealed with the key `{wanted}`, and {place} holds the key \
-         `{found}`"
+        "the secret at `{path}` was sealed with the key `{expected}`, but {place} \
+         has the key `{found}`"
     )]
     OtherKey {
-        /// Where the value is.
+        /// The path of the value.
         path: FieldPath,
-        /// The name of the key that is missing.
-        wanted: String,
-        /// The name of the key that is there.
+        /// The fingerprint of the required key.
+        expected: String,
+        /// The fingerprint of the current key.
         found: String,
-        /// Where that key comes from.
+        /// The source of the current key.
         place: String,
     },
-    /// It is not what was sealed, or was sealed for another resource or path.
-    #[error("the sealed secret at `{path}` is damaged, or belongs elsewhere")]
+    /// The value was modified, or was sealed for another resource or path.
+    #[error("the sealed secret at `{path}` is damaged or was moved")]
     Damaged {
-        /// Where the value is.
+        /// The path of the value.
         path: FieldPath,
     },
 }
 
 impl UnsealError {
-    /// Returns where the value is.
+    /// Returns the path of the value.
     pub fn path(&self) -> &FieldPath {
         match self {
             Self::OtherKey { path, .. } | Self::Damaged { path } => path,
@@ -95,7 +95,7 @@ impl std::fmt::Debug for Sealer {
 }
 
 impl Sealer {
-    /// Makes a sealer of a key; `place` says where the key comes from, for messages.
+    /// Creates a sealer from a key; `place` is the source of the key, for messages.
     #[expect(clippy::missing_panics_doc, reason = "the key has the length of the cipher's")]
     pub fn new(key: [u8; 32], place: &str) -> Self {
         let cipher_key = blake3::derive_key("kusion 2026 sealed values: cipher", &key);
@@ -112,28 +112,27 @@ impl Sealer {
         }
     }
 
-    /// Returns a name of the key, which reveals nothing of it.
+    /// Returns the fingerprint of the key, which does not reveal the key.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// Returns where the key comes from, for messages.
+    /// Returns the source of the key, for messages.
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// Returns the code that proves that the bytes of a saved plan were written with this key.
+    /// Returns the authentication code of a saved plan.
     pub fn plan_mac(&self, bytes: &[u8]) -> [u8; MAC_LENGTH] {
         *blake3::keyed_hash(&self.plan_key, bytes).as_bytes()
     }
 
-    /// Returns the key by which a store authenticates what it keeps.
+    /// Returns the key that authenticates the values of a store.
     pub fn store_key(&self) -> [u8; 32] {
         self.store_key
     }
 
-    /// Replaces the values at these paths. Paths that lead nowhere, and values that are sealed
-    /// already, are left alone.
+    /// Seals the values at these paths. Missing paths and sealed values are skipped.
     pub fn seal(&self, value: &mut Value, paths: &[FieldPath], owner: Owner<'_>) {
         let mut sorted: Vec<&FieldPath> = paths.iter().collect();
         sorted.sort_unstable();
@@ -178,7 +177,7 @@ impl Sealer {
         *value = Value::Object(outer);
     }
 
-    /// Returns a copy in which everything that is sealed is plain.
+    /// Returns a copy with all sealed values opened.
     pub fn unseal(&self, value: &Value, owner: Owner<'_>) -> Result<Value, UnsealError> {
         self.unseal_whole(value, &FieldPath::default(), owner)
     }
@@ -233,11 +232,11 @@ impl Sealer {
     ) -> Result<Value, UnsealError> {
         let sealed = &value[SEALED];
         let damaged = || UnsealError::Damaged { path: FieldPath(path.to_vec()) };
-        let wanted = sealed["key"].as_str().unwrap_or(&self.fingerprint);
-        if wanted != self.fingerprint {
+        let expected = sealed["key"].as_str().unwrap_or(&self.fingerprint);
+        if expected != self.fingerprint {
             return Err(UnsealError::OtherKey {
                 path: FieldPath(path.to_vec()),
-                wanted: wanted.to_owned(),
+                expected: expected.to_owned(),
                 found: self.fingerprint.clone(),
                 place: self.place.clone(),
             });
@@ -256,7 +255,7 @@ impl Sealer {
     }
 
     /// Returns the keyed hash of a value: equal for equal values, and no help in finding them.
-    /// That of a sealed value is the one of what was sealed.
+    /// The hash of a sealed value is that of the plain value.
     pub fn hash(&self, value: &Value) -> String {
         match sealed_hash(value) {
             Some(hash) => hash.to_owned(),
@@ -279,7 +278,7 @@ impl Sealer {
     }
 }
 
-/// Hashes what is written.
+/// A writer that hashes its input.
 struct Hashing(blake3::Hasher);
 
 impl Write for Hashing {
@@ -298,7 +297,7 @@ pub fn is_sealed(value: &Value) -> bool {
     sealed_hash(value).is_some()
 }
 
-/// Returns the hash of a sealed value; none if it is not sealed.
+/// Returns the hash of a sealed value; `None` if it is not sealed.
 pub fn sealed_hash(value: &Value) -> Option<&str> {
     let map = value.as_object().filter(|it| it.len() == 1)?;
     let sealed = map.get(SEALED)?;

@@ -1,4 +1,4 @@
-//! Who wrote a value: codes that only the key of the store makes.
+//! Authentication of values: MACs made with the key of the store.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ pub(crate) const FINGERPRINT: usize = 8;
 /// The number of bytes of an authentication code.
 pub(crate) const MAC: usize = 32;
 
-/// The key by which a store proves who wrote what it keeps.
+/// The key that authenticates the values of a store.
 #[derive(Clone)]
 pub struct StoreKey {
     fingerprint: [u8; FINGERPRINT],
@@ -15,12 +15,12 @@ pub struct StoreKey {
 }
 
 impl StoreKey {
-    /// Makes a key of its name, 16 hexadecimal digits, and its bytes.
+    /// Creates a key from its fingerprint, 16 hexadecimal digits, and its bytes.
     pub fn new(fingerprint: &str, key: [u8; 32]) -> Self {
         Self { fingerprint: parse(fingerprint).unwrap_or_default(), key }
     }
 
-    /// Returns the name of the key.
+    /// Returns the fingerprint of the key.
     pub fn fingerprint(&self) -> String {
         format!("{:016x}", u64::from_be_bytes(self.fingerprint))
     }
@@ -36,7 +36,7 @@ impl fmt::Debug for StoreKey {
 #[derive(Clone)]
 pub(crate) struct Authority {
     key: StoreKey,
-    /// The keys that the store had before: what they wrote is read, but nobody can check it.
+    /// Earlier keys of the store: their values are read without a check.
     replaced: Vec<[u8; FINGERPRINT]>,
 }
 
@@ -45,7 +45,7 @@ impl Authority {
         Self { key, replaced: Vec::new() }
     }
 
-    /// Also reads what earlier keys of the store wrote.
+    /// Also accepts values of earlier keys of the store.
     pub(crate) fn with_replaced(mut self, replaced: Vec<[u8; FINGERPRINT]>) -> Self {
         self.replaced = replaced;
         self
@@ -63,7 +63,7 @@ impl Authority {
         *hasher.finalize().as_bytes()
     }
 
-    /// Checks the code of a value; says what is wrong with it.
+    /// Checks the code of a value; returns the problem if it is wrong.
     pub(crate) fn check(
         &self,
         name: &str,
@@ -74,12 +74,12 @@ impl Authority {
     ) -> Result<(), String> {
         if fingerprint != self.key.fingerprint {
             let is_known = self.replaced.iter().any(|it| it.as_slice() == fingerprint);
-            return if is_known { Ok(()) } else { Err("it was written with another key".into()) };
+            return if is_known { Ok(()) } else { Err("written with another key".into()) };
         }
         let wanted = blake3::Hash::from_bytes(self.code(name, head, frames));
         // Compared in constant time.
         let is_same = code.try_into().is_ok_and(|found: [u8; MAC]| wanted == found);
-        if is_same { Ok(()) } else { Err("it was changed by somebody without the key".into()) }
+        if is_same { Ok(()) } else { Err("modified without the key".into()) }
     }
 }
 

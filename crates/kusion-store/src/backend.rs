@@ -1,4 +1,4 @@
-//! Bytes by key, with compare and swap.
+//! Storage backends: a key-value interface with compare-and-swap.
 
 mod memory;
 mod postgres;
@@ -14,33 +14,33 @@ use crate::error::StoreError;
 use async_trait::async_trait;
 use bytes::Bytes;
 
-/// What tells one content of a key from another; never used twice for different contents.
+/// The version of a value; never reused for a different value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Version(pub String);
 
-/// What a key must hold for a write to happen.
+/// The precondition of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// Nothing.
+    /// The key must not exist.
     Absent,
-    /// This version.
+    /// The value must have this version.
     Is(Version),
 }
 
-/// What went wrong in a backend.
+/// The error of a backend.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct BackendError {
     /// The file, table or bucket.
     pub place: String,
-    /// What happened.
+    /// The error message.
     pub message: String,
 }
 
-/// Why a write did not happen.
+/// The error of a write.
 #[derive(Clone, Debug)]
 pub enum PutError {
-    /// The key held something else than expected.
+    /// The precondition was not met.
     Conflict,
     /// The backend failed; the write may or may not have happened.
     Failed(StoreError),
@@ -58,30 +58,30 @@ impl From<BackendError> for PutError {
     }
 }
 
-/// A place for bytes by key. Writes are durable and whole when they return; keys are made of
+/// A key-value store for bytes. Writes are atomic, and durable when they return; keys consist of
 /// letters, digits and `-_.%/`.
 #[async_trait]
 pub trait Backend: Send + Sync {
-    /// Returns the name of the place, for messages; no passwords.
+    /// Returns the location for messages; contains no passwords.
     fn place(&self) -> &str;
 
     /// Reads a key.
     async fn get(&self, key: &str) -> Result<Option<(Bytes, Version)>, StoreError>;
 
-    /// Writes a key if it holds what is expected.
+    /// Writes a key if the precondition is met.
     async fn put(&self, key: &str, bytes: Bytes, expected: Expected) -> Result<Version, PutError>;
 
     /// Lists the keys that begin with a prefix, which ends with `/` or is empty; sorted.
     async fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError>;
 
-    /// Removes keys; absent ones count as removed.
+    /// Removes keys; missing keys are ignored.
     async fn delete(&self, keys: &[String]) -> Result<(), StoreError>;
 
-    /// Gives back connections and tidies up, so that nothing is left to do by the next process.
+    /// Closes connections and finishes pending work.
     async fn close(&self) {}
 }
 
-/// Returns what follows all keys that begin with a prefix; an empty one means everything.
+/// Returns the upper bound of keys with a prefix.
 fn end_of(prefix: &str) -> String {
     // `0` follows `/`.
     prefix.strip_suffix('/').map_or("\u{10ffff}".to_owned(), |folder| format!("{folder}0"))

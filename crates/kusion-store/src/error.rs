@@ -1,51 +1,51 @@
-//! Why a store did not do what it was asked.
+//! Errors of stores.
 
 use crate::backend::BackendError;
 use crate::holder::Holder;
 
-/// Why a call to a store failed.
+/// The error of a call to a store.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The address of the store cannot be used.
+    /// The store URL is invalid.
     #[error("{0}")]
     Address(String),
-    /// Another process holds the stack.
+    /// The stack is locked by another process.
     #[error("{stack} is locked by {holder} since {since}")]
     Held {
         /// The stack.
         stack: String,
-        /// Who.
+        /// The lock holder.
         holder: Box<Holder>,
-        /// Since when, RFC 3339, by the holder's clock.
+        /// Start of the lock, RFC 3339, by the clock of the lock holder.
         since: String,
     },
-    /// Another process has taken the stack from this one; nothing was written.
+    /// Another process has acquired the lock; nothing was written.
     #[error("{stack} was locked by {holder}: this process did not renew its lock in time")]
     Fenced {
         /// The stack.
         stack: String,
-        /// Who.
+        /// The lock holder.
         holder: String,
     },
-    /// The lease could not be renewed for so long that another process may have the stack.
+    /// The lease may have expired because it could not be renewed.
     #[error("the lock of {stack} could not be renewed for {seconds} s: {cause}")]
     Stale {
         /// The stack.
         stack: String,
         /// Seconds since the last renewal.
         seconds: u64,
-        /// Why it could not be renewed, where that is known.
+        /// The cause, if it is known.
         cause: String,
     },
-    /// What is stored is not what was written.
+    /// Stored data is damaged.
     #[error("{place} is damaged: {what}")]
     Damaged {
         /// The file or key.
         place: String,
-        /// What is wrong, and what to do.
+        /// The problem, and how to repair it.
         what: String,
     },
-    /// An older version wrote it, in a format that this one does not read.
+    /// Written by an older version, in an unsupported format.
     #[error(
         "{place} was written by an earlier version of kusion (format {found}), which this version \
          (format {known}) cannot read"
@@ -55,28 +55,28 @@ pub enum StoreError {
         place: String,
         /// Its format.
         found: u32,
-        /// The format that this version knows.
+        /// The format that this version supports.
         known: u32,
     },
-    /// It is not of an older format.
-    #[error("{place} has the format of this version; there is nothing to set aside")]
+    /// The data has the current format.
+    #[error("{place} already has the format of this version; nothing was moved")]
     NotOlder {
         /// The store.
         place: String,
     },
-    /// The store belongs to another key.
-    #[error("{place} was set up with the key {wanted}, and the key here is {found}")]
+    /// The store uses another key.
+    #[error("{place} uses the key {expected}, but the current key is {found}")]
     OtherKey {
         /// The store.
         place: String,
-        /// The name of the key of the store.
-        wanted: String,
-        /// The name of the key that was used.
+        /// The fingerprint of the key of the store.
+        expected: String,
+        /// The fingerprint of the current key.
         found: String,
     },
-    /// A newer version wrote it.
+    /// Written by a newer version.
     #[error(
-        "{place} was written by a newer version of kusion (format {found}); this version knows \
+        "{place} was written by a newer version of kusion (format {found}); this version supports \
          format {known}"
     )]
     Newer {
@@ -84,19 +84,19 @@ pub enum StoreError {
         place: String,
         /// Its format.
         found: u32,
-        /// The newest format that this version knows.
+        /// The newest format that this version supports.
         known: u32,
     },
     /// The backend failed: disk, network, server.
     #[error("{0}")]
     Backend(#[from] BackendError),
     /// The session was closed.
-    #[error("the session of {0} has ended")]
+    #[error("the lock of {0} was already released")]
     Ended(String),
 }
 
 impl StoreError {
-    /// Makes the error of a format that is not known.
+    /// Creates the error for an unsupported format.
     pub(crate) fn format(place: &str, found: u32, known: u32) -> Self {
         let place = place.to_owned();
         if found > known {
@@ -106,7 +106,7 @@ impl StoreError {
         }
     }
 
-    /// Returns a short name of the kind of error, for programs. Names stay.
+    /// Returns the error code, for programs. Codes are stable.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Address(_) => "store-address",
@@ -122,7 +122,7 @@ impl StoreError {
         }
     }
 
-    /// Makes the error of a damaged value.
+    /// Creates the error for damaged data.
     pub(crate) fn damaged(place: impl Into<String>, what: impl Into<String>) -> Self {
         Self::Damaged { place: place.into(), what: what.into() }
     }

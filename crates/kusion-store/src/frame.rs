@@ -1,4 +1,4 @@
-//! The written form of every value: a head, then frames, each with its check sum.
+//! The binary format of values: a header, then frames, each with a checksum.
 //!
 //! ```text
 //! head   magic `kusion` 0x00 · format u8 · kind u8 · flags u8 · zero u16 · frames u32 ·
@@ -8,8 +8,8 @@
 //! ```
 //! Numbers are little-endian. The check sum of the head covers the name under which the value is
 //! kept, so that a value in the wrong place is found; the count of frames shows missing ones. The
-//! authentication code covers the name, the head before it and all frames: who has not the key of
-//! the store cannot make or change a value.
+//! authentication code covers the name, the head before it and all frames: a value cannot be
+//! created or changed without the key of the store.
 
 use crate::auth::{Authority, FINGERPRINT, MAC};
 use crate::error::StoreError;
@@ -22,42 +22,42 @@ const HEAD: usize = PLAIN_HEAD + FINGERPRINT + MAC;
 const FRAME: usize = 12;
 const SUM: usize = 4;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A part of a journal.
+    /// A segment of a journal.
     Segment = 1,
-    /// The sum of a journal up to a record.
+    /// A snapshot of the state at a record.
     Snapshot = 2,
-    /// Who holds a stack.
+    /// The lease of a stack.
     Lease = 3,
     /// The Spec of a release.
     Spec = 4,
-    /// What happened in a release.
+    /// The events of a release.
     Events = 5,
-    /// What is known of the store itself.
+    /// Metadata of the store.
     Store = 6,
 }
 
-/// What tells one writer's values from another's.
+/// Unique id of a writer.
 pub(crate) type Writer = [u8; 16];
 
-/// A flag of segments: the number of this one fences an earlier holder that may still live.
+/// A flag of segments: this segment fences off an earlier lock holder that may still be running.
 pub(crate) const FENCE: u8 = 1;
 
-/// The head of a value.
+/// The header of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) kind: Kind,
     pub(crate) flags: u8,
     /// The number of the first frame.
     pub(crate) first: u64,
-    /// Grows with every holder of the stack.
+    /// Epoch: increases with every lock holder of the stack.
     pub(crate) epoch: u64,
     pub(crate) writer: Writer,
 }
 
-/// Writes a value.
+/// Encodes a value.
 pub(crate) fn encode<P: AsRef<[u8]>>(
     authority: &Authority,
     key: &str,
@@ -73,7 +73,7 @@ pub(crate) fn encode<P: AsRef<[u8]>>(
     bytes.extend_from_slice(&head.epoch.to_le_bytes());
     bytes.extend_from_slice(&head.writer);
     bytes.extend_from_slice(&authority.fingerprint());
-    // What is known when the frames are there.
+    // Filled in after the frames were written.
     bytes.extend_from_slice(&[0; MAC + SUM]);
     for (number, payload) in (head.first..).zip(payloads) {
         let payload = payload.as_ref();
@@ -92,7 +92,7 @@ pub(crate) fn encode<P: AsRef<[u8]>>(
     bytes
 }
 
-/// Reads a value and checks all of it.
+/// Decodes a value and verifies all of it.
 pub(crate) fn decode<'a>(
     authority: &Authority,
     place: &str,
@@ -102,25 +102,25 @@ pub(crate) fn decode<'a>(
 ) -> Result<(Head, Vec<&'a [u8]>), StoreError> {
     let damaged = |what: &str| StoreError::damaged(format!("{place}: `{key}`"), what);
     let mut rest = Reader { bytes };
-    let start = rest.take(HEAD).ok_or_else(|| damaged("its head is cut off"))?;
+    let start = rest.take(HEAD).ok_or_else(|| damaged("truncated header"))?;
     let mut head = Reader { bytes: start };
     if head.take(MAGIC.len()) != Some(MAGIC) {
-        return Err(damaged("it does not begin as it must"));
+        return Err(damaged("unknown file signature"));
     }
     let format = head.u8();
     if rest.u32() != Some(sum(&[start, key.as_bytes()])) {
-        return Err(damaged("the check sum of its head is wrong"));
+        return Err(damaged("wrong checksum of the header"));
     }
-    // Only a head that is whole says so; else a flipped bit would.
+    // Checked after the checksum, so that a flipped bit is reported as damage.
     if let Some(found) = format.filter(|it| *it != FORMAT) {
         return Err(StoreError::format(&format!("{place}: `{key}`"), found.into(), FORMAT.into()));
     }
     if head.u8() != Some(kind as u8) {
-        return Err(damaged("it is of another kind"));
+        return Err(damaged("unexpected record kind"));
     }
     let parts = (head.u8(), head.take(2), head.u32(), head.u64(), head.u64(), head.take(16));
     let (Some(flags), Some(_), Some(count), Some(first), Some(epoch), Some(id)) = parts else {
-        return Err(damaged("its head is cut off"));
+        return Err(damaged("truncated header"));
     };
     let mut writer = Writer::default();
     writer.copy_from_slice(id);
@@ -128,11 +128,11 @@ pub(crate) fn decode<'a>(
     let mut payloads = Vec::with_capacity((count as usize).min(bytes.len() / (FRAME + SUM)));
     for number in (first..).take(count as usize) {
         let payload = frame(&mut rest, number, &writer)
-            .ok_or_else(|| damaged(&format!("record {number} is cut off or changed")))?;
+            .ok_or_else(|| damaged(&format!("record {number} is truncated or modified")))?;
         payloads.push(payload);
     }
     if !rest.bytes.is_empty() {
-        return Err(damaged("there is more than was written"));
+        return Err(damaged("unexpected data at the end"));
     }
     let (plain, signed) = start.split_at(PLAIN_HEAD);
     let (fingerprint, code) = signed.split_at(FINGERPRINT);
@@ -155,7 +155,7 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> Option<[u8; FINGERPRINT]> {
     bytes.get(PLAIN_HEAD..PLAIN_HEAD + FINGERPRINT)?.try_into().ok()
 }
 
-/// Computes the check sum of parts that follow each other.
+/// Computes the checksum of consecutive parts.
 pub(crate) fn sum(parts: &[&[u8]]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     for part in parts {

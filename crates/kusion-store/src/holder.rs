@@ -1,10 +1,10 @@
-//! Who holds a stack, and whether that process is still there.
+//! Lock holders, and whether their processes are still running.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::Path;
 
-/// A process that holds a stack.
+/// The process that holds the lock of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Holder {
@@ -14,26 +14,25 @@ pub struct Holder {
     pub host: String,
     /// The process.
     pub pid: u32,
-    /// What tells this process from another one with the same number: the time of its start, in
-    /// ticks since the machine's.
+    /// Start time of the process, in ticks since boot, which distinguishes it from another process
+    /// with the same id.
     #[serde(default)]
     pub started: u64,
-    /// The machine between two starts of it, and the space of process numbers in it; empty where
-    /// the system does not tell.
+    /// Boot id of the machine and PID namespace; empty if unknown.
     #[serde(default)]
     pub machine: String,
-    /// What it runs.
+    /// Its command.
     pub command: String,
 }
 
-/// What can be said of a holder's process.
+/// Status of the process of a lock holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// It runs on this machine, or is paused there.
+    /// Running or paused on this machine.
     Here,
-    /// It ran on this machine and has ended.
+    /// Ended; it ran on this machine.
     Dead,
-    /// It is on another machine, or nobody can tell.
+    /// On another machine, or unknown.
     Elsewhere,
 }
 
@@ -51,7 +50,7 @@ impl Holder {
         }
     }
 
-    /// Says whether the process still runs, as far as this machine can know.
+    /// Returns the status of the process, as far as it is known on this machine.
     pub(crate) fn life(&self) -> Life {
         if self.machine.is_empty() || self.machine != machine() || self.host != host() {
             return Life::Elsewhere;
@@ -69,8 +68,8 @@ impl fmt::Display for Holder {
     }
 }
 
-/// Returns the seconds since the machine's start, pauses of the machine included, the same for
-/// all of its processes.
+/// Returns the seconds since boot, including suspended time; the same for all processes of the
+/// machine.
 #[cfg(target_os = "linux")]
 pub(crate) fn uptime() -> f64 {
     use nix::time::{ClockId, clock_gettime};
@@ -78,8 +77,8 @@ pub(crate) fn uptime() -> f64 {
         .map_or(0.0, |it| std::time::Duration::from(it).as_secs_f64())
 }
 
-/// Returns the seconds since the first call: here other processes are judged by whether they
-/// renew their leases alone.
+/// Returns the seconds since the first call: on this platform, other processes are judged only by
+/// whether they renew their leases.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn uptime() -> f64 {
     use std::sync::OnceLock;

@@ -1,4 +1,5 @@
-//! The journal of a stack: numbered segments, each written once, and snapshots of their sum.
+//! The journal of a stack: numbered segments, each written once, and snapshots of the resulting
+//! state.
 
 use crate::auth::Authority;
 use crate::backend::{Backend, Expected, PutError};
@@ -11,23 +12,24 @@ use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use kusion_model::{LoggedRecord, StackKey, StampedRecord};
 use serde::{Deserialize, Serialize};
 
-/// How many values are read at a time.
+/// Number of concurrent reads.
 const READERS: usize = 16;
-/// How often a read is begun anew because segments vanish under it: a holder writes a snapshot.
+/// How often a read is retried because segments were deleted meanwhile: the lock holder wrote a
+/// snapshot.
 const ATTEMPTS: usize = 5;
 
-/// Where the values of a stack lie, and who may have written them.
+/// The keys of the values of a stack, and the authority that verifies them.
 #[derive(Clone)]
-pub(crate) struct Places {
+pub(crate) struct StackPaths {
     pub(crate) key: StackKey,
     pub(crate) root: String,
     pub(crate) authority: Authority,
 }
 
-/// What stands before the names of all values of stacks.
+/// Key prefix of all values of stacks.
 pub(crate) const STACKS: &str = "stacks/";
 
-impl Places {
+impl StackPaths {
     pub(crate) fn new(key: &StackKey, authority: Authority) -> Self {
         Self { key: key.clone(), root: format!("{STACKS}{}", key.store_path()), authority }
     }
@@ -52,8 +54,8 @@ impl Places {
         format!("{}/events/{revision:020}", self.root)
     }
 
-    /// Writes a value that nobody but its holder writes; what an interrupted attempt left behind
-    /// is replaced.
+    /// Writes a value that only the lock holder writes; replaces the value of an interrupted
+    /// attempt.
     pub(crate) async fn write<P: AsRef<[u8]>>(
         &self,
         backend: &dyn Backend,
@@ -77,7 +79,7 @@ impl Places {
         }
     }
 
-    /// Reads the payloads of a value; none if there is no such value.
+    /// Reads the payloads of a value; `None` if it does not exist.
     pub(crate) async fn payloads<T: serde::de::DeserializeOwned>(
         &self,
         backend: &dyn Backend,
@@ -96,10 +98,7 @@ impl Places {
             .map(|key| {
                 let number = key.strip_prefix(&prefix).and_then(|it| it.parse().ok());
                 number.ok_or_else(|| {
-                    StoreError::damaged(
-                        backend.place(),
-                        format!("`{key}` is not the name of a value"),
-                    )
+                    StoreError::damaged(backend.place(), format!("unexpected key `{key}`"))
                 })
             })
             .collect()
@@ -120,11 +119,12 @@ struct SnapshotIn {
     fences: Vec<u64>,
 }
 
-/// What was read of a journal.
+/// A loaded journal.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
     pub(crate) state: StackState,
-    /// Numbers of segments that must stay, because earlier holders may yet try to write them.
+    /// Numbers of segments that must be kept, because earlier lock holders may still try to write
+    /// them.
     pub(crate) fences: Vec<u64>,
     /// The number of the last record in the newest snapshot.
     pub(crate) snapshot: u64,
@@ -137,13 +137,13 @@ pub(crate) struct Loaded {
 }
 
 /// Reads the journal of a stack.
-pub(crate) async fn load(backend: &dyn Backend, places: &Places) -> Result<Loaded, StoreError> {
+pub(crate) async fn load(backend: &dyn Backend, paths: &StackPaths) -> Result<Loaded, StoreError> {
     let mut attempt = 1;
     loop {
-        // The lease first: what it says of the journal was true before the journal is read.
-        let lease = Lease::read(backend, places).await?;
+        // The lease is read first: the journal contains at least the record that it names.
+        let lease = Lease::read(backend, paths).await?;
         let at_least = lease.map_or(0, |(lease, _)| lease.seq);
-        match load_once(backend, places, at_least).await {
+        match load_once(backend, paths, at_least).await {
             Err(StoreError::Damaged { .. }) if attempt < ATTEMPTS => attempt += 1,
             other => return other,
         }
@@ -152,52 +152,55 @@ pub(crate) async fn load(backend: &dyn Backend, places: &Places) -> Result<Loade
 
 async fn load_once(
     backend: &dyn Backend,
-    places: &Places,
+    paths: &StackPaths,
     at_least: u64,
 ) -> Result<Loaded, StoreError> {
-    let snapshots = places.numbers(backend, "snapshot").await?;
+    let snapshots = paths.numbers(backend, "snapshot").await?;
     let mut loaded = Loaded::default();
-    let mut trouble = None;
+    let mut last_error = None;
     for seq in snapshots.iter().rev() {
-        match read_snapshot(backend, places, *seq).await {
+        match read_snapshot(backend, paths, *seq).await {
             Ok(Some(found)) => {
                 loaded = found;
                 break;
             }
             Ok(None) => {}
-            Err(error @ StoreError::Damaged { .. }) => trouble = Some(error),
+            Err(error @ StoreError::Damaged { .. }) => last_error = Some(error),
             Err(error) => return Err(error),
         }
     }
-    let firsts = places.numbers(backend, "log").await?;
-    match add_segments(backend, places, &mut loaded, &firsts).await {
+    let firsts = paths.numbers(backend, "log").await?;
+    match add_segments(backend, paths, &mut loaded, &firsts).await {
         Ok(()) if loaded.state.seq < at_least => Err(StoreError::damaged(
             backend.place(),
             format!(
                 "the journal of `{}` ends with record {}, but record {at_least} was written; \
-                 restore the store from a copy",
-                places.root, loaded.state.seq
+                 restore the store from a backup",
+                paths.root, loaded.state.seq
             ),
         )),
         Ok(()) => Ok(loaded),
-        // What the snapshot held cannot be put together from segments: that is the news.
-        Err(error) => Err(trouble.unwrap_or(error)),
+        // The contents of a damaged snapshot cannot be rebuilt from segments: report the damage.
+        Err(error) => Err(last_error.unwrap_or(error)),
     }
 }
 
 async fn read_snapshot(
     backend: &dyn Backend,
-    places: &Places,
+    paths: &StackPaths,
     seq: u64,
 ) -> Result<Option<Loaded>, StoreError> {
-    let key = places.snapshot(seq);
+    let key = paths.snapshot(seq);
     let Some((bytes, _)) = backend.get(&key).await? else { return Ok(None) };
     let place = backend.place();
-    let (_, payloads) = frame::decode(&places.authority, place, &key, Kind::Snapshot, &bytes)?;
+    let (_, payloads) = frame::decode(&paths.authority, place, &key, Kind::Snapshot, &bytes)?;
     let payload = payloads.first().copied().unwrap_or_default();
     let snapshot: SnapshotIn = parse(backend, &key, payload)?;
     if snapshot.state.seq != seq {
-        return Err(StoreError::damaged(backend.place(), format!("`{key}` holds another state")));
+        return Err(StoreError::damaged(
+            backend.place(),
+            format!("`{key}` contains another state"),
+        ));
     }
     Ok(Some(Loaded {
         state: snapshot.state,
@@ -210,30 +213,30 @@ async fn read_snapshot(
 
 async fn add_segments(
     backend: &dyn Backend,
-    places: &Places,
+    paths: &StackPaths,
     loaded: &mut Loaded,
     firsts: &[u64],
 ) -> Result<(), StoreError> {
     let wanted: Vec<u64> = firsts.iter().copied().filter(|it| *it > loaded.snapshot).collect();
     let mut segments = stream::iter(wanted)
         .map(|first| async move {
-            let key = places.segment(first);
+            let key = paths.segment(first);
             Ok::<_, StoreError>((first, backend.get(&key).await?, key))
         })
         .buffered(READERS);
     while let Some((first, found, key)) = segments.try_next().await? {
         if first != loaded.state.seq + 1 {
             let what = format!(
-                "the journal of `{}` goes on with record {first} after record {}; restore the \
-                 store from a copy",
-                places.root, loaded.state.seq
+                "the journal of `{}` continues with record {first} after record {}; restore \
+                 the store from a backup",
+                paths.root, loaded.state.seq
             );
             return Err(StoreError::damaged(backend.place(), what));
         }
         let Some((bytes, _)) = found else {
-            return Err(StoreError::damaged(backend.place(), format!("`{key}` is gone")));
+            return Err(StoreError::damaged(backend.place(), format!("`{key}` is missing")));
         };
-        let (head, records) = read_segment(backend, places, &key, &bytes)?;
+        let (head, records) = read_segment(backend, paths, &key, &bytes)?;
         if head.flags & frame::FENCE != 0 {
             loaded.fences.push(first);
         }
@@ -249,12 +252,12 @@ async fn add_segments(
 /// Reads the records of a segment.
 pub(crate) fn read_segment(
     backend: &dyn Backend,
-    places: &Places,
+    paths: &StackPaths,
     key: &str,
     bytes: &[u8],
 ) -> Result<(frame::Head, Vec<StampedRecord>), StoreError> {
     let place = backend.place();
-    let (head, payloads) = frame::decode(&places.authority, place, key, Kind::Segment, bytes)?;
+    let (head, payloads) = frame::decode(&paths.authority, place, key, Kind::Segment, bytes)?;
     if payloads.is_empty() || !key.ends_with(&format!("/{:020}", head.first)) {
         return Err(StoreError::damaged(backend.place(), format!("`{key}` is empty or misplaced")));
     }
@@ -263,19 +266,19 @@ pub(crate) fn read_segment(
     Ok((head, records?))
 }
 
-/// Reads the records that are still there one by one: all since the snapshot before the last.
+/// Reads the records that have not been deleted: all since the second to last snapshot.
 pub(crate) async fn records(
     backend: &dyn Backend,
-    places: &Places,
+    paths: &StackPaths,
 ) -> Result<Vec<LoggedRecord>, StoreError> {
     let mut all = Vec::new();
-    for first in places.numbers(backend, "log").await? {
-        let key = places.segment(first);
-        // One that is gone was summed up meanwhile.
+    for first in paths.numbers(backend, "log").await? {
+        let key = paths.segment(first);
+        // A missing segment was replaced by a snapshot meanwhile.
         let Some((bytes, _)) = backend.get(&key).await? else { continue };
-        let (_, records) = read_segment(backend, places, &key, &bytes)?;
+        let (_, records) = read_segment(backend, paths, &key, &bytes)?;
         all.extend((first..).zip(records).map(|(seq, it)| LoggedRecord {
-            stack: places.key.clone(),
+            stack: paths.key.clone(),
             seq,
             operation_id: it.operation_id,
             time: it.time,
@@ -293,26 +296,26 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Sums a journal up.
+    /// Creates a snapshot of a state.
     pub(crate) fn of(
-        places: &Places,
+        paths: &StackPaths,
         state: &StackState,
         fences: &[u64],
         (epoch, writer): (u64, Writer),
     ) -> Self {
-        let key = places.snapshot(state.seq);
+        let key = paths.snapshot(state.seq);
         let payload = to_json(&SnapshotOut { state, fences });
         let head = frame::Head { kind: Kind::Snapshot, flags: 0, first: state.seq, epoch, writer };
-        let bytes = frame::encode(&places.authority, &key, head, &[payload]).into();
+        let bytes = frame::encode(&paths.authority, &key, head, &[payload]).into();
         Self { seq: state.seq, key, bytes }
     }
 
-    /// Writes it, reads it back, and removes what is older than the snapshot before it. Returns
-    /// its size.
+    /// Writes the snapshot, reads it back, and removes everything older than the previous snapshot.
+    /// Returns its size.
     pub(crate) async fn write(
         self,
         backend: &dyn Backend,
-        places: &Places,
+        paths: &StackPaths,
         fences: &[u64],
     ) -> Result<usize, StoreError> {
         let size = self.bytes.len();
@@ -320,39 +323,39 @@ impl Snapshot {
             Ok(_) => {
                 let again = backend.get(&self.key).await?;
                 if again.is_none_or(|(bytes, _)| bytes != self.bytes) {
-                    let what = format!("`{}` is not as written", self.key);
+                    let what = format!("`{}` differs from what was written", self.key);
                     return Err(StoreError::damaged(backend.place(), what));
                 }
             }
             // The same number is the same state: an earlier attempt got through.
             Err(PutError::Conflict) => {
-                read_snapshot(backend, places, self.seq).await?;
+                read_snapshot(backend, paths, self.seq).await?;
             }
             Err(PutError::Failed(error)) => return Err(error),
         }
-        remove_older(backend, places, self.seq, fences).await?;
+        remove_older(backend, paths, self.seq, fences).await?;
         Ok(size)
     }
 }
 
-/// Removes everything up to the snapshot before the one with this number; that one stays.
+/// Removes everything up to the snapshot before the one with this number; that snapshot is kept.
 async fn remove_older(
     backend: &dyn Backend,
-    places: &Places,
+    paths: &StackPaths,
     seq: u64,
     fences: &[u64],
 ) -> Result<(), StoreError> {
-    let snapshots = places.numbers(backend, "snapshot").await?;
+    let snapshots = paths.numbers(backend, "snapshot").await?;
     let Some(previous) = snapshots.iter().rev().find(|it| **it < seq).copied() else {
         return Ok(());
     };
-    let firsts = places.numbers(backend, "log").await?;
+    let firsts = paths.numbers(backend, "log").await?;
     let mut keys: Vec<String> = firsts
         .into_iter()
         .filter(|first| *first <= previous && !fences.contains(first))
-        .map(|first| places.segment(first))
+        .map(|first| paths.segment(first))
         .collect();
-    keys.extend(snapshots.into_iter().filter(|it| *it < previous).map(|it| places.snapshot(it)));
+    keys.extend(snapshots.into_iter().filter(|it| *it < previous).map(|it| paths.snapshot(it)));
     if keys.is_empty() { Ok(()) } else { backend.delete(&keys).await }
 }
 
@@ -363,7 +366,7 @@ pub(crate) fn parse<T: serde::de::DeserializeOwned>(
     payload: &[u8],
 ) -> Result<T, StoreError> {
     serde_json::from_slice(payload).map_err(|error| {
-        StoreError::damaged(backend.place(), format!("`{key}` cannot be understood: {error}"))
+        StoreError::damaged(backend.place(), format!("cannot parse `{key}`: {error}"))
     })
 }
 

@@ -1,48 +1,48 @@
-//! Who may change a stack: a lease that must be renewed.
+//! Leases: the lock of a stack, which must be renewed.
 //!
 //! A lease is judged without comparing the clocks of two machines: of a process on this machine
 //! by the process table and the machine's own uptime, of any other by whether the lease changes
-//! while this process looks at it.
+//! while this process observes it.
 
 use crate::backend::{Backend, Expected, PutError, Version};
 use crate::error::StoreError;
 use crate::frame::{self, Kind, Writer};
 use crate::holder::{self, Holder, Life};
-use crate::journal::{Places, to_json};
+use crate::journal::{StackPaths, to_json};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
 /// How long a lease lasts without renewal.
 pub const LEASE_TIME: Duration = Duration::from_secs(15);
-/// How often a holder renews its lease.
+/// Interval of renewals.
 pub const RENEWAL: Duration = Duration::from_secs(5);
-/// How long before its end a holder no longer relies on a lease.
+/// Safety margin: how long before its expiry a lease is no longer relied on.
 pub(crate) const MARGIN: Duration = Duration::from_secs(3);
-/// How often a waiting process looks.
-const LOOK: Duration = Duration::from_millis(200);
+/// Interval at which a waiting process reads the lease.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// What to do when a live process holds a stack.
+/// What to do when a stack is locked by a running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockWait {
-    /// Give up at once.
+    /// Fail immediately.
     No,
-    /// Wait this long.
+    /// Wait up to this long.
     For(Duration),
 }
 
-/// The written form of a lease.
+/// The stored form of a lease.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Lease {
-    /// Grows with every holder.
+    /// Increases with every lock holder.
     pub(crate) token: u64,
-    /// Who; none when the stack is free.
+    /// The lock holder; `None` if the stack is not locked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) holder: Option<Holder>,
-    /// Since when, RFC 3339, for people.
+    /// Start of the lock, RFC 3339, for display.
     #[serde(default)]
     pub(crate) since: String,
-    /// Grows with every renewal.
+    /// Increases with every renewal.
     #[serde(default)]
     pub(crate) beat: u64,
     /// The uptime of the holder's machine at the last renewal, in seconds.
@@ -51,33 +51,33 @@ pub(crate) struct Lease {
     /// The journal reaches at least this record.
     #[serde(default)]
     pub(crate) seq: u64,
-    /// Which session of the holder.
+    /// Id of the session of the lock holder.
     #[serde(default)]
     pub(crate) session: String,
 }
 
-/// A lease that this process has.
+/// A lease that this process has acquired.
 pub(crate) struct Held {
     pub(crate) lease: Lease,
     pub(crate) version: Version,
     pub(crate) writer: Writer,
-    /// Whether the holder before may still live and must be fenced off.
+    /// Whether the previous lock holder may still be running and must be fenced off.
     pub(crate) fence: bool,
 }
 
 impl Lease {
-    /// Reads the lease of a stack; none if nobody ever held it.
+    /// Reads the lease of a stack; `None` if it was never locked.
     pub(crate) async fn read(
         backend: &dyn Backend,
-        places: &Places,
+        paths: &StackPaths,
     ) -> Result<Option<(Self, Version)>, StoreError> {
-        let key = places.lease();
+        let key = paths.lease();
         let Some((bytes, version)) = backend.get(&key).await? else { return Ok(None) };
         let place = backend.place();
-        let (_, payloads) = frame::decode(&places.authority, place, &key, Kind::Lease, &bytes)?;
+        let (_, payloads) = frame::decode(&paths.authority, place, &key, Kind::Lease, &bytes)?;
         let payload = payloads.first().copied().unwrap_or_default();
         let lease = serde_json::from_slice(payload).map_err(|error| {
-            StoreError::damaged(backend.place(), format!("`{key}` cannot be understood: {error}"))
+            StoreError::damaged(backend.place(), format!("cannot parse `{key}`: {error}"))
         })?;
         Ok(Some((lease, version)))
     }
@@ -86,90 +86,90 @@ impl Lease {
     pub(crate) async fn write(
         &self,
         backend: &dyn Backend,
-        places: &Places,
+        paths: &StackPaths,
         writer: Writer,
         expected: Expected,
     ) -> Result<Version, PutError> {
-        let key = places.lease();
+        let key = paths.lease();
         let (first, epoch) = (self.token, self.token);
         let head = frame::Head { kind: Kind::Lease, flags: 0, first, epoch, writer };
-        let bytes = frame::encode(&places.authority, &key, head, &[to_json(self)]);
+        let bytes = frame::encode(&paths.authority, &key, head, &[to_json(self)]);
         backend.put(&key, bytes.into(), expected).await
     }
 }
 
-/// What may be done about a lease of somebody else.
-enum Verdict {
-    /// It may be taken; whether its holder may still live.
-    Take { fence: bool },
-    /// Its holder lives.
+/// Status of the lease of another process.
+enum LeaseStatus {
+    /// The lease can be acquired; `fence` if its holder may still be running.
+    Free { fence: bool },
+    /// Its holder is running.
     Live,
-    /// Nobody knows yet: look again.
-    Open,
+    /// Not known yet: read it again.
+    Unknown,
 }
 
-/// What a waiting process has seen of a lease.
+/// The observations of a lease by a waiting process.
 #[derive(Default)]
 struct Watch {
     seen: Option<(Lease, Instant)>,
-    /// Whether the lease has changed since the first look.
+    /// Whether the lease has changed since the first observation.
     moved: bool,
 }
 
 impl Watch {
-    fn judge(&mut self, lease: &Lease) -> Verdict {
-        let Some(holder) = &lease.holder else { return Verdict::Take { fence: false } };
+    fn classify(&mut self, lease: &Lease) -> LeaseStatus {
+        let Some(holder) = &lease.holder else { return LeaseStatus::Free { fence: false } };
         match holder.life() {
-            Life::Dead => return Verdict::Take { fence: false },
+            Life::Dead => return LeaseStatus::Free { fence: false },
             Life::Here => {
                 let age = holder::uptime() - lease.uptime;
                 let expired = age >= LEASE_TIME.as_secs_f64();
-                return if expired { Verdict::Take { fence: true } } else { Verdict::Live };
+                return if expired { LeaseStatus::Free { fence: true } } else { LeaseStatus::Live };
             }
             Life::Elsewhere => {}
         }
         match &self.seen {
             Some((seen, since)) if seen == lease => {
                 if since.elapsed() >= LEASE_TIME {
-                    Verdict::Take { fence: true }
+                    LeaseStatus::Free { fence: true }
                 } else if self.moved {
-                    Verdict::Live
+                    LeaseStatus::Live
                 } else {
-                    Verdict::Open
+                    LeaseStatus::Unknown
                 }
             }
             other => {
                 self.moved = other.is_some();
                 self.seen = Some((lease.clone(), Instant::now()));
-                if self.moved { Verdict::Live } else { Verdict::Open }
+                if self.moved { LeaseStatus::Live } else { LeaseStatus::Unknown }
             }
         }
     }
 }
 
-/// Takes the lease of a stack, or says who has it.
-pub(crate) async fn take(
+/// Acquires the lease of a stack; fails with [`StoreError::Held`] if another process holds it.
+pub(crate) async fn acquire(
     backend: &dyn Backend,
-    places: &Places,
+    paths: &StackPaths,
     stack: &str,
     holder: Holder,
     wait: LockWait,
 ) -> Result<Held, StoreError> {
     let begun = Instant::now();
-    let patience = match wait {
+    let timeout = match wait {
         LockWait::No => Duration::ZERO,
         LockWait::For(time) => time,
     };
     let writer: Writer = fastrand::u128(..).to_le_bytes();
     let mut watch = Watch::default();
     loop {
-        let found = Lease::read(backend, places).await?;
-        let verdict = match &found {
-            None => Verdict::Take { fence: false },
-            Some((lease, _)) => watch.judge(lease),
+        let found = Lease::read(backend, paths).await?;
+        let status = match &found {
+            None => LeaseStatus::Free { fence: false },
+            Some((lease, _)) => watch.classify(lease),
         };
-        match (verdict, found) {
-            (Verdict::Take { fence }, found) => {
+        match (status, found) {
+            (LeaseStatus::Free { fence }, found) => {
                 let (token, seq, expected) = match found {
                     None => (1, 0, Expected::Absent),
                     Some((lease, version)) => (lease.token + 1, lease.seq, Expected::Is(version)),
@@ -183,11 +183,11 @@ pub(crate) async fn take(
                     seq,
                     session: format!("{:032x}", u128::from_le_bytes(writer)),
                 };
-                match lease.write(backend, places, writer, expected).await {
+                match lease.write(backend, paths, writer, expected).await {
                     Ok(version) => return Ok(Held { lease, version, writer, fence }),
-                    // Somebody was quicker; or a lost answer hides that it was us.
+                    // Another process was faster, or the answer to our own write was lost.
                     Err(PutError::Conflict) => {
-                        if let Some((now, version)) = Lease::read(backend, places).await?
+                        if let Some((now, version)) = Lease::read(backend, paths).await?
                             && now == lease
                         {
                             return Ok(Held { lease, version, writer, fence });
@@ -196,7 +196,7 @@ pub(crate) async fn take(
                     Err(PutError::Failed(error)) => return Err(error),
                 }
             }
-            (Verdict::Live, Some((lease, _))) if begun.elapsed() >= patience => {
+            (LeaseStatus::Live, Some((lease, _))) if begun.elapsed() >= timeout => {
                 let holder = lease.holder.unwrap_or(holder);
                 return Err(StoreError::Held {
                     stack: stack.to_owned(),
@@ -204,7 +204,9 @@ pub(crate) async fn take(
                     since: lease.since,
                 });
             }
-            (Verdict::Live | Verdict::Open, _) => tokio::time::sleep(LOOK).await,
+            (LeaseStatus::Live | LeaseStatus::Unknown, _) => {
+                tokio::time::sleep(POLL_INTERVAL).await;
+            }
         }
     }
 }

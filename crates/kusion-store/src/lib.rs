@@ -1,12 +1,12 @@
-//! What is known of stacks, durable and shared: journals, snapshots, Specs of releases, leases.
+//! The durable, shared state of stacks: journals, snapshots, Specs of releases, leases.
 //!
-//! API boundary. [`Store::open`] chooses a backend by URL; [`Store::read`] looks at a stack,
-//! [`Store::take`] makes this process the only one that changes it, [`Session::append`] writes
-//! records. Backends hold bytes by key and know how to compare and swap; everything else (what a
-//! record is, who holds a stack, what damage looks like) is the same for all of them.
+//! API boundary. [`Store::open`] chooses a backend by URL; [`Store::read`] reads the state of a
+//! stack, [`Store::lock`] locks it for this process, [`Session::append`] writes records. Backends
+//! store bytes by key with compare-and-swap; everything else (records, locks, detection of damage)
+//! is the same for all of them.
 //!
-//! Knows no runtime and no plan. Reads the machine's process table to learn whether a holder is
-//! dead, and nothing else of the system.
+//! Independent of runtimes and plans. Reads the process table of the machine to find out whether a
+//! lock holder has ended, and nothing else of the system.
 
 mod auth;
 mod backend;

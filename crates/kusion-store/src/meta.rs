@@ -1,4 +1,4 @@
-//! What is known of a store itself: its name and its key.
+//! Metadata of a store: its id and its key.
 
 use crate::auth::{self, Authority, StoreKey};
 use crate::backend::{Backend, Expected, PutError, Version};
@@ -8,32 +8,32 @@ use crate::journal::{parse, to_json};
 use crate::operation;
 use serde::{Deserialize, Serialize};
 
-/// The name of the value.
+/// The key of the value.
 const NAME: &str = "store";
 
-/// The written form.
+/// The stored form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Meta {
-    /// What tells this store from others.
+    /// The unique id of the store.
     pub(crate) id: String,
     /// The fingerprint of its key.
     pub(crate) key: String,
-    /// The fingerprints of keys that it had before and that are lost, oldest first.
+    /// The fingerprints of earlier, lost keys, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) replaced: Vec<String>,
-    /// When it was made, RFC 3339.
+    /// Time of its creation, RFC 3339.
     pub(crate) created: String,
 }
 
 impl Meta {
-    /// Returns who may have written what is in the store.
+    /// Returns the authority that verifies the values of the store.
     pub(crate) fn authority(&self, key: &StoreKey) -> Authority {
         let replaced = self.replaced.iter().filter_map(|it| auth::parse(it)).collect();
         Authority::new(key.clone()).with_replaced(replaced)
     }
 
-    /// Reads it; none in a new store. Another key is refused.
+    /// Reads the metadata; `None` in a new store. Fails if the store uses another key.
     pub(crate) async fn read(
         backend: &dyn Backend,
         key: &StoreKey,
@@ -42,21 +42,21 @@ impl Meta {
         if meta.key != key.fingerprint() {
             return Err(StoreError::OtherKey {
                 place: backend.place().to_owned(),
-                wanted: meta.key,
+                expected: meta.key,
                 found: key.fingerprint(),
             });
         }
         Ok(Some(meta))
     }
 
-    /// Reads it whatever its key is.
+    /// Reads the metadata regardless of the key.
     async fn read_unchecked(
         backend: &dyn Backend,
         key: &StoreKey,
     ) -> Result<Option<(Self, Version)>, StoreError> {
         let Some((bytes, version)) = backend.get(NAME).await? else { return Ok(None) };
         let place = backend.place();
-        // What another key wrote cannot be checked, but says which key that is.
+        // Metadata of another key cannot be verified, but contains the fingerprint of that key.
         let any = Authority::new(key.clone())
             .with_replaced(frame::fingerprint(&bytes).into_iter().collect());
         let (_, payloads) = frame::decode(&any, place, NAME, Kind::Store, &bytes)?;
@@ -64,7 +64,8 @@ impl Meta {
         Ok(Some((parse(backend, NAME, payload)?, version)))
     }
 
-    /// Writes it into a new store, unless somebody was quicker; returns what is there then.
+    /// Writes the metadata of a new store, unless another process was faster; returns the stored
+    /// metadata.
     pub(crate) async fn make(backend: &dyn Backend, key: &StoreKey) -> Result<Self, StoreError> {
         let meta = Self {
             id: operation::new_id().as_str().to_owned(),
@@ -79,8 +80,8 @@ impl Meta {
         }
     }
 
-    /// Makes a key the one of the store; what was written with the old key is read from now on
-    /// without a check. Returns the name of the old key; none if the key is the same.
+    /// Replaces the key of the store; values of the old key are read without a check from now on.
+    /// Returns the fingerprint of the old key; `None` if the key is the same.
     pub(crate) async fn replace_key(
         backend: &dyn Backend,
         key: &StoreKey,

@@ -1,4 +1,4 @@
-//! A stack in the hands of this process.
+//! Sessions: stacks that this process has locked.
 
 mod commit;
 mod renewal;
@@ -7,36 +7,36 @@ use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::frame::{self, Kind};
 use crate::holder::{self, Holder};
-use crate::journal::{Places, to_json};
+use crate::journal::{StackPaths, to_json};
 use crate::lease::{self, LEASE_TIME, LockWait, MARGIN};
 use crate::operation;
 use crate::state::StackState;
 use commit::{Committer, Entry};
 use kusion_model::{OperationId, Record, Spec, StampedRecord};
-use renewal::{Renewals, Tenure};
+use renewal::{LeaseKeeper, Renewals};
 use serde::Serialize;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
-/// How deep records may be nested: what is written can be read again.
+/// Maximum nesting depth of records, so that every record can be parsed again.
 const DEPTH: usize = 120;
 
-/// A stack that this process holds: the only one that writes its journal.
+/// A stack that this process has locked: no other process writes its journal.
 ///
-/// A session that is dropped gives its lease back too, a moment later.
+/// Dropping a session releases the lease shortly afterwards.
 pub struct Session {
     shared: Arc<Shared>,
     queue: mpsc::UnboundedSender<Entry>,
 }
 
-/// What a session and its tasks share.
+/// Data that a session shares with its tasks.
 struct Shared {
     backend: Arc<dyn Backend>,
-    places: Places,
+    paths: StackPaths,
     stack: String,
     operation: OperationId,
     holder: Holder,
-    tenure: Tenure,
+    lease: LeaseKeeper,
     state: Mutex<StackState>,
 }
 
@@ -50,19 +50,19 @@ impl Shared {
         StoreError::Fenced { stack: self.stack.clone(), holder }
     }
 
-    /// Says whether the lease is surely ours.
+    /// Checks that the lease is still valid.
     fn check(&self) -> Result<(), StoreError> {
-        if let Some(holder) = self.tenure.lost() {
+        if let Some(holder) = self.lease.lost() {
             return Err(self.fenced(holder));
         }
-        let age = holder::uptime() - self.tenure.renewed();
+        let age = holder::uptime() - self.lease.renewed();
         if age < LEASE_TIME.saturating_sub(MARGIN).as_secs_f64() {
             return Ok(());
         }
         Err(StoreError::Stale {
             stack: self.stack.clone(),
             seconds: age as u64,
-            cause: self.tenure.trouble(),
+            cause: self.lease.last_error(),
         })
     }
 }
@@ -70,19 +70,19 @@ impl Shared {
 impl Session {
     pub(crate) async fn open(
         backend: Arc<dyn Backend>,
-        places: Places,
+        paths: StackPaths,
         holder: Holder,
         wait: LockWait,
     ) -> Result<Self, StoreError> {
-        let stack = format!("stack `{}`", places.key);
-        let held = lease::take(&*backend, &places, &stack, holder.clone(), wait).await?;
+        let stack = format!("stack `{}`", paths.key);
+        let held = lease::acquire(&*backend, &paths, &stack, holder.clone(), wait).await?;
         let shared = Arc::new(Shared {
             backend,
-            places,
+            paths,
             stack,
             operation: operation::new_id(),
             holder,
-            tenure: Tenure::new(&held),
+            lease: LeaseKeeper::new(&held),
             state: Mutex::new(StackState::default()),
         });
         let renewals = Renewals::begin(&shared);
@@ -91,7 +91,7 @@ impl Session {
             Ok(committer) => committer,
             Err(error) => {
                 drop(renewals);
-                shared.tenure.release(&*shared.backend, &shared.places, None).await;
+                shared.lease.release(&*shared.backend, &shared.paths, None).await;
                 return Err(error);
             }
         };
@@ -99,26 +99,26 @@ impl Session {
         Ok(Self { shared, queue })
     }
 
-    /// Returns the name of the operation for which the stack is held.
+    /// Returns the id of the operation for which the stack is locked.
     pub fn operation(&self) -> &OperationId {
         &self.shared.operation
     }
 
-    /// Returns what is known of the stack: all records that are durable.
+    /// Returns the state of the stack: the result of all durable records.
     pub fn state(&self) -> StackState {
         self.with_state(StackState::clone)
     }
 
-    /// Looks at what is known of the stack without a copy of it.
+    /// Reads the state of the stack without copying it.
     pub fn with_state<T>(&self, look: impl FnOnce(&StackState) -> T) -> T {
         look(&self.shared.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Writes records after those that are there and returns the number of the last one.
+    /// Appends records and returns the number of the last one.
     ///
-    /// They are durable when this returns. Records of several callers that come at the same time
-    /// are written at once; those of one call follow each other. After an error that is not
-    /// [`StoreError::Fenced`] the records may have been written or not.
+    /// They are durable when this returns. Records of concurrent callers are written together;
+    /// those of one call are consecutive. After an error other than [`StoreError::Fenced`] the
+    /// records may or may not have been written.
     pub async fn append(&self, records: Vec<Record>) -> Result<u64, StoreError> {
         if records.is_empty() {
             return Ok(self.with_state(|state| state.seq));
@@ -127,7 +127,7 @@ impl Session {
             records.into_iter().map(|it| self.shared.stamp(it)).collect();
         let payloads: Vec<Vec<u8>> = records.iter().map(to_json).collect();
         if payloads.iter().any(|it| depth(it) > DEPTH) {
-            let message = format!("a record is nested deeper than {DEPTH} levels");
+            let message = format!("a record is nested more than {DEPTH} levels deep");
             let place = self.shared.stack.clone();
             return Err(crate::BackendError { place, message }.into());
         }
@@ -138,20 +138,20 @@ impl Session {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Keeps the Spec of a release, secrets sealed. Call it before the release is opened: then
-    /// every release has its Spec.
+    /// Stores the Spec of a release, with sealed secrets. Must be called before the release is
+    /// opened, so that every release has its Spec.
     pub async fn put_spec(&self, revision: u64, spec: &Spec) -> Result<(), StoreError> {
-        let key = self.shared.places.spec(revision);
+        let key = self.shared.paths.spec(revision);
         self.put(&key, Kind::Spec, revision, &[to_json(spec)]).await
     }
 
-    /// Keeps what happened in a release, so that it can be shown again.
+    /// Stores the events of a release.
     pub async fn put_events<T: Serialize>(
         &self,
         revision: u64,
         events: &[T],
     ) -> Result<(), StoreError> {
-        let key = self.shared.places.events(revision);
+        let key = self.shared.paths.events(revision);
         let payloads: Vec<Vec<u8>> = events.iter().map(to_json).collect();
         self.put(&key, Kind::Events, 1, &payloads).await
     }
@@ -165,20 +165,20 @@ impl Session {
     ) -> Result<(), StoreError> {
         let shared = &self.shared;
         shared.check()?;
-        let (epoch, writer) = (shared.tenure.epoch(), shared.tenure.writer());
+        let (epoch, writer) = (shared.lease.epoch(), shared.lease.writer());
         let head = frame::Head { kind, flags: 0, first, epoch, writer };
         let check = || shared.check();
-        shared.places.write(&*shared.backend, key, head, payloads, check).await
+        shared.paths.write(&*shared.backend, key, head, payloads, check).await
     }
 
-    /// Says whether the stack is surely still held. Call it right before every call that changes
-    /// something outside the store.
+    /// Checks that the stack is still locked. Must be called directly before every call that
+    /// changes something outside the store.
     pub fn check(&self) -> Result<(), StoreError> {
         self.shared.check()
     }
 
-    /// Ends the session: writes what is pending, sums the journal up where that pays, gives the
-    /// lease back.
+    /// Ends the session: writes pending records, writes a snapshot if it is worthwhile, and
+    /// releases the lease.
     pub async fn close(self) -> Result<(), StoreError> {
         let (done, answer) = oneshot::channel();
         if self.queue.send(Entry::Close { done }).is_err() {
@@ -188,7 +188,7 @@ impl Session {
     }
 }
 
-/// Counts how deep a JSON text is nested.
+/// Returns the nesting depth of a JSON text.
 fn depth(json: &[u8]) -> usize {
     let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
     for byte in json {

@@ -1,4 +1,4 @@
-//! What the records of a stack add up to.
+//! The state of a stack, computed from its records.
 
 use kusion_model::{
     Action, AttemptId, Ending, Infrastructure, OperationId, Phase, Record, ReleaseHead,
@@ -8,7 +8,7 @@ use kusion_model::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// An attempt that began and has not ended: its call was made or not, nobody knows.
+/// An attempt that started and has no recorded end: its call may or may not have been made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingStep {
@@ -16,26 +16,26 @@ pub struct PendingStep {
     pub attempt: AttemptId,
     /// The resource.
     pub id: ResourceId,
-    /// What was to be done.
+    /// The action.
     pub action: Action,
-    /// What was desired; none for deletions.
+    /// The desired resource; `None` for deletions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub desired: Option<Box<Resource>>,
-    /// In which order a replacement was to be done.
+    /// Order of deletion and creation of a replacement.
     #[serde(default)]
     pub replace_order: ReplaceOrder,
 }
 
-/// How the resources of a release were when somebody looked.
+/// The last observed health of the resources of a release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SeenHealth {
-    /// How they were.
+    /// The health.
     pub health: ReleaseHealth,
-    /// What was not ready.
+    /// Resources that were not ready.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// When, RFC 3339.
+    /// Time of the observation, RFC 3339.
     pub time: String,
 }
 
@@ -43,54 +43,53 @@ pub struct SeenHealth {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleaseEntry {
-    /// What it does and who started it.
+    /// Metadata.
     pub head: ReleaseHead,
     /// The operation that it belongs to.
     pub operation_id: OperationId,
     /// The time of its start, RFC 3339.
     pub started: String,
-    /// How far it is.
+    /// Its phase.
     pub phase: Phase,
     /// The time of its end, RFC 3339.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
-    /// What went wrong.
+    /// The error message.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// How its resources were when somebody looked last.
+    /// The last observed health of its resources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<SeenHealth>,
 }
 
-/// What is known of a stack: the sum of its records.
+/// The state of a stack: the result of all its records.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StackState {
-    /// The number of the last record; 0 if there is none.
+    /// Number of the last record; 0 if there is none.
     pub seq: u64,
-    /// The number of the last record that a plan rests on: that says more than who holds the
-    /// stack, where it is and how it is.
+    /// Number of the last record that affects plans: not one about locks, places or health.
     #[serde(default)]
     pub changed: u64,
-    /// The infrastructures that the stack is on.
+    /// The infrastructures that the stack is deployed to.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub infrastructure: Infrastructure,
-    /// Where its files come from.
+    /// Origin of its files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<StackSource>,
-    /// The person or team that answers for it.
+    /// The person or team that is responsible for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// The resources that exist.
+    /// The recorded resources.
     pub resources: BTreeMap<ResourceId, ResourceState>,
-    /// The attempts that began and have not ended, oldest first.
+    /// The attempts without a recorded end, oldest first.
     pub pending: Vec<PendingStep>,
     /// The releases, oldest first.
     pub releases: Vec<ReleaseEntry>,
 }
 
 impl StackState {
-    /// Adds up records that follow each other from the first one.
+    /// Computes the state from all records, from the first one on.
     pub fn fold(records: impl IntoIterator<Item = StampedRecord>) -> Self {
         let mut state = Self::default();
         for record in records {
@@ -99,7 +98,7 @@ impl StackState {
         state
     }
 
-    /// Adds the next record.
+    /// Applies the next record.
     pub fn add(&mut self, stamped: StampedRecord) {
         let StampedRecord { operation_id, time, record } = stamped;
         self.seq += 1;
@@ -160,8 +159,8 @@ impl StackState {
         }
     }
 
-    /// Forgets what was on an infrastructure that no longer exists, by the type of its resources.
-    /// Where nothing else is left, releases are forgotten, too.
+    /// Discards the resources on an infrastructure that no longer exists, by resource type. If no
+    /// other resources are left, releases are discarded, too.
     pub fn forget(&mut self, resource_type: &ResourceType) {
         self.infrastructure.remove(resource_type);
         let is_there = |it: &PendingStep| {
@@ -180,7 +179,7 @@ impl StackState {
         self.releases.iter_mut().rev().find(|it| it.head.revision == revision)
     }
 
-    /// Returns the revision that the next release gets.
+    /// Returns the revision of the next release.
     pub fn next_revision(&self) -> u64 {
         self.releases.iter().map(|it| it.head.revision).max().unwrap_or(0) + 1
     }

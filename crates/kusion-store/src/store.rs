@@ -5,7 +5,7 @@ use crate::backend::{self, Backend, Memory, Postgres, S3, Sqlite};
 use crate::error::StoreError;
 use crate::frame::Kind;
 use crate::holder::Holder;
-use crate::journal::{self, Places, STACKS};
+use crate::journal::{self, STACKS, StackPaths};
 use crate::lease::LockWait;
 use crate::meta::Meta;
 use crate::session::Session;
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::OnceCell;
 
-/// The forms of addresses.
+/// The supported URL formats.
 pub const SCHEMES: &[&str] = &[
     "sqlite:PATH",
     "postgres://USER:PASSWORD@HOST/DATABASE",
@@ -24,7 +24,7 @@ pub const SCHEMES: &[&str] = &[
     "memory:",
 ];
 
-/// The states of all stacks at one address.
+/// A store: the states of all stacks at one URL.
 #[derive(Clone)]
 pub struct Store {
     backend: Arc<dyn Backend>,
@@ -32,7 +32,7 @@ pub struct Store {
     meta: Arc<OnceCell<Meta>>,
 }
 
-/// A kind of backend, with the rest of its address.
+/// A kind of backend, with the rest of its URL.
 enum Address<'a> {
     File(std::path::PathBuf),
     Postgres(&'a str),
@@ -41,7 +41,7 @@ enum Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// Reads an address. An empty one means the file `state.db` in the folder `home`.
+    /// Parses a URL. An empty one means the file `state.db` in the folder `home`.
     fn parse(url: &'a str, home: &Path) -> Result<Self, StoreError> {
         let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
         Ok(match scheme {
@@ -49,37 +49,37 @@ impl<'a> Address<'a> {
             "sqlite" | "file" => {
                 let path = rest.strip_prefix("//").unwrap_or(rest);
                 if path.is_empty() {
-                    return Err(unusable(url, "a path must follow `sqlite:`"));
+                    return Err(unusable(url, "no path after `sqlite:`"));
                 }
                 Self::File(home.join(path))
             }
             "postgres" | "postgresql" => Self::Postgres(url),
             "s3" => Self::S3(url),
             "memory" => Self::Memory,
-            _ => return Err(unusable(url, "its form is not known")),
+            _ => return Err(unusable(url, "unknown scheme")),
         })
     }
 }
 
 impl Store {
-    /// Opens the store at an address, and makes it where it does not exist. An empty address
-    /// means the file `state.db` in the folder `home`.
+    /// Opens the store at a URL, and creates it if it does not exist. An empty URL means the file
+    /// `state.db` in the folder `home`.
     ///
-    /// # Errors
-    /// Also if another version wrote it, or if it was set up with another key.
+    /// # Errors If the URL is invalid, the backend fails, the data has an unsupported format, or
+    /// the store uses another key.
     pub async fn open(url: &str, home: &Path, key: StoreKey) -> Result<Self, StoreError> {
         let store = Self::with_backend(connect(url, home).await?, key);
         store.authority().await?;
         Ok(store)
     }
 
-    /// Makes a store of a backend. Its key is checked when it is used first.
+    /// Creates a store from a backend. Its key is checked on first use.
     pub fn with_backend(backend: Arc<dyn Backend>, key: StoreKey) -> Self {
         Self { backend, key, meta: Arc::default() }
     }
 
-    /// Moves everything that an earlier version wrote out of the way, so that the address can be
-    /// used again. Nothing is lost; returns where it is then.
+    /// Moves the data of an earlier version away, so that the URL can be used again. Nothing is
+    /// deleted; returns the new location.
     pub async fn set_aside(url: &str, home: &Path) -> Result<String, StoreError> {
         match connect(url, home).await {
             Err(StoreError::Older { .. }) => {}
@@ -94,12 +94,12 @@ impl Store {
             Address::File(path) => backend::set_aside_file(&path),
             Address::Postgres(url) => Postgres::set_aside(url).await,
             Address::S3(url) => S3::set_aside(url).await,
-            Address::Memory => Err(unusable(url, "it lives as long as its process")),
+            Address::Memory => Err(unusable(url, "it exists only in memory")),
         }
     }
 
-    /// Makes a key the one of the store at an address, because the one that it was set up with is
-    /// lost. Returns the name of the old key; none if the key is the same.
+    /// Replaces the lost key of the store at a URL. Returns the fingerprint of the old key; `None`
+    /// if the key is the same.
     pub async fn replace_key(
         url: &str,
         home: &Path,
@@ -116,29 +116,29 @@ impl Store {
         &self.backend
     }
 
-    /// Returns the name of the place, for messages; no passwords.
+    /// Returns the location for messages; contains no passwords.
     pub fn place(&self) -> &str {
         self.backend.place()
     }
 
-    /// Returns what tells this store from others; none in a new one.
+    /// Returns the unique id of the store; `None` for a new store.
     pub async fn id(&self) -> Result<Option<String>, StoreError> {
         self.authority().await?;
         Ok(self.meta.get().map(|it| it.id.clone()))
     }
 
-    /// Reads what is known of a stack. Needs no lock; somebody may be changing it.
+    /// Reads the state of a stack. Needs no lock; another process may be changing it.
     pub async fn read(&self, key: &StackKey) -> Result<StackState, StoreError> {
-        let places = self.places(key).await?;
-        Ok(journal::load(&*self.backend, &places).await?.state)
+        let paths = self.paths(key).await?;
+        Ok(journal::load(&*self.backend, &paths).await?.state)
     }
 
-    /// Makes this process the only one that changes a stack.
+    /// Locks a stack for this process.
     ///
-    /// The lock of a dead process of this machine, and one that expired, is taken over; one of
-    /// another machine is watched until it is renewed or expires. A live holder is an error, at
-    /// once or after `wait`.
-    pub async fn take(
+    /// The lock of an ended process of this machine, and an expired lock, is taken over; the lock
+    /// of another machine is observed until it is renewed or expires. Fails if the lock holder is
+    /// running, immediately or after `wait`.
+    pub async fn lock(
         &self,
         key: &StackKey,
         holder: Holder,
@@ -152,8 +152,8 @@ impl Store {
                 }
             })
             .await?;
-        let places = self.places(key).await?;
-        Session::open(Arc::clone(&self.backend), places, holder, wait).await
+        let paths = self.paths(key).await?;
+        Session::open(Arc::clone(&self.backend), paths, holder, wait).await
     }
 
     /// Lists the stacks that have a state, sorted.
@@ -167,39 +167,39 @@ impl Store {
         Ok(stacks)
     }
 
-    /// Reads the Spec of a release, as it was sealed.
+    /// Reads the Spec of a release, with sealed secrets.
     pub async fn spec(&self, key: &StackKey, revision: u64) -> Result<Option<Spec>, StoreError> {
-        let places = self.places(key).await?;
-        let found = places.payloads(&*self.backend, &places.spec(revision), Kind::Spec).await?;
+        let paths = self.paths(key).await?;
+        let found = paths.payloads(&*self.backend, &paths.spec(revision), Kind::Spec).await?;
         Ok(found.and_then(|it| it.into_iter().next()))
     }
 
-    /// Reads what happened in a release that has ended.
+    /// Reads the events of a release that has ended.
     pub async fn events<T: DeserializeOwned>(
         &self,
         key: &StackKey,
         revision: u64,
     ) -> Result<Option<Vec<T>>, StoreError> {
-        let places = self.places(key).await?;
-        places.payloads(&*self.backend, &places.events(revision), Kind::Events).await
+        let paths = self.paths(key).await?;
+        paths.payloads(&*self.backend, &paths.events(revision), Kind::Events).await
     }
 
-    /// Reads the latest records of a stack: those that no snapshot has replaced yet.
+    /// Reads the latest records of a stack: those that were not replaced by a snapshot yet.
     pub async fn records(&self, key: &StackKey) -> Result<Vec<LoggedRecord>, StoreError> {
-        let places = self.places(key).await?;
-        journal::records(&*self.backend, &places).await
+        let paths = self.paths(key).await?;
+        journal::records(&*self.backend, &paths).await
     }
 
-    /// Gives connections back. A store that is dropped does the same, a moment later.
+    /// Closes connections. Dropping a store does the same shortly afterwards.
     pub async fn close(self) {
         self.backend.close().await;
     }
 
-    async fn places(&self, key: &StackKey) -> Result<Places, StoreError> {
-        Ok(Places::new(key, self.authority().await?))
+    async fn paths(&self, key: &StackKey) -> Result<StackPaths, StoreError> {
+        Ok(StackPaths::new(key, self.authority().await?))
     }
 
-    /// Returns who may have written what is in the store.
+    /// Returns the authority that verifies the values of the store.
     async fn authority(&self) -> Result<Authority, StoreError> {
         if let Some(meta) = self.meta.get() {
             return Ok(meta.authority(&self.key));
@@ -208,7 +208,7 @@ impl Store {
             return Ok(Authority::new(self.key.clone()));
         };
         let authority = meta.authority(&self.key);
-        // Of several that read it at the same time each has read the same.
+        // Concurrent readers all read the same value.
         let _ = self.meta.set(meta);
         Ok(authority)
     }
@@ -224,11 +224,11 @@ async fn connect(url: &str, home: &Path) -> Result<Arc<dyn Backend>, StoreError>
 }
 
 fn unusable(url: &str, why: &str) -> StoreError {
-    // What stands before an `@` may be a password.
+    // The part before an `@` may contain a password.
     let shown = url.rsplit_once('@').map_or(url, |(_, after)| after);
     let forms: Vec<String> = SCHEMES.iter().map(|it| format!("`{it}`")).collect();
     StoreError::Address(format!(
-        "invalid address of a store `{shown}`: {why}; expected {}",
+        "invalid store URL `{shown}`: {why}; expected {}",
         forms.join(", ")
     ))
 }

@@ -27,7 +27,7 @@ pub struct ListedProject {
     /// To whom it belongs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// What it is for.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its labels.
@@ -46,7 +46,7 @@ pub struct ListedStack {
     pub name: String,
     /// Its folder.
     pub folder: String,
-    /// What it is for.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its labels.
@@ -55,7 +55,7 @@ pub struct ListedStack {
 }
 
 impl ProjectsDocument {
-    /// Makes the document.
+    /// Creates the document.
     pub fn new(projects: Vec<ListedProject>) -> Self {
         Self { version: EVENT_VERSION, projects }
     }
@@ -80,11 +80,11 @@ pub struct GraphStack {
     pub project: String,
     /// The stack.
     pub stack: String,
-    /// The resources, in the order in which they are made.
+    /// The resources, in order of creation.
     pub resources: Vec<Dependencies>,
 }
 
-/// What a resource depends on.
+/// The dependencies of a resource.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dependencies {
@@ -98,7 +98,7 @@ pub struct Dependencies {
 }
 
 impl GraphDocument {
-    /// Makes the document.
+    /// Creates the document.
     pub fn new(stacks: Vec<GraphStack>) -> Self {
         Self { version: EVENT_VERSION, stacks }
     }
@@ -124,7 +124,7 @@ pub struct SandboxDocument {
     pub kubeconfig: String,
 }
 
-/// How an embedded cluster ended: `kusion sandbox down`.
+/// Result of stopping a sandbox: `kusion sandbox down`.
 #[derive(Debug, Serialize)]
 pub struct SandboxEnd {
     /// Its name.

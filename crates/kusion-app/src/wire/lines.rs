@@ -22,7 +22,7 @@ pub struct Line<T> {
 }
 
 impl<T: Serialize> Line<T> {
-    /// Makes a line.
+    /// Creates a line.
     pub fn new(content: T) -> Self {
         Self { version: EVENT_VERSION, content }
     }
@@ -43,7 +43,7 @@ pub struct PlanLine<'a> {
     refusals: Vec<RefusalLine<'a>>,
 }
 
-/// What a guard forbids of a plan.
+/// A step of a plan that a guard rejects.
 #[derive(Serialize)]
 struct RefusalLine<'a> {
     #[serde(flatten)]
@@ -52,7 +52,7 @@ struct RefusalLine<'a> {
 }
 
 impl<'a> PlanLine<'a> {
-    /// Makes the line of a plan and of what guards forbid of it.
+    /// Creates the line of a plan and of the steps that guards reject.
     pub fn new(plan: &'a Plan, refusals: &'a [Refusal]) -> Self {
         let counts = [
             ("create", Action::Create),
@@ -126,7 +126,7 @@ struct ResourceLine<'a> {
 }
 
 impl<'a> StatusLine<'a> {
-    /// Makes the line of a stack.
+    /// Creates the line of a stack.
     pub fn new(stack: &'a StackKey, resources: &'a BTreeMap<ResourceId, ResourceStatus>) -> Self {
         let resources = resources
             .iter()
@@ -141,7 +141,7 @@ impl<'a> StatusLine<'a> {
     }
 }
 
-/// How watching a stack ended.
+/// Result of a watch.
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "watchEnded")]
 pub struct WatchLine<'a> {
@@ -151,7 +151,7 @@ pub struct WatchLine<'a> {
 }
 
 impl<'a> WatchLine<'a> {
-    /// Makes the line of an end.
+    /// Creates the line of an end.
     pub fn new(stack: &'a StackKey, end: &'a WatchEnd) -> Self {
         let (end, findings): (_, &[Finding]) = match end {
             WatchEnd::Ready => ("ready", &[]),
@@ -175,7 +175,7 @@ pub struct ReleaseLine<'a> {
 }
 
 impl<'a> ReleaseLine<'a> {
-    /// Makes the line of a release; with its Spec, where that is asked for.
+    /// Creates the line of a release, optionally with its Spec.
     pub fn new(stack: &'a StackKey, release: &'a ReleaseEntry, spec: Option<&'a Spec>) -> Self {
         Self { stack, release, spec }
     }
@@ -185,28 +185,28 @@ impl<'a> ReleaseLine<'a> {
 #[derive(Serialize)]
 pub struct ReplayLine<'a>(pub &'a StampedEvent);
 
-/// What a compiler found in a program that compiles.
+/// The warnings of the compiler.
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "diagnostics")]
 pub struct DiagnosticsLine {
-    /// What it found: `severity`, `code`, `message`, `file`, `line`, `column`, `help`.
+    /// The diagnostics: `severity`, `code`, `message`, `file`, `line`, `column`, `help`.
     pub diagnostics: Vec<Value>,
 }
 
-/// Why a command stopped.
+/// The error of a command.
 #[derive(Serialize)]
 #[serde(tag = "event", rename = "error")]
 pub struct ErrorLine<'a> {
-    /// A short name of the kind of error. Names stay.
+    /// The error code. Codes are stable.
     pub code: &'a str,
-    /// What happened, for people.
+    /// The error message.
     pub message: String,
     /// The resources that it is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subjects: Vec<&'a ResourceId>,
-    /// What to do about it, where that is known.
+    /// How to fix the error, if that is known.
     pub hint: Option<String>,
-    /// What a compiler found, where that is the reason.
+    /// The diagnostics of the compiler, if they are the cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Value>,
 }

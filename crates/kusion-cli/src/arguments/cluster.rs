@@ -1,4 +1,4 @@
-//! Which cluster a stack is on.
+//! Options of the cluster.
 
 use crate::commands::sandbox;
 use crate::failure::Failure;
@@ -8,10 +8,10 @@ use kusion_runtime_k8s::ClusterSource;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// The cluster of a stack; without any of these the one that kubectl would use.
+/// The cluster of a stack; by default the one that kubectl would use.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ClusterArgs {
-    /// Use the embedded cluster of this name; it is started if it is not running
+    /// Use the sandbox with this name; start it if it is not running
     #[arg(
         long,
         value_name = "NAME",
@@ -24,13 +24,13 @@ pub(crate) struct ClusterArgs {
     /// Kubeconfig of the cluster
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// Context of the kubeconfig
+    /// Context in the kubeconfig
     #[arg(long, value_name = "NAME")]
     pub(crate) context: Option<String>,
 }
 
 impl ClusterArgs {
-    /// Chooses the cluster of a stack; starts the sandbox where it is wanted and does not run.
+    /// Returns the cluster of a stack; starts the sandbox if it is requested and not running.
     pub(crate) fn choose(&self, stack: &Stack) -> Result<Cluster, Failure> {
         if let Some(name) = &self.sandbox {
             let kubeconfig = sandbox::ensure(name)?.kubeconfig()?;
@@ -49,7 +49,7 @@ impl ClusterArgs {
         Ok(Cluster { source, kubeconfig, sandbox: None })
     }
 
-    /// Writes the arguments as they stand on a command line.
+    /// Returns the arguments as they are written on a command line.
     pub(crate) fn words(&self) -> String {
         let mut text = String::new();
         match self.sandbox.as_deref() {

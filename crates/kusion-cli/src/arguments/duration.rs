@@ -6,7 +6,11 @@ use std::time::Duration;
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
-    let wrong = || format!("`{text}` is no duration: write `30s`, `5m`, `1h` or `500ms`");
+    let wrong = || {
+        format!(
+            "invalid duration `{text}`: expected a number and a unit, such as `500ms`, `30s`, `5m`"
+        )
+    };
     let number: u64 = number.parse().map_err(|_| wrong())?;
     let seconds = |factor: u64| number.checked_mul(factor).map(Duration::from_secs);
     let duration = match unit {

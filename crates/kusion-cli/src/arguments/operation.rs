@@ -1,4 +1,4 @@
-//! How plans are made and run.
+//! Options of plans and operations.
 
 use super::duration;
 use kusion_engine::{LockOptions, RunOptions, Stop};
@@ -6,59 +6,60 @@ use kusion_model::{Guards, IgnoreRule, PlanOptions};
 use kusion_store::{Holder, LockWait};
 use std::time::Duration;
 
-/// How a plan is made.
+/// Options of a plan.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct PlanArgs {
-    /// Only resources with this id and what they depend on; `*` stands for any text
+    /// Only the resource with this id and its dependencies; `*` matches any text
     #[arg(long = "target", value_name = "ID")]
     targets: Vec<String>,
-    /// Field that keeps its live value, `[Kind:]spec.a[*].b`
+    /// Field to ignore, `[Kind:]spec.a[*].b`; it keeps its live value
     #[arg(long, value_name = "RULE")]
     ignore_fields: Vec<IgnoreRule>,
-    /// Take over fields that others manage
+    /// Take over fields that other managers own
     #[arg(long)]
     force_conflicts: bool,
-    /// Allow a plan that deletes most of a stack
+    /// Allow plans that delete or replace most resources of a stack
     #[arg(long)]
     allow_mass_delete: bool,
-    /// Allow deleting resources of this protected kind, or with this id
+    /// Allow deleting protected resources of this kind or with this id
     #[arg(long, value_name = "KIND|ID")]
     allow_delete: Vec<String>,
-    /// Allow that the stack moved to another cluster: resources that are missing there are created
+    /// Confirm that the stack moved to another cluster; resources that are missing there are
+    /// created
     #[arg(long)]
     move_to_cluster: bool,
 }
 
-/// How long to wait for a stack that another process has locked.
+/// Options of the lock.
 #[derive(Debug, Clone, clap::Args)]
 struct LockArgs {
-    /// How long to wait for a stack that another process has locked; without it, not at all
+    /// Time to wait for the lock of a stack [default: fail immediately]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     lock_wait: Option<Duration>,
 }
 
-/// How many calls are made at a time.
+/// The number of parallel calls.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct ParallelArgs {
-    /// How many calls run at a time
+    /// Number of parallel calls
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..=1024))]
     parallel: u16,
 }
 
-/// How steps are done.
+/// Options of steps.
 #[derive(Debug, Clone, clap::Args)]
 struct StepArgs {
     #[command(flatten)]
     parallel: ParallelArgs,
-    /// How long one step may take, and how long to wait until everything is ready
+    /// Timeout of each step, and of waiting until all resources are ready
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
     timeout: Duration,
-    /// Start no other step after one has failed
+    /// Start no more steps after one has failed
     #[arg(long)]
     fail_fast: bool,
 }
 
-/// How a change of stacks is planned, agreed to and done.
+/// Options of commands that change stacks.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ChangeArgs {
     #[command(flatten)]
@@ -67,13 +68,13 @@ pub(crate) struct ChangeArgs {
     lock: LockArgs,
     #[command(flatten)]
     steps: StepArgs,
-    /// Apply the plan without asking
+    /// Skip the confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
 impl PlanArgs {
-    /// Returns how the engine makes a plan.
+    /// Returns the plan options of the engine.
     pub(crate) fn options(&self) -> PlanOptions {
         PlanOptions {
             targets: self.targets.clone(),
@@ -90,24 +91,24 @@ impl PlanArgs {
 }
 
 impl ParallelArgs {
-    /// Returns how many calls run at a time.
+    /// Returns the number of parallel calls.
     pub(crate) fn count(self) -> usize {
         usize::from(self.parallel)
     }
 }
 
 impl ChangeArgs {
-    /// Returns how many calls run at a time.
+    /// Returns the number of parallel calls.
     pub(crate) fn parallel(&self) -> usize {
         self.steps.parallel.count()
     }
 
-    /// Returns how the engine makes the plan.
+    /// Returns the plan options of the engine.
     pub(crate) fn plan(&self) -> PlanOptions {
         self.plan.options()
     }
 
-    /// Returns how the engine does the operation of a command.
+    /// Returns the run options of the engine for a command.
     pub(crate) fn options(&self, command: &str, stop: &Stop) -> RunOptions {
         let holder = Holder::current(format!("kusion {command}"));
         let wait = self.lock.lock_wait.map_or(LockWait::No, LockWait::For);

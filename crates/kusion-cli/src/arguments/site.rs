@@ -1,4 +1,4 @@
-//! Where stacks are deployed, and where their states are kept.
+//! Options of the cluster and of the state store.
 
 use super::{BackendArgs, ClusterArgs};
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use kusion_generate::Stack;
 use kusion_secret::KEY_VARIABLE;
 use std::sync::Arc;
 
-/// Where stacks are: their cluster and the store of their states.
+/// The cluster and the state store of stacks.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct SiteArgs {
     #[command(flatten)]
@@ -19,7 +19,7 @@ pub(crate) struct SiteArgs {
     pub(crate) backend: BackendArgs,
 }
 
-/// How many calls of commands that only read run at a time.
+/// The number of parallel calls of read-only commands.
 const READS: usize = 16;
 
 /// Opens the stacks of a command.
@@ -29,12 +29,12 @@ pub(crate) struct Opener<'a> {
 }
 
 impl SiteArgs {
-    /// Makes what opens stacks for reading.
+    /// Creates an opener for read-only commands.
     pub(crate) fn opener(&self, view: &Arc<View>) -> Result<Opener<'_>, Failure> {
         self.opener_with(view, READS)
     }
 
-    /// Makes what opens stacks; so many calls to a cluster run at a time.
+    /// Creates an opener with a number of parallel calls.
     pub(crate) fn opener_with(
         &self,
         view: &Arc<View>,
@@ -45,7 +45,7 @@ impl SiteArgs {
     }
 }
 
-/// Makes an app over the local data and the key of this user.
+/// Creates an app with the local data and the encryption key of this user.
 pub(crate) fn app(events: Arc<dyn EventSink>, parallel_calls: usize) -> Result<App, Failure> {
     let key = std::env::var(KEY_VARIABLE).ok();
     Ok(App::new(events, &home::folder()?, key.as_deref(), parallel_calls)?)

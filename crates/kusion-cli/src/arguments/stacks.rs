@@ -1,4 +1,4 @@
-//! Which stacks are meant, and how they compile.
+//! Options that select and compile stacks.
 
 use super::{SiteArgs, ViewArgs};
 use crate::failure::{Exit, Failure};
@@ -11,19 +11,18 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Which stacks are meant.
+/// Selects stacks.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct FolderArgs {
-    /// Folders of stacks, of projects (all of their stacks), or around them; without any, the
-    /// working folder
+    /// Folders of stacks or projects, or folders that contain them [default: the working folder]
     #[arg(value_name = "DIR")]
     pub(crate) folders: Vec<PathBuf>,
-    /// Folder that relative paths start from
+    /// Base folder for relative paths
     #[arg(long, short = 'w', value_name = "DIR")]
     pub(crate) workdir: Option<PathBuf>,
 }
 
-/// How stacks compile.
+/// Options of the compiler.
 #[derive(Debug, Clone, clap::Args)]
 struct ProgramArgs {
     /// Top-level argument, `key=value`
@@ -32,12 +31,12 @@ struct ProgramArgs {
     /// Settings file, relative to the folder of each stack
     #[arg(long = "settings", short = 'Y', value_name = "FILE")]
     settings: Vec<PathBuf>,
-    /// Change to the program, `path=value`
+    /// Override of a value in the program, `path=value`
     #[arg(long = "overrides", short = 'O', value_name = "PATH=VALUE")]
     overrides: Vec<String>,
 }
 
-/// Stacks that are compiled.
+/// Selects stacks and compiles them.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct SourceArgs {
     #[command(flatten)]
@@ -46,7 +45,7 @@ pub(crate) struct SourceArgs {
     program: ProgramArgs,
 }
 
-/// Stacks that are looked at where they live.
+/// Selects deployed stacks.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct StackArgs {
     #[command(flatten)]
@@ -68,7 +67,7 @@ impl FolderArgs {
         Ok(find(&system, &base, &self.folders)?)
     }
 
-    /// Finds the one stack that is meant.
+    /// Returns the selected stack; fails if there are several.
     pub(crate) fn find_one(&self) -> Result<Stack, Failure> {
         let mut stacks = self.find()?;
         match (stacks.pop(), stacks.len()) {
@@ -77,7 +76,7 @@ impl FolderArgs {
         }
     }
 
-    /// Writes the folders as they stand on a command line.
+    /// Returns the folders as they are written on a command line.
     pub(crate) fn words(&self) -> String {
         let mut text = String::new();
         for folder in &self.folders {
@@ -107,7 +106,7 @@ impl SourceArgs {
 }
 
 impl StackArgs {
-    /// Opens the one stack that is meant, and shows something of it.
+    /// Opens the selected stack, and shows data of it.
     pub(crate) fn read(
         &self,
         show: impl AsyncFnOnce(&Arc<View>, &OpenStack) -> Result<(), Failure>,
@@ -122,15 +121,15 @@ impl StackArgs {
     }
 }
 
-/// Checks that a word is `key=value`.
+/// Checks that an argument is `key=value`.
 fn pair(word: &str) -> Result<String, String> {
     match word.split_once('=') {
         Some((key, _)) if !key.trim().is_empty() => Ok(word.to_owned()),
-        _ => Err("write `key=value`".to_owned()),
+        _ => Err("expected `key=value`".to_owned()),
     }
 }
 
-/// Writes a word so that a shell reads it as one.
+/// Quotes a word for a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_./:@=+,".contains(&b);
     if !word.is_empty() && word.bytes().all(is_plain) {

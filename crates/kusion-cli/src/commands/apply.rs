@@ -2,7 +2,7 @@
 
 use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs, app};
 use crate::failure::{Exit, Failure};
-use crate::operate::{APPLY, Operating, change};
+use crate::operate::{APPLY, OperationRunner, change};
 use crate::view::{View, report};
 use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, read_plans};
 use kusion_generate::{Compiled, Stack};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is applied, and how.
+/// Arguments of `kusion apply`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -20,10 +20,10 @@ pub(crate) struct Args {
     site: SiteArgs,
     #[command(flatten)]
     change: ChangeArgs,
-    /// Wait until everything is ready, and show how it gets there
+    /// Wait until all resources are ready, and show their progress
     #[arg(long)]
     watch: bool,
-    /// Run a plan that `kusion preview --save` wrote, exactly as it was shown
+    /// Apply a saved plan (see `kusion preview --save`)
     #[arg(
         long = "plan",
         value_name = "FILE",
@@ -52,10 +52,10 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         for (number, stack) in compiled.iter().enumerate() {
             view.compiled(stack);
             let open = opener.open(&stack.stack).await?;
-            let operating = Operating::new(view, &open, &args.change, APPLY, stop);
+            let runner = OperationRunner::new(view, &open, &args.change, APPLY, stop);
             let goal = Goal::Apply { spec: &stack.spec, origins: &stack.origins };
-            let report = operating.run(goal).await?;
-            let exit = finish(args, &operating, report).await?;
+            let report = runner.run(goal).await?;
+            let exit = finish(args, &runner, report).await?;
             if exit != Exit::Success {
                 tell_of_others(view, &compiled[number + 1..]);
                 return Ok(exit);
@@ -70,10 +70,14 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     })
 }
 
-/// Waits until everything is ready where that is asked for.
-async fn finish(args: &Args, operating: &Operating<'_>, report: Report) -> Result<Exit, Failure> {
-    match operating.exit(&report) {
-        Exit::Success if args.watch => operating.watch(report.live).await,
+/// Waits until all resources are ready, if requested.
+async fn finish(
+    args: &Args,
+    runner: &OperationRunner<'_>,
+    report: Report,
+) -> Result<Exit, Failure> {
+    match runner.exit(&report) {
+        Exit::Success if args.watch => runner.watch(report.live).await,
         exit => Ok(exit),
     }
 }
@@ -92,7 +96,7 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
     let bytes = fs::read(file).map_err(Failure::file("read", file))?;
     let keyed = app(Arc::new(Silent), 1)?;
     let saved = read_plans(&bytes, keyed.sealer()).map_err(EngineError::from)?;
-    // What the project says about its store and cluster holds for saved plans too.
+    // The store and cluster settings of the project also apply to saved plans.
     let stacks = args.source.folders.find()?;
     let planned = saved
         .plans
@@ -102,9 +106,9 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
     change(view, &args.site, &args.change, async |opener, stop| {
         for (stack, plan) in planned {
             let open = opener.open(stack).await?;
-            let operating = Operating::new(view, &open, &args.change, APPLY, stop);
-            let report = operating.run_saved(plan, &saved.digest).await?;
-            let exit = finish(args, &operating, report).await?;
+            let runner = OperationRunner::new(view, &open, &args.change, APPLY, stop);
+            let report = runner.run_saved(plan, &saved.digest).await?;
+            let exit = finish(args, &runner, report).await?;
             if exit != Exit::Success {
                 return Ok(exit);
             }

@@ -10,26 +10,26 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 
-/// What is compiled, and where it goes.
+/// Arguments of `kusion compile`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
-    /// File for the Spec, or folder for those of several stacks
+    /// Output file for one Spec, or output folder for several
     #[arg(long, short, value_name = "FILE|DIR")]
     output: Option<PathBuf>,
-    /// Form of the Spec
+    /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Form,
 }
 
-/// The form of a Spec.
+/// The format of a Spec.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Form {
-    /// YAML; several stacks are several documents.
+    /// YAML; one document per stack
     #[default]
     Yaml,
-    /// JSON; several stacks are several objects with `project`, `stack` and `spec`.
+    /// JSON; one object per stack, with `project`, `stack` and `spec`
     Json,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let inner = folder.strip_prefix(&base).or_else(|_| folder.strip_prefix(&current));
         let inner = inner.unwrap_or(folder);
         let mut path = output.clone();
-        // Nothing is written outside of the folder, wherever the stack lies.
+        // Nothing is written outside of the folder, wherever the stack is.
         path.extend(inner.components().filter(|it| matches!(it, Component::Normal(_))));
         if path == output {
             path.push(&stack.stack.name);
@@ -103,15 +103,15 @@ fn together(compiled: &[Compiled], form: Form) -> String {
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;
+        fs::create_dir_all(folder).map_err(Failure::file("create", folder))?;
     }
     fs::write(path, text).map_err(Failure::file("write", path))
 }
 
-/// Writes what the program printed and what there is to say about a stack to standard error.
+/// Writes the output of the program, warnings and notes on a stack to standard error.
 fn tell(stack: &Compiled) {
     let mut out = std::io::stderr().lock();
-    // Nobody is left to tell when this fails.
+    // A failure to write here cannot be reported.
     let _ = out.write_all(stack.printed.as_bytes());
     let warnings = stack.warnings.to_text(Colour::Never);
     let warnings = Some(&warnings).filter(|text| !text.is_empty());

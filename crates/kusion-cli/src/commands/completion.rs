@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use crate::view;
 use clap_complete::Shell;
 
-/// The shell.
+/// Arguments of `kusion completion`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }

@@ -2,10 +2,10 @@
 
 use crate::arguments::{ChangeArgs, FolderArgs, SiteArgs, ViewArgs};
 use crate::failure::{Exit, Failure};
-use crate::operate::{DESTROY, Operating, change};
+use crate::operate::{DESTROY, OperationRunner, change};
 use kusion_engine::Goal;
 
-/// What is destroyed.
+/// Arguments of `kusion destroy`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -25,9 +25,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         change(view, &args.site, &args.change, async |opener, stop| {
             for stack in stacks.iter().rev() {
                 let open = opener.open(stack).await?;
-                let operating = Operating::new(view, &open, &args.change, DESTROY, stop);
-                let report = operating.run(Goal::Destroy).await?;
-                let exit = operating.exit(&report);
+                let runner = OperationRunner::new(view, &open, &args.change, DESTROY, stop);
+                let report = runner.run(Goal::Destroy).await?;
+                let exit = runner.exit(&report);
                 if exit != Exit::Success {
                     return Ok(exit);
                 }

@@ -8,29 +8,29 @@ use kusion_generate::Compiled;
 use kusion_plan::graph::{Cycle, Graph, GraphError, Node};
 use std::fmt::Write as _;
 
-/// Whose graph is shown.
+/// Arguments of `kusion graph`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
-    /// Form of the graph
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     output: Form,
 }
 
-/// The form of a graph.
+/// The output format of a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 enum Form {
-    /// Resources in the order in which they are made, each with what it depends on.
+    /// Resources in order of creation, each with its dependencies
     #[default]
     Text,
-    /// The language of Graphviz.
+    /// Graphviz DOT
     Dot,
-    /// For programs.
+    /// JSON, for programs
     Json,
 }
 
-/// Shows the dependency graph of resources, without edges that follow from others.
+/// Shows the dependency graph of resources, without redundant edges.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let compiled = args.source.compile()?;
     let mut text = String::new();
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     view::result(&text)
 }
 
-/// The graph of a stack, with the fewest edges.
+/// The transitive reduction of the dependency graph of a stack.
 struct Shown<'a> {
     stack: &'a Compiled,
     graph: Graph,

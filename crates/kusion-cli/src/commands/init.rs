@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What stands for the name of the project in files of templates.
+/// The placeholder for the name of the project in template files.
 const NAME: &str = "@NAME@";
 
-/// A project to begin with.
+/// A template of a project.
 struct Template {
     name: &'static str,
     about: &'static str,
@@ -31,7 +31,7 @@ macro_rules! template {
 const TEMPLATES: [Template; 2] = [
     template!(
         "web",
-        "a web server with a model of its own, stacks dev and prod",
+        "a web server with its own KCL model; stacks: dev, prod",
         [
             "kcl.mod",
             "project.yaml",
@@ -49,7 +49,7 @@ const TEMPLATES: [Template; 2] = [
     ),
     template!(
         "guestbook",
-        "a page and a store behind it, stacks dev and prod",
+        "a web front end and a data store; stacks: dev, prod",
         [
             "kcl.mod",
             "project.yaml",
@@ -65,24 +65,24 @@ const TEMPLATES: [Template; 2] = [
     ),
 ];
 
-/// What is written, and where.
+/// Arguments of `kusion init`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The template; `--list` shows which there are
+    /// Template; `--list` shows all templates
     #[arg(default_value = "web")]
     template: String,
-    /// The folder of the new project; without one, a folder with the name of the project
+    /// Folder of the new project [default: a folder with the name of the project]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Name of the project; without one, that of the folder or the template
+    /// Name of the project [default: the name of the folder or template]
     #[arg(long, value_name = "NAME", value_parser = name)]
     name: Option<String>,
-    /// Show which templates there are
+    /// List the templates
     #[arg(long)]
     list: bool,
 }
 
-/// Writes a new project.
+/// Creates a new project.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.list {
         let mut text = String::new();
@@ -113,25 +113,25 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let folder = folder.display();
     view::result(&format!(
-        "wrote project `{project}` to {folder}\n\
-         next: `kusion compile {folder}/dev` shows its Spec, \
-         `kusion apply {folder}/dev --sandbox --watch` rehearses it\n"
+        "created project `{project}` in {folder}\n\
+         next: run `kusion compile {folder}/dev` to show its Spec, \
+         or `kusion apply {folder}/dev --sandbox --watch` to try it in a sandbox\n"
     ))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(Failure::file("make", folder))?;
+        fs::create_dir_all(folder).map_err(Failure::file("create", folder))?;
     }
     fs::write(path, text).map_err(Failure::file("write", path))
 }
 
-/// Checks that a word can be the name of a project, which namespaces are named after.
+/// Checks that a text is a valid project name, which is also the name of namespaces.
 fn name(word: &str) -> Result<String, String> {
     let is_good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     let ends = word.starts_with('-') || word.ends_with('-');
     if word.is_empty() || word.len() > 50 || ends || !word.bytes().all(is_good) {
-        return Err("use up to 50 lower-case letters, digits and inner dashes".to_owned());
+        return Err("expected up to 50 lower-case letters, digits and inner dashes".to_owned());
     }
     Ok(word.to_owned())
 }

@@ -14,39 +14,39 @@ use std::sync::Arc;
 /// A command of `kusion key`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show the fingerprint of the key, and where the key is kept
+    /// Show the fingerprint of the encryption key and where it is stored
     Show,
-    /// Print the key, so that another machine can share a store
+    /// Print the encryption key, to share a store with another machine
     Export(ExportArgs),
-    /// Use a key that `kusion key export` printed; the old one is kept beside it
+    /// Import an exported encryption key; the old key is kept in a file
     Import(ImportArgs),
-    /// Use the key of this machine for a store whose own key is lost
+    /// Replace the lost encryption key of a store by the key of this machine
     Replace(ReplaceArgs),
 }
 
-/// Where the key goes.
+/// Arguments of `kusion key export`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
-    /// Write the key to a file that only its owner can read, instead of printing it
+    /// Write the key to a file that only its owner can read
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
 
-/// Where the key comes from.
+/// Arguments of `kusion key import`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
-    /// File with the key; without one, standard input
+    /// File with the key [default: standard input]
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 }
 
-/// Which store gets a new key.
+/// Arguments of `kusion key replace`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReplaceArgs {
-    /// Say that the key is lost: sealed secrets of earlier releases cannot be read again
+    /// Confirm that the key is lost; secrets of earlier releases become unreadable
     #[arg(long, required = true)]
     lost: bool,
-    /// Store of states; without one, the file under `KUSION_HOME`
+    /// State store [default: a file in `KUSION_HOME`]
     #[arg(long, value_name = "URL", env = "KUSION_BACKEND", hide_env_values = true)]
     backend: Option<String>,
 }
@@ -70,7 +70,7 @@ fn show() -> Result<(), Failure> {
     let key = current()?;
     let is_set = std::env::var(KEY_VARIABLE).is_ok_and(|it| !it.trim().is_empty());
     let place = if is_set {
-        format!("the variable {KEY_VARIABLE}")
+        format!("the environment variable {KEY_VARIABLE}")
     } else {
         home::folder()?.join(KEY_FILE).display().to_string()
     };
@@ -102,11 +102,11 @@ fn import(args: &ImportArgs) -> Result<(), Failure> {
     let key = KeyText::parse(&text, &place)?;
     let kept = key.install(&home::folder()?)?;
     let kept = kept.as_deref().map_or_else(String::new, told);
-    view::result(&format!("the key is {} now{kept}\n", key.fingerprint()))
+    view::result(&format!("the encryption key is now {}{kept}\n", key.fingerprint()))
 }
 
 fn told(kept: &Path) -> String {
-    format!("; the old one is kept in {}", kept.display())
+    format!("; the old key is kept in {}", kept.display())
 }
 
 fn replace(args: &ReplaceArgs) -> Result<(), Failure> {
@@ -116,9 +116,9 @@ fn replace(args: &ReplaceArgs) -> Result<(), Failure> {
     let key = app.sealer().fingerprint();
     view::result(&match old {
         Some(old) => format!(
-            "the store uses the key {key} now, instead of {old}\nsecrets that were sealed with \
-             the old key count as changed, and rollbacks to releases with such secrets fail\n"
+            "the store now uses the key {key} instead of {old}\nsecrets sealed with the \
+             old key are treated as changed, and rollbacks to releases with such secrets fail\n"
         ),
-        None => format!("the store uses the key {key} already\n"),
+        None => format!("the store already uses the key {key}\n"),
     })
 }

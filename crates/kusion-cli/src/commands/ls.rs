@@ -8,18 +8,18 @@ use kusion_generate::{Stack, find};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Where projects and stacks are looked for.
+/// Arguments of `kusion ls`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The folder; without one, the working folder
+    /// Folder to search
     #[arg(value_name = "DIR", default_value = ".")]
     folder: PathBuf,
-    /// Form of the result
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     output: Output,
 }
 
-/// Shows which projects and stacks there are.
+/// Lists projects and stacks.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let stacks = find(&OsSystem, &args.folder, &[])?;
     let current = std::env::current_dir().unwrap_or_default();

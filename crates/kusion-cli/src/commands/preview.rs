@@ -12,7 +12,7 @@ use kusion_model::Plan;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is previewed.
+/// Arguments of `kusion preview`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -31,10 +31,10 @@ pub(crate) struct Args {
         conflicts_with_all = ["arguments", "settings", "overrides"]
     )]
     rollback: Option<u64>,
-    /// Write the plans to a file, for `kusion apply --plan`
+    /// Save the plans to a file for `kusion apply --plan`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Exit with 0 if nothing would change, with 3 if something would
+    /// Exit with 0 if there are no changes, and with 3 if there are
     #[arg(long)]
     exit_code: bool,
     #[command(flatten)]
@@ -90,7 +90,7 @@ async fn planned(
     Ok((open, previewed))
 }
 
-/// Makes the plan of each stack, shows it, and saves them all where that is asked for.
+/// Makes the plan of each stack, shows it, and saves all plans if requested.
 fn each<T>(
     args: &Args,
     view: &Arc<View>,

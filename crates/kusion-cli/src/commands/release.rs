@@ -16,11 +16,11 @@ pub(crate) enum Command {
     List(list::Args),
     /// Show a release and its Spec
     Show(show::Args),
-    /// Show what happened in a release, step by step
+    /// Show the events of a release
     Log(log::Args),
-    /// Show what differs between the Specs of two releases
+    /// Show the differences between the Specs of two releases
     Diff(diff::Args),
-    /// Roll a stack back to the Spec of an earlier release, as a new release
+    /// Roll back to the Spec of an earlier release; creates a new release
     Rollback(Box<rollback::Args>),
 }
 

@@ -16,17 +16,17 @@ use clap::Subcommand;
 /// A command of `kusion sandbox`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Start a sandbox; returns when it is ready
+    /// Start a sandbox and wait until it is ready
     Up(up::Args),
     /// Print the kubeconfig of a running sandbox
     Kubeconfig(kubeconfig::Args),
-    /// Show which sandboxes there are
+    /// List sandboxes
     Status(status::Args),
-    /// Print what a sandbox in the background has written
+    /// Print the log of a sandbox
     Logs(logs::Args),
-    /// Start a running sandbox afresh, at the same address
+    /// Delete all objects of a running sandbox; its address stays the same
     Reset(reset::Args),
-    /// Stop a sandbox and forget it
+    /// Stop a sandbox and delete its data
     Down(down::Args),
 }
 

@@ -8,14 +8,14 @@ use kusion_store::Store;
 /// A command of `kusion state`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Move a store that an earlier version wrote out of the way; nothing is deleted
+    /// Rename the data of an earlier version; nothing is deleted
     SetAside(SetAsideArgs),
 }
 
-/// Which store is moved.
+/// Arguments of `kusion state set-aside`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SetAsideArgs {
-    /// Store of states; without one, the file under `KUSION_HOME`
+    /// State store [default: a file in `KUSION_HOME`]
     #[arg(long, value_name = "URL", env = "KUSION_BACKEND", hide_env_values = true)]
     backend: Option<String>,
 }
@@ -31,7 +31,7 @@ fn set_aside(args: &SetAsideArgs) -> Result<(), Failure> {
     let (address, home) = (args.backend.clone().unwrap_or_default(), home::folder()?);
     let aside = interrupt::read(async { Ok(Store::set_aside(&address, &home).await?) })?;
     view::result(&format!(
-        "moved to {aside}\nthe next apply of a stack adopts what is running; releases before it \
-         are not listed\n"
+        "moved to {aside}\nthe next apply of each stack adopts its live resources; \
+         earlier releases are not listed\n"
     ))
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Whose state is shown.
+/// Arguments of `kusion status`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -45,7 +45,7 @@ fn text(view: &View, open: &OpenStack, resources: &Resources) -> String {
     let style = view.style();
     let mut lines = vec![style.paint(Role::Heading, &open.title())];
     if resources.is_empty() {
-        lines.push("  nothing is applied here".to_owned());
+        lines.push("  no resources".to_owned());
     }
     let width = resources.keys().map(|id| id.as_str().width()).max().unwrap_or(0);
     for (id, status) in resources {

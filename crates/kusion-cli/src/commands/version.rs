@@ -5,10 +5,10 @@ use crate::view::{self, Output};
 use kusion_app::wire::VersionDocument;
 use std::env::consts::{ARCH, OS};
 
-/// How the version is shown.
+/// Arguments of `kusion version`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Form of the result
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     output: Output,
 }

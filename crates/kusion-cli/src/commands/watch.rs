@@ -9,14 +9,14 @@ use futures::future::join_all;
 use kusion_engine::{Stop, WatchOptions};
 use std::sync::Arc;
 
-/// What is watched.
+/// Arguments of `kusion watch`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     folders: FolderArgs,
     #[command(flatten)]
     site: SiteArgs,
-    /// End when everything is ready, or cannot get ready
+    /// Exit when all resources are ready, or when one has failed
     #[arg(long)]
     until_ready: bool,
     #[command(flatten)]

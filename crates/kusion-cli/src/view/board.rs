@@ -1,4 +1,4 @@
-//! What happens right now, as lines for a terminal.
+//! The live board: running steps and watched resources, as lines for a terminal.
 
 use super::style::{Role, Style, fit, one_line, pad};
 use super::words::{self, count, of_action, of_duration, of_state};
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use unicode_width::UnicodeWidthStr as _;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/// The time that one picture of the spinner lasts.
+/// Duration of one frame of the spinner.
 const BEAT: Duration = Duration::from_millis(100);
 
-/// What happens to the resources of stacks.
+/// The state of a live board.
 #[derive(Debug)]
 pub(crate) struct Board {
     title: String,
-    /// Whether rows say which stack they belong to.
+    /// Whether rows show their stack.
     has_several: bool,
     since: Instant,
     n_steps: usize,
@@ -27,13 +27,13 @@ pub(crate) struct Board {
 
 #[derive(Debug)]
 enum Row {
-    /// A step runs.
+    /// A running step.
     Step { action: Action, since: Instant, note: String },
-    /// An object is watched.
+    /// A watched object.
     Watched { health: Health, related: Vec<RelatedObject> },
 }
 
-/// The size and the instant of a picture.
+/// The size and time of one drawing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
     /// The columns of the terminal.
@@ -47,20 +47,20 @@ pub(crate) struct Frame {
 }
 
 impl Board {
-    /// Makes an empty board for one stack, or for several.
+    /// Creates an empty board for one stack, or for several.
     pub(crate) fn new(title: &str, has_several: bool, now: Instant) -> Self {
         let rows = BTreeMap::new();
         let title = title.to_owned();
         Self { title, has_several, since: now, n_steps: 0, n_ended: 0, rows }
     }
 
-    /// Returns since when it shows something.
+    /// Returns the time of the first shown event.
     pub(crate) fn since(&self) -> Instant {
         self.since
     }
 
-    /// Notes what happened.
-    pub(crate) fn take(&mut self, stamped: &StampedEvent, now: Instant) {
+    /// Updates the board with an event.
+    pub(crate) fn update(&mut self, stamped: &StampedEvent, now: Instant) {
         let name = |id: &ResourceId| (stamped.stack.clone(), id.clone());
         match &stamped.event {
             Event::ReleaseOpened { steps, .. } => self.n_steps = *steps,
@@ -88,8 +88,8 @@ impl Board {
         }
     }
 
-    /// Draws the board: a head line, the resources, and below them what they own, most urgent
-    /// first, no more than fits.
+    /// Draws the board: a header line, then the resources with their related objects, most urgent
+    /// first, as many as fit.
     pub(crate) fn lines(&self, frame: Frame, style: Style) -> Vec<String> {
         let room = frame.lines.saturating_sub(2).max(1);
         let mut rows: Vec<(String, &Row)> =
@@ -203,7 +203,7 @@ mod tests {
         let stack = StackKey::new("shop", stack, kusion_model::Place::Main);
         let operation_id = kusion_model::OperationId::new("1");
         let (seq, time) = (1, String::new());
-        board.take(&StampedEvent { stack, operation_id, seq, time, event }, now);
+        board.update(&StampedEvent { stack, operation_id, seq, time, event }, now);
     }
 
     fn pod(name: &str, health: Health) -> RelatedObject {
@@ -237,7 +237,7 @@ mod tests {
         take(&mut board, ended, start);
         let later = start + Duration::from_secs(2);
         let lines = board.lines(frame(later, 10), Style::default());
-        assert_eq!(lines, ["⠋ shop/dev  1 of 3 steps  2s", "  ⠋ bb  changing 2s"]);
+        assert_eq!(lines, ["⠋ shop/dev  1 of 3 steps  2s", "  ⠋ bb  updating 2s"]);
         let ready = Event::Health { id: a, health: Health::ready(""), related: Vec::new() };
         take(&mut board, ready, start);
         take(

@@ -5,15 +5,15 @@ use super::words::{self, count, of_action};
 use kusion_engine::{Event, Outcome};
 use std::fmt::Write as _;
 
-/// Whether a board shows an event, so that it needs no line beside it.
+/// Returns whether a live board shows an event, so that it needs no line.
 pub(crate) fn is_on_board(event: &Event) -> bool {
     matches!(event, Event::StepStarted { .. } | Event::StepRetried { .. } | Event::Health { .. })
 }
 
-/// Writes an event as a line; none if it says nothing to people.
+/// Formats an event as a line; `None` if it is not shown to users.
 pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
     Some(match event {
-        // The report tells of the end of a release, and the progress of what is warned of.
+        // The report shows the end of a release, and health lines include warnings.
         Event::Locked | Event::ReleaseClosed { .. } | Event::Warning { .. } => return None,
         Event::Recovered { id, action, exists } => {
             let found = if *exists { "it exists" } else { "it does not exist" };
@@ -45,7 +45,7 @@ pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
                 Outcome::Unknown => {
                     let unknown = style.paint(Role::Bad, "unknown");
                     format!(
-                        "{unknown}: {} {id} may or may not have been done: {message}",
+                        "{unknown}: the {} of {id} may or may not have been applied: {message}",
                         words.verb
                     )
                 }
@@ -80,7 +80,7 @@ mod tests {
             message: "no\nway".into(),
             warnings: vec!["old\u{7}".into()],
         };
-        check(&ended, "failed to change v1:Pod:a:b: no way\n  warning: old\\u{7}");
+        check(&ended, "failed to update v1:Pod:a:b: no way\n  warning: old\\u{7}");
         let health = Health::progressing("0 of 1");
         let progress = Event::Health { id, health, related: Vec::new() };
         check(&progress, "v1:Pod:a:b: progressing: 0 of 1");

@@ -8,12 +8,12 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The longest value that is shown whole, in characters.
+/// Maximum length of a value that is shown completely, in characters.
 const LONG: usize = 120;
-/// A note on so many resources is shown once for all of them.
+/// A note on at least this many resources is shown once for all of them.
 const OFTEN: usize = 3;
 
-/// Writes what a plan does: one line for each resource that changes, its fields below.
+/// Formats a plan: one line for each changed resource, followed by its fields.
 pub(crate) fn text(plan: &Plan, style: Style) -> String {
     let mut text = String::new();
     let shown: Vec<&Step> = plan.steps.iter().filter(|it| it.action != Action::Keep).collect();
@@ -57,7 +57,7 @@ fn note_counts<'a>(steps: &[&'a Step]) -> BTreeMap<&'a Note, usize> {
     counts
 }
 
-/// Says in one line how much a plan does: `2 to create, 1 to change; 12 unchanged`.
+/// Summarizes a plan in one line: `2 to create, 1 to update; 12 unchanged`.
 pub(crate) fn summary(plan: &Plan) -> String {
     let actions = [
         Action::Create,
@@ -103,11 +103,11 @@ fn field(change: &FieldChange, style: Style) -> String {
     format!("{}: {value}{origin}", one_line(&change.path.to_string()))
 }
 
-/// Writes a value as people may see it.
+/// Formats a value for display.
 fn shown(value: &Shown) -> String {
     match value {
         Shown::Secret { .. } => "(secret)".to_owned(),
-        Shown::Later(reference) => format!("(known later: {})", one_line(reference)),
+        Shown::Later(reference) => format!("(known after apply: {})", one_line(reference)),
         Shown::Plain(value) => {
             let mut value = value.clone();
             hide(&mut value, &|_| Value::from("(secret)"));
@@ -168,15 +168,15 @@ mod tests {
             step("d", Action::Keep, Reason::Same, Vec::new()),
         ]);
         let expected = r#"  + create  a  (deleted outside this stack)
-  ~ change  b
+  ~ update  b
       replicas: 1 → 2  main.k:4
       token: (secret, changed)  main.k:4
       old: "x" → (none)  main.k:4
       new: {"k":"(secret)"}  main.k:4
-      later: (known later: $kusion_path.a)  main.k:4
+      later: (known after apply: $kusion_path.a)  main.k:4
   - delete  c  (no longer in the stack)
       note: warning: its note
-1 to create, 1 to change, 1 to delete; 1 unchanged
+1 to create, 1 to update, 1 to delete; 1 unchanged
 "#;
         assert_eq!(text(&plan, Style::default()), expected);
     }

@@ -1,4 +1,4 @@
-//! How operations and watches ended.
+//! Reports of operations and watches.
 
 use super::View;
 use super::board::related_line;
@@ -10,10 +10,10 @@ use kusion_engine::{Finding, Outcome, RelatedObject, Report, WatchEnd};
 use kusion_model::HealthState;
 use std::fmt::Write as _;
 
-/// The most failures that are repeated at the end.
+/// Maximum number of failures in a report.
 const MOST: usize = 20;
 
-/// Says how an operation ended: what was done, what failed and what to run next.
+/// Formats the report of an operation: counts, failures and what to run next.
 pub(crate) fn of_operation(report: &Report, style: Style) -> String {
     let Some(revision) = report.revision else { return String::new() };
     let (word, role) = words::of_phase(report.phase);
@@ -45,21 +45,21 @@ pub(crate) fn of_operation(report: &Report, style: Style) -> String {
     }
     if !failed.is_empty() || report.count(Outcome::Skipped) > 0 {
         text.push_str(
-            "what was done is recorded: run `kusion preview` to see what is left, \
-             and the same command again to do it\n",
+            "completed steps are recorded; run `kusion preview` to see what is left, \
+             then run the same command again\n",
         );
     }
     text
 }
 
-/// Says how watching ended: what failed, why, and what to run next.
+/// Formats the result of a watch: failures, their causes and what to run next.
 pub(crate) fn of_watch(view: &View, open: &OpenStack, end: &WatchEnd) -> String {
     let style = view.style();
     match end {
-        WatchEnd::Ready => format!("{}\n", style.paint(Role::Good, "everything is ready")),
-        WatchEnd::Stopped => "stopped watching; what was applied stays\n".to_owned(),
+        WatchEnd::Ready => format!("{}\n", style.paint(Role::Good, "all resources are ready")),
+        WatchEnd::Stopped => "stopped watching; applied resources are kept\n".to_owned(),
         WatchEnd::Failed(findings) => {
-            let head = format!("{} cannot get ready", count(findings.len(), "resource"));
+            let head = format!("{} failed", count(findings.len(), "resource"));
             of_findings(view, open, &head, findings)
         }
         WatchEnd::TimedOut(findings) => {
@@ -90,7 +90,7 @@ fn of_findings(view: &View, open: &OpenStack, head: &str, findings: &[Finding]) 
     if findings.len() > MOST {
         let _ = writeln!(text, "  … and {} more", findings.len() - MOST);
     }
-    text.push_str("to find out more:\n");
+    text.push_str("for details, run:\n");
     if let Some((namespace, pod)) = pod {
         text.push_str(&of_pod(open, namespace, &pod));
     }
@@ -112,7 +112,7 @@ fn namespace_of(id: &str) -> Option<&str> {
     parts.next().map(|_| namespace)
 }
 
-/// Writes the call of kubectl that reaches the cluster of a stack.
+/// Returns the kubectl command for the cluster of a stack.
 fn kubectl(open: &OpenStack) -> String {
     match &open.cluster.kubeconfig {
         Some(file) => format!("kubectl --kubeconfig {}", quoted(&file.display().to_string())),
@@ -120,12 +120,12 @@ fn kubectl(open: &OpenStack) -> String {
     }
 }
 
-/// Says what can be tried once a stack is ready.
+/// Formats the next steps after a stack is ready.
 pub(crate) fn what_next(open: &OpenStack, arguments: &str, style: Style) -> String {
     let program = std::env::args().next().unwrap_or_else(|| "kusion".to_owned());
     let program = quoted(&program);
     let kubectl = kubectl(open);
-    let head = style.paint(Role::Heading, "what to try next:");
+    let head = style.paint(Role::Heading, "next steps:");
     format!(
         "{head}\n  {program} status{arguments}\n  {kubectl} get all --all-namespaces\n  \
          {program} destroy{arguments} --yes\n"

@@ -1,4 +1,4 @@
-//! Where events and results go: lines, JSON, or a board that is drawn again and again.
+//! The view: shows events and results as lines, as JSON, or on a live board.
 
 use super::Output;
 use super::board::{Board, Frame};
@@ -23,28 +23,28 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// How often a board is drawn: below 30 times a second.
+/// Interval of redraws of the board.
 const REDRAW: Duration = Duration::from_millis(80);
-/// How long something must last before it is drawn.
+/// Delay before the board is drawn for the first time.
 const DELAY: Duration = Duration::from_millis(250);
 
-/// What a user says to a question.
+/// The answer to a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// Go on.
+    /// Yes.
     Yes,
-    /// Do not.
+    /// No.
     No,
-    /// Nobody can be asked.
+    /// Cannot ask: there is no terminal.
     NoTerminal,
 }
 
-/// Shows what happens, in the form that the user wants.
+/// Shows events and results in the requested format.
 pub(crate) struct View {
     output: Output,
     style: Style,
     is_live: bool,
-    /// Whether an answer is awaited.
+    /// Whether the confirmation prompt is shown.
     is_asking: AtomicBool,
     inner: Mutex<Inner>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct View {
 #[derive(Default)]
 struct Inner {
     board: Option<Board>,
-    /// How many lines of the board are on the terminal.
+    /// Number of lines of the board on the terminal.
     n_drawn: usize,
     /// Text that goes to standard output with the next picture.
     waiting: String,
@@ -60,12 +60,12 @@ struct Inner {
     stacks: Vec<StackKey>,
     /// The last health of watched resources.
     progress: BTreeMap<(StackKey, ResourceId), (Health, Vec<RelatedObject>)>,
-    /// Whether nobody reads the output any more.
+    /// Whether the output was closed.
     is_gone: bool,
 }
 
 impl View {
-    /// Makes a view; a live one if both outputs are terminals.
+    /// Creates a view; a live one if both outputs are terminals.
     pub(crate) fn new(output: Output, color: Color) -> Arc<Self> {
         let is_terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         let view = Arc::new(Self {
@@ -90,7 +90,7 @@ impl View {
         self.style
     }
 
-    /// Prints a text for people; nothing in the form for programs.
+    /// Prints a text; nothing in the JSON format.
     pub(crate) fn text(&self, text: &str) {
         if self.output == Output::Text {
             let mut inner = self.lock();
@@ -101,7 +101,7 @@ impl View {
         }
     }
 
-    /// Prints an object for programs; nothing in the form for people.
+    /// Prints a JSON object; nothing in the text format.
     pub(crate) fn json(&self, event: &impl Serialize) {
         if self.output == Output::Json {
             let mut inner = self.lock();
@@ -110,7 +110,7 @@ impl View {
         }
     }
 
-    /// Shows what a program printed and what its compiler has to say.
+    /// Shows the output of a program and the warnings of its compiler.
     pub(crate) fn compiled(&self, compiled: &Compiled) {
         let warnings = compiled.warnings.to_text(Colour::Never);
         for text in [&compiled.printed, &warnings].into_iter().chain(&compiled.notes) {
@@ -123,7 +123,7 @@ impl View {
         }
     }
 
-    /// Tells programs about a failure; people read of it on standard error.
+    /// Prints a failure as a JSON object; users see it on standard error.
     pub(crate) fn tell<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         self.end();
         if let Err(failure) = &done {
@@ -138,11 +138,11 @@ impl View {
         done
     }
 
-    /// Tells the user something that is no result.
+    /// Prints a notice to standard error.
     pub(crate) fn notice(&self, text: &str) {
         let mut inner = self.lock();
         inner.erase();
-        // Nobody is left to tell when this fails.
+        // A failure to write here cannot be reported.
         let _ = writeln!(std::io::stderr(), "{text}");
     }
 
@@ -153,16 +153,16 @@ impl View {
         self.text(&format!("{title}\n{}", plan::text(plan, self.style)));
         for refusal in refusals {
             let text = words::of_refusal(refusal);
-            self.text(&format!("{} {text}\n", self.style.paint(Role::Bad, "refused:")));
+            self.text(&format!("{} {text}\n", self.style.paint(Role::Bad, "rejected:")));
         }
     }
 
-    /// Begins to show what happens to a stack.
+    /// Starts to show the events of a stack.
     pub(crate) fn begin(&self, stack: &StackKey, title: &str) {
         self.begin_several(std::slice::from_ref(stack), title);
     }
 
-    /// Begins to show what happens to several stacks at a time.
+    /// Starts to show the events of several stacks.
     pub(crate) fn begin_several(&self, stacks: &[StackKey], title: &str) {
         let mut inner = self.lock();
         inner.progress.clear();
@@ -172,7 +172,7 @@ impl View {
         }
     }
 
-    /// Ends that, and leaves the terminal tidy.
+    /// Stops showing events, and clears the board.
     pub(crate) fn end(&self) {
         let mut inner = self.lock();
         inner.erase();
@@ -180,7 +180,7 @@ impl View {
         inner.flush();
     }
 
-    /// Ends that, and leaves the last picture of the resources on the terminal.
+    /// Stops showing events, and leaves the last state of the board on the terminal.
     pub(crate) fn end_with_picture(&self) {
         let mut inner = self.lock();
         if let Some(board) = &inner.board {
@@ -202,12 +202,12 @@ impl View {
         self.lock().progress.get(&(stack.clone(), id.clone())).cloned()
     }
 
-    /// Whether an answer is awaited.
+    /// Whether the confirmation prompt is shown.
     pub(crate) fn is_asking(&self) -> bool {
         self.is_asking.load(Ordering::Relaxed)
     }
 
-    /// Asks a question; an interruption means no.
+    /// Asks for confirmation; an interruption means no.
     pub(crate) fn ask(&self, question: &str, stop: &Stop) -> Answer {
         self.is_asking.store(true, Ordering::Relaxed);
         let answer = Self::answer(question, stop);
@@ -247,7 +247,7 @@ impl View {
         }
     }
 
-    /// Returns the frame for texts that stay: as wide as wanted, now.
+    /// Returns the frame for permanent texts, without a limit of the width.
     pub(crate) fn wide_frame() -> Frame {
         Frame { columns: 1000, lines: 1000, now: Instant::now(), clock: Timestamp::now() }
     }
@@ -282,7 +282,7 @@ impl EventSink for View {
         let event = &stamped.event;
         let mut inner = self.lock();
         if let Some(board) = &mut inner.board {
-            board.take(stamped, Instant::now());
+            board.update(stamped, Instant::now());
         }
         let seen = match event {
             Event::Health { id, health, related } => {
@@ -311,7 +311,7 @@ impl EventSink for View {
 }
 
 impl Inner {
-    /// Takes the board off the terminal.
+    /// Clears the board.
     fn erase(&mut self) {
         if self.n_drawn > 0 {
             let _ = write!(std::io::stderr(), "\u{1b}[{}A\r\u{1b}[J", self.n_drawn);
@@ -320,7 +320,7 @@ impl Inner {
         }
     }
 
-    /// Writes what waits; a reader that has gone does not stop the work.
+    /// Writes pending output; a closed pipe does not stop the operation.
     fn flush(&mut self) {
         if self.waiting.is_empty() {
             return;
@@ -343,7 +343,7 @@ fn terminal_frame(now: Instant) -> Frame {
     Frame { columns, lines, now, clock: Timestamp::now() }
 }
 
-/// Draws the board until the view is gone.
+/// Draws the board until the view is dropped.
 fn draw_again_and_again(view: &Weak<View>) {
     loop {
         std::thread::sleep(REDRAW);

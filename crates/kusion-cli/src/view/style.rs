@@ -15,20 +15,20 @@ pub(crate) enum Color {
     Never,
 }
 
-/// What a text means.
+/// The meaning of a text, which selects its color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Something comes into being, or is well.
+    /// Created, or ready.
     Good,
-    /// Something changes, or is on its way.
+    /// Updated, or progressing.
     Changed,
-    /// Something goes, or went wrong.
+    /// Deleted, or failed.
     Bad,
-    /// Something goes and comes again.
+    /// Replaced.
     Replaced,
     /// Less important than the rest.
     Muted,
-    /// A head line.
+    /// A heading.
     Heading,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// Decides by the wish of the user, the environment and where the output goes.
+    /// Decides by the option, the environment and whether the output is a terminal.
     pub(crate) fn new(color: Color) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
         let is_coloured = match color {
@@ -67,8 +67,8 @@ impl Style {
     }
 }
 
-/// Returns a text as one line without control characters, so that no value of a cluster can
-/// speak to the terminal.
+/// Returns a text as one line without control characters, so that values of a cluster cannot
+/// control the terminal.
 pub(crate) fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for char in text.chars() {

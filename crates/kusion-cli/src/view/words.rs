@@ -1,4 +1,4 @@
-//! The words for actions, reasons and health.
+//! Texts of actions, reasons, notes and health.
 
 use super::style::{Role, one_line};
 use jiff::Timestamp;
@@ -6,15 +6,15 @@ use kusion_model::{Action, Health, HealthState, Note, Operation, Phase, Reason};
 use kusion_plan::Refusal;
 use std::time::Duration;
 
-/// How an action is shown.
+/// The words and the color of an action.
 pub(crate) struct ActionWords {
-    /// The mark before it.
+    /// The sign of the action.
     pub(crate) sign: &'static str,
-    /// What is to be done: `create`.
+    /// The verb: `create`.
     pub(crate) verb: &'static str,
-    /// What is being done: `creating`.
+    /// The present participle: `creating`.
     pub(crate) doing: &'static str,
-    /// What was done: `created`.
+    /// The past participle: `created`.
     pub(crate) done: &'static str,
     /// Its colour.
     pub(crate) role: Role,
@@ -26,7 +26,7 @@ pub(crate) fn of_action(action: Action) -> ActionWords {
         Action::Keep => (" ", "keep", "keeping", "kept", Role::Muted),
         Action::Create => ("+", "create", "creating", "created", Role::Good),
         Action::Adopt => (">", "adopt", "adopting", "adopted", Role::Changed),
-        Action::Update => ("~", "change", "changing", "changed", Role::Changed),
+        Action::Update => ("~", "update", "updating", "updated", Role::Changed),
         Action::Replace => ("±", "replace", "replacing", "replaced", Role::Replaced),
         Action::Delete => ("-", "delete", "deleting", "deleted", Role::Bad),
         Action::Forget => ("?", "forget", "forgetting", "forgotten", Role::Muted),
@@ -34,55 +34,55 @@ pub(crate) fn of_action(action: Action) -> ActionWords {
     ActionWords { sign, verb, doing, done, role }
 }
 
-/// Says why an action was chosen; empty where the action says it all.
+/// Returns the reason for an action; empty if the action is self-explanatory.
 pub(crate) fn of_reason(reason: &Reason) -> String {
     match reason {
         Reason::New | Reason::Same | Reason::Differs | Reason::Destroyed => String::new(),
         Reason::Missing => "deleted outside this stack".to_owned(),
-        Reason::Unmanaged => "it exists, and this stack does not manage it yet".to_owned(),
+        Reason::Unmanaged => "exists, but is not managed by this stack yet".to_owned(),
         Reason::Removed => "no longer in the stack".to_owned(),
         Reason::Leftovers => "an interrupted replacement left objects behind".to_owned(),
         Reason::Immutable { fields, message } if fields.is_empty() => {
-            format!("it cannot change in place: {}", one_line(message))
+            format!("cannot be updated in place: {}", one_line(message))
         }
         Reason::Immutable { fields, .. } => {
             let paths: Vec<String> = fields.iter().map(ToString::to_string).collect();
-            format!("{} cannot change in place", paths.join(", "))
+            format!("{} cannot be updated in place", paths.join(", "))
         }
     }
 }
 
-/// Says what people should know about a step.
+/// Returns the text of a note.
 pub(crate) fn of_note(note: &Note) -> String {
     match note {
         Note::DryRunDeferred { requirement } => {
             format!("dry run deferred until {requirement} exists")
         }
-        Note::NoDryRun => "no dry run: it takes values that are known later".to_owned(),
+        Note::NoDryRun => "no dry run: uses values that are known only after apply".to_owned(),
         Note::TakesFields { manager, fields } => {
             format!("takes over {} from `{manager}`", fields.join(", "))
         }
         Note::KeepsLive { path, rule } => format!("{path} keeps its live value (rule `{rule}`)"),
         Note::DeletesLeftovers { count } => {
             let objects = self::count(*count, "object");
-            format!("deletes {objects} that an interrupted replacement left behind")
+            format!("deletes {objects} left behind by an interrupted replacement")
         }
         Note::Warning { message } => format!("warning: {message}"),
     }
 }
 
-/// Says what to do about a refusal.
+/// Returns the text of a refusal, with how to allow it.
 pub(crate) fn of_refusal(refusal: &Refusal) -> String {
     let way = match refusal {
-        Refusal::PreventDestroy { .. } => "remove the mark first".to_owned(),
-        Refusal::ProtectedKind { kind, .. } => format!("allow it with `--allow-delete {kind}`"),
-        Refusal::Unmanaged { id } => format!("allow it with `--allow-delete {id}`"),
-        Refusal::MassDelete { .. } => "allow it with `--allow-mass-delete`".to_owned(),
+        Refusal::PreventDestroy { .. } => "remove `prevent-destroy` first".to_owned(),
+        Refusal::ProtectedKind { kind, .. } => format!("pass `--allow-delete {kind}`"),
+        Refusal::Unmanaged { id } => format!("pass `--allow-delete {id}`"),
+        Refusal::MassDelete { .. } => "pass `--allow-mass-delete`".to_owned(),
     };
     format!("{refusal}; {way}")
 }
 
-/// Names an operation.
+/// Returns the name of an operation.
 pub(crate) fn of_operation(operation: Operation) -> String {
     match operation {
         Operation::Apply => "apply".to_owned(),
@@ -91,7 +91,7 @@ pub(crate) fn of_operation(operation: Operation) -> String {
     }
 }
 
-/// Names the state of a release.
+/// Returns the name and the color of the phase of a release.
 pub(crate) fn of_phase(phase: Phase) -> (&'static str, Role) {
     match phase {
         Phase::Running => ("running", Role::Changed),
@@ -102,7 +102,7 @@ pub(crate) fn of_phase(phase: Phase) -> (&'static str, Role) {
     }
 }
 
-/// The mark, the word and the colour of a state.
+/// Returns the sign, the name and the color of a health state.
 pub(crate) fn of_state(state: HealthState) -> (&'static str, &'static str, Role) {
     match state {
         HealthState::Ready => ("●", "ready", Role::Good),
@@ -112,7 +112,7 @@ pub(crate) fn of_state(state: HealthState) -> (&'static str, &'static str, Role)
     }
 }
 
-/// Says the health of an object, with the cause, in one line.
+/// Returns the health of an object, with its reason, in one line.
 pub(crate) fn of_health(health: &Health) -> String {
     let (_, word, _) = of_state(health.state);
     let mut text = word.to_owned();
@@ -146,7 +146,7 @@ pub(crate) fn of_short_duration(duration: Duration) -> String {
     }
 }
 
-/// Returns the time between two instants of the calendar; none if one cannot be read.
+/// Returns the time between two instants of the calendar; `None` if one cannot be read.
 pub(crate) fn between(start: &str, end: Timestamp) -> Option<Duration> {
     let start: Timestamp = start.parse().ok()?;
     Some(end.duration_since(start).try_into().unwrap_or_default())

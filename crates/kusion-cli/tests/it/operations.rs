@@ -46,7 +46,7 @@ fn a_stack_is_previewed_applied_changed_and_destroyed() {
     let out = project.ok(&["apply", "--yes", "--watch"]);
     assert!(out.contains("created apps/v1:Deployment:shop:web\n"), "{out}");
     assert!(out.contains("release 1 succeeded: 3 done\n"), "{out}");
-    assert!(out.contains("everything is ready\nwhat to try next:\n"), "{out}");
+    assert!(out.contains("all resources are ready\nnext steps:\n"), "{out}");
     assert!(!out.contains('\u{1b}'), "{out}");
     let out = project.ok(&["preview", "--exit-code"]);
     assert!(out.ends_with("no changes; 3 unchanged\n"), "{out}");
@@ -54,9 +54,9 @@ fn a_stack_is_previewed_applied_changed_and_destroyed() {
     project.write("dev", &WEB.replace("replicas = 1", "replicas = 2"));
     let (code, out, _) = project.run(&["preview", "--exit-code"]);
     assert_eq!(code, Some(3));
-    assert!(out.contains("~ change  apps/v1:Deployment:shop:web\n"), "{out}");
+    assert!(out.contains("~ update  apps/v1:Deployment:shop:web\n"), "{out}");
     assert!(out.contains("      spec.replicas: 1 → 2  dev/main.k:17\n"), "{out}");
-    assert!(out.ends_with("1 to change; 2 unchanged\n"), "{out}");
+    assert!(out.ends_with("1 to update; 2 unchanged\n"), "{out}");
     project.ok(&["apply", "-y"]);
     let out = project.ok(&["status"]);
     assert!(out.contains("● v1:ConfigMap:shop:settings"), "{out}");
@@ -66,7 +66,7 @@ fn a_stack_is_previewed_applied_changed_and_destroyed() {
     let out = project.ok(&["destroy", "--yes"]);
     assert!(out.contains("3 to delete\n"), "{out}");
     assert_eq!(project.live(SETTINGS), None);
-    assert!(project.ok(&["status"]).contains("nothing is applied here"));
+    assert!(project.ok(&["status"]).contains("no resources"));
     assert!(project.ok(&["destroy", "--yes"]).contains("nothing to do"));
 }
 
@@ -88,17 +88,17 @@ fn a_saved_plan_is_run_as_shown_or_refused() {
     project.ok(&["preview", "--force-conflicts", "--save", &file]);
     let (code, _, err) = project.run(&["apply", "--plan", &file, "--backend", "sqlite:other.db"]);
     assert_eq!(code, Some(1), "{err}");
-    assert!(err.contains("make the plan again"), "{err}");
+    assert!(err.contains("to save a new plan"), "{err}");
     // What the program says now does not count.
     project.write("dev", &WEB.replace("blue", "black"));
     project.ok(&["apply", "--plan", &file]);
     assert_eq!(project.live(SETTINGS).expect("the object")["data"]["color"], "green");
     let (code, _, err) = project.run(&["apply", "--plan", &file]);
     assert_eq!(code, Some(1), "{err}");
-    assert!(err.contains("make the plan again"), "{err}");
+    assert!(err.contains("to save a new plan"), "{err}");
     fs::write(&file, "{}").expect("a file");
     let (_, _, err) = project.run(&["apply", "--plan", &file]);
-    assert!(err.contains("the file is not a saved plan"), "{err}");
+    assert!(err.contains("not a valid plan file"), "{err}");
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn warnings_of_the_cluster_say_why_something_is_not_ready() {
         "{last}"
     );
     let text = project.ok(&["status"]);
-    assert!(text.contains("progressing, FailedMount: 0 of 1 containers are ready; "), "{text}");
+    assert!(text.contains("progressing, FailedMount: 0 of 1 containers ready; "), "{text}");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn without_a_cluster_the_sandbox_is_recommended() {
     let output = command.env("HOME", &project.home.folder).output().expect("the binary runs");
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("hint: `--sandbox` uses"), "{error}");
+    assert!(error.contains("hint: pass `--sandbox`"), "{error}");
 }
 
 const SLOW_PODS: &str = r#"pods = [{
@@ -284,15 +284,15 @@ fn an_interruption_lets_running_steps_end() {
     project.ok(&["apply", "--yes", "--watch"]);
     let (code, out, err) = interrupted(&project, &["-TERM"]);
     assert_eq!(code, Some(130), "{out}{err}");
-    assert!(err.contains("stopping: steps that run"), "{err}");
+    assert!(err.contains("stopping: running steps finish"), "{err}");
     assert!(out.contains("release 2 stopped: 1 done, 2 skipped"), "{out}");
     let (code, out, err) = interrupted(&project, &["-INT", "-INT"]);
     assert_eq!(code, Some(130), "{out}{err}");
-    assert!(err.contains("stopped at once"), "{err}");
+    assert!(err.contains("stopped immediately"), "{err}");
     let out = project.ok(&["destroy", "--yes"]);
     assert!(out.contains("succeeded"), "{out}");
     assert!(project.ok(&["release", "list"]).contains("interrupted"));
-    assert!(project.ok(&["status"]).contains("nothing is applied here"));
+    assert!(project.ok(&["status"]).contains("no resources"));
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn the_main_command_of_the_readme_works() {
     let output = output.expect("the binary runs");
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{out}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(out.contains("everything is ready\nwhat to try next:\n"), "{out}");
+    assert!(out.contains("all resources are ready\nnext steps:\n"), "{out}");
 }
 
 #[test]

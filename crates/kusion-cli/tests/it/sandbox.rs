@@ -68,7 +68,7 @@ fn a_sandbox_that_hangs_is_killed() {
     let done = std::process::Command::new("kill").args(["-STOP", &pid]).status();
     assert!(done.is_ok_and(|it| it.success()));
     let told = home.ok(&["sandbox", "down", "--timeout", "300ms"]);
-    assert!(told.contains("did not stop when it was asked to, and was killed"), "{told}");
+    assert!(told.contains("did not stop in time and was killed"), "{told}");
     let address = up["url"].as_str().expect("url").trim_start_matches("http://").to_owned();
     assert!(TcpStream::connect(address).is_err());
     assert!(!home.folder.join("sandbox/default").exists());
@@ -83,7 +83,7 @@ fn several_sandboxes_run_side_by_side() {
         serde_json::from_str(&home.ok(&["sandbox", "status", "-o", "json"])).expect("JSON");
     assert_eq!(list.as_array().map(Vec::len), Some(2));
     home.ok(&["sandbox", "down", "--name", "one"]);
-    assert!(home.fails(&["sandbox", "status", "--name", "one"]).contains("no sandbox `one`"));
+    assert!(home.fails(&["sandbox", "status", "--name", "one"]).contains("`one` does not exist"));
     assert!(home.ok(&["sandbox", "status", "--name", "two"]).contains("running"));
 }
 

@@ -47,7 +47,7 @@ impl Drop for Folder {
 fn a_new_project_is_listed_compiled_and_shown() {
     let folder = Folder::new("project");
     assert!(folder.good(&["init", "--list"]).contains("guestbook"));
-    assert!(folder.good(&["init", "web", "shop"]).starts_with("wrote project `shop` to shop\n"));
+    assert!(folder.good(&["init", "web", "shop"]).starts_with("created project `shop` in shop\n"));
     assert_eq!(folder.good(&["ls"]), "shop  shop\n  dev   shop/dev\n  prod  shop/prod\n");
     let listed: serde_json::Value =
         serde_json::from_str(&folder.good(&["ls", "-o", "json"])).expect("it is JSON");
@@ -134,11 +134,11 @@ fn nothing_is_overwritten() {
     fs::write(folder.0.join("shop/base/base.k"), "mine").expect("a file can be written");
     let (code, text) = folder.bad(&["init", "web", "shop"]);
     assert_eq!(code, 1);
-    assert_eq!(text, "error: shop/base/base.k is there already; nothing was written\n");
+    assert_eq!(text, "error: shop/base/base.k already exists; nothing was written\n");
     assert!(!folder.0.join("shop/project.yaml").exists());
     assert_eq!(read(&folder.0.join("shop/base/base.k")), "mine");
     let (code, text) = folder.bad(&["init", "nothing"]);
-    assert_eq!((code, text.contains("there are: web, guestbook")), (1, true), "{text}");
+    assert_eq!((code, text.contains("expected one of: web, guestbook")), (1, true), "{text}");
 }
 
 #[test]

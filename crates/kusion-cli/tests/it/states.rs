@@ -30,7 +30,7 @@ fn another_checkout_has_the_same_state() {
     let out = project.home.ok(&["preview", "--sandbox", "-w", &folder]);
     assert!(out.ends_with("no changes; 2 unchanged\n"), "{out}");
     project.home.ok(&["destroy", "--yes", "--sandbox", "-w", &folder]);
-    assert!(project.ok(&["status"]).contains("nothing is applied here"));
+    assert!(project.ok(&["status"]).contains("no resources"));
 }
 
 #[test]

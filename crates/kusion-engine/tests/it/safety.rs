@@ -46,7 +46,7 @@ async fn a_second_run_is_told_who_holds_the_stack() {
     let held = world
         .engine
         .store()
-        .take(world.stack.key(), options.lock.holder.clone(), options.lock.wait)
+        .lock(world.stack.key(), options.lock.holder.clone(), options.lock.wait)
         .await
         .expect("it is free");
     let refused = world.apply(&[namespace("shop")]).await;

@@ -1,10 +1,10 @@
-//! What pods need.
+//! Dependencies of pods.
 
 use super::{Needs, items, text};
 use serde_json::Value;
 
 impl<'a> Needs<'_, 'a> {
-    /// Adds what a pod needs, by its `spec`.
+    /// Adds the dependencies of a pod, from its `spec`.
     pub(super) fn pod(&mut self, spec: &'a Value) {
         self.near("", "ServiceAccount", &spec["serviceAccountName"]);
         self.near("", "ServiceAccount", &spec["serviceAccount"]);

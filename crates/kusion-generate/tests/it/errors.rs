@@ -18,18 +18,17 @@ fn ids_must_fit_their_objects() {
     assert_eq!(with_id("v1:configmap:a", &map), "v1:ConfigMap:default:a");
     assert_eq!(
         with_id("v1:ConfigMap:b", &map),
-        "error: stack .: resource `v1:ConfigMap:b` at main.k:1 does not fit its object, whose id \
+        "error: stack .: resource `v1:ConfigMap:b` at main.k:1 does not match its object, whose id \
          is `v1:ConfigMap:default:a`"
     );
     assert_eq!(
         with_id("apps/v1:ConfigMap:a", &map),
-        "error: stack .: resource `apps/v1:ConfigMap:a` at main.k:1 does not fit its object, \
-         whose id is `v1:ConfigMap:default:a`"
+        "error: stack .: resource `apps/v1:ConfigMap:a` at main.k:1 does not match its object, whose id is `v1:ConfigMap:default:a`"
     );
     let map = object("v1", "ConfigMap", "demo", "a", "");
     assert_eq!(
         with_id("v1:ConfigMap:a", &map),
-        "error: stack .: resource `v1:ConfigMap:a` at main.k:1 does not fit its object, whose id \
+        "error: stack .: resource `v1:ConfigMap:a` at main.k:1 does not match its object, whose id \
          is `v1:ConfigMap:demo:a`"
     );
     let role = object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "system:node", "");
@@ -39,7 +38,7 @@ fn ids_must_fit_their_objects() {
     assert_eq!(
         with_id("v1:Namespace:a", &namespace),
         "error: stack .: resource `v1:Namespace:a` at main.k:1 has the namespace `demo`, but a \
-         Namespace belongs to no namespace"
+         Namespace is cluster-scoped"
     );
 }
 
@@ -48,7 +47,7 @@ fn two_resources_of_one_id_are_named_with_both_places() {
     let map = object("v1", "ConfigMap", "demo", "a", "");
     assert_eq!(
         shown(&format!("x = {map}\ny = 1\nz = [{map}]\n")),
-        "error: stack .: there are two resources `v1:ConfigMap:demo:a`: at main.k:1 and at main.k:3"
+        "error: stack .: duplicate resource `v1:ConfigMap:demo:a`: at main.k:1 and at main.k:3"
     );
 }
 
@@ -61,7 +60,7 @@ fn what_is_no_resource_is_named() {
     );
     assert_eq!(
         error("resources = [{id = 1, type = \"Kubernetes\", attributes = {}}]\n"),
-        "`resources[0].id` of the output must be a text, not a number"
+        "`resources[0].id` of the output must be a string, not a number"
     );
     assert_eq!(
         error("resources = [{id = \"a:b:c\", attributes = {x = 1}}]\n"),
@@ -69,7 +68,7 @@ fn what_is_no_resource_is_named() {
     );
     assert_eq!(
         error("resources = [{id = \"a\", type = \"Terraform\", attributes = {x = 1}}]\n"),
-        "resource `a` at main.k:1: the id of a Terraform resource has four parts, \
+        "resource `a` at main.k:1: invalid id of a Terraform resource: expected \
          `providerNamespace:provider:type:name`"
     );
     assert_eq!(
@@ -87,18 +86,18 @@ fn what_is_no_resource_is_named() {
     );
     assert_eq!(
         error("a = {apiVersion = \"v1\", kind = \"Pod\", metadata = {name = 1}}\n"),
-        "the resource at main.k:1: `metadata.name` must be a text, not a number"
+        "the resource at main.k:1: `metadata.name` must be a string, not a number"
     );
     assert_eq!(
         error("a = 1\n"),
-        "the output holds no resources: print Kubernetes objects, a list of records with `id`, \
+        "the output has no resources: print Kubernetes objects, a list of records with `id`, \
          `type` and `attributes`, or a map with `resources`"
     );
     assert_eq!(
         error(
             "import manifests\nmanifests.yaml_stream([{apiVersion = \"v1\", kind = \"List\", items = [{x = 1}]}])\n"
         ),
-        "`[0].items[0]` of the output is no resource: it has neither `apiVersion` and `kind` nor \
+        "`[0].items[0]` of the output is not a valid resource: it has neither `apiVersion` and `kind` nor \
          `attributes`"
     );
 }
@@ -133,7 +132,7 @@ fn a_circle_is_shown_with_its_path() {
     );
     assert_eq!(
         shown(&program),
-        "error: stack .: resources depend on each other in a circle: v1:ConfigMap:demo:a -> \
+        "error: stack .: dependency cycle: v1:ConfigMap:demo:a -> \
          v1:ConfigMap:demo:b -> v1:ConfigMap:demo:a"
     );
 }
@@ -162,7 +161,7 @@ x = 2
 ",
     );
     let error = compile_all(&system, "/p").expect_err("both fail");
-    assert!(error.starts_with("2 stacks fail\nstack a: the output holds no"), "{error}");
+    assert!(error.starts_with("2 stacks failed to compile\nstack a: the output has no"), "{error}");
     assert!(error.contains("\nstack b: "), "{error}");
 }
 
@@ -218,7 +217,7 @@ resources = 1
         (2, &json!("b"), &json!(null))
     );
     let message = found[1]["message"].as_str().expect("it is a text");
-    assert!(message.starts_with("the output holds no resources"), "{message}");
+    assert!(message.starts_with("the output has no resources"), "{message}");
 }
 
 #[test]

@@ -68,8 +68,8 @@ fn references_that_lead_nowhere_are_refused() {
     let check = |text: &str| with_reference(&[service()], text);
     assert_eq!(
         check("$kusion_path.v1:Service:demo:wob.metadata.name"),
-        "`data.x` at main.k:1: `$kusion_path.v1:Service:demo:wob.metadata.name` refers to no \
-         resource of the Spec; did you mean `v1:Service:demo:web`?"
+        "`data.x` at main.k:1: unresolved reference \
+         `$kusion_path.v1:Service:demo:wob.metadata.name`: no such resource; did you mean `v1:Service:demo:web`?"
     );
     assert_eq!(
         check("$kusion_path.v1:Service:demo:web.spec.prots"),
@@ -94,7 +94,7 @@ fn references_that_lead_nowhere_are_refused() {
     assert_eq!(
         check("a $kusion_path.v1:Service:demo:web.spec.ports"),
         "`data.x` at main.k:1: `spec.ports` of `v1:Service:demo:web` is a list, which cannot be \
-         part of a text"
+         part of a string"
     );
 }
 
@@ -170,8 +170,8 @@ fn what_is_stated_wins_over_what_is_inferred() {
     );
     assert_eq!(
         compiled.notes,
-        ["`v1:ConfigMap:demo:a` uses `v1:Namespace:demo`, which depends on it: the stated order \
-          is kept"]
+        ["`v1:ConfigMap:demo:a` uses `v1:Namespace:demo`, which depends on it; the explicit \
+         dependency is kept"]
     );
 }
 
@@ -225,7 +225,8 @@ fn references_to_stores_of_secrets_never_reach_a_cluster() {
         let found = shown(&format!("objects = [{secret}]\n"));
         let refused = format!(
             "error: stack .: resource `v1:Secret:demo:s`, `stringData.x` at main.k:1: `{text}` \
-             refers to a store of secrets, and none can be read: the text itself would be the secret"
+             refers to a secret store, and secret stores are not supported: the text itself would \
+             be used as the secret"
         );
         let expected = if is_refused { refused.as_str() } else { "v1:Secret:demo:s" };
         assert_eq!(found, expected);

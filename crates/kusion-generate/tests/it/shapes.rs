@@ -211,7 +211,7 @@ a = {
 fn an_empty_output_wants_nothing_and_says_so() {
     let compiled = stack("_a = 1\n").expect("it compiles");
     assert!(compiled.spec.resources.is_empty());
-    assert_eq!(compiled.notes, ["the output is empty: the stack wants no resources"]);
+    assert_eq!(compiled.notes, ["the output is empty: the stack has no resources"]);
     let compiled = stack("resources = []\n").expect("it compiles");
     assert!(compiled.spec.resources.is_empty());
 }

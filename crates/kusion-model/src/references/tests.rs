@@ -99,25 +99,25 @@ fn an_escape_is_plain_text() {
 fn errors_say_what_is_meant() {
     assert_eq!(
         shown("x $kusion_path.v1:Namspace:demo.metadata.name y"),
-        "error: `$kusion_path.v1:Namspace:demo.metadata.name` refers to no resource of the Spec; \
-         did you mean `v1:Namespace:demo`?"
+        "error: unresolved reference \
+         `$kusion_path.v1:Namspace:demo.metadata.name`: no such resource; did you mean `v1:Namespace:demo`?"
     );
     assert_eq!(
         shown("$kusion_path.totally:other.x"),
-        "error: `$kusion_path.totally:other.x` refers to no resource of the Spec"
+        "error: unresolved reference `$kusion_path.totally:other.x`: no such resource"
     );
     assert_eq!(
         shown("$kusion_path.v1:Namespace:demo"),
-        "error: `$kusion_path.v1:Namespace:demo` refers to no resource of the Spec; \
+        "error: unresolved reference `$kusion_path.v1:Namespace:demo`: no such resource; \
          did you mean `v1:Namespace:demo`?"
     );
     assert_eq!(
         shown("$kusion_path.v1:Namespace:demo[x]"),
-        "error: `$kusion_path.v1:Namespace:demo[x]`: brackets hold a number or a key in quotes"
+        "error: `$kusion_path.v1:Namespace:demo[x]`: expected a number or a quoted key in brackets"
     );
     assert_eq!(
         shown("$kusion_path.v1:Namespace:demo[\"x"),
-        "error: `$kusion_path.v1:Namespace:demo[`: a key in quotes has no end"
+        "error: `$kusion_path.v1:Namespace:demo[`: missing closing quote"
     );
 }
 
@@ -154,7 +154,7 @@ fn values_keep_their_type_or_become_text() {
     );
     assert_eq!(
         error("x $kusion_path.v1:Namespace:demo.a.list").to_string(),
-        "`a.list` of `v1:Namespace:demo` is a list, which cannot be part of a text"
+        "`a.list` of `v1:Namespace:demo` is a list, which cannot be part of a string"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Makes a graph of `name: needs…` lines.
+/// Creates a graph of `name: needs…` lines.
 fn graph(text: &str) -> Result<Graph, GraphError> {
     let lines: Vec<(ResourceId, Vec<ResourceId>)> = text
         .lines()
@@ -42,15 +42,15 @@ fn repeated_and_own_edges_do_not_count() {
 fn a_cycle_is_shown_whole() {
     let graph = graph("x: c\nb: c\nc: d\nd: b\ny:").expect("the graph itself is fine");
     let cycle = graph.order().expect_err("there is a cycle");
-    assert_eq!(cycle.to_string(), "resources depend on each other in a circle: b -> c -> d -> b");
+    assert_eq!(cycle.to_string(), "dependency cycle: b -> c -> d -> b");
 }
 
 #[test]
 fn what_is_not_there_or_there_twice_is_named() {
     let error = graph("a: b").expect_err("b is missing");
-    assert_eq!(error.to_string(), "`a` depends on `b`, which is not there");
+    assert_eq!(error.to_string(), "`a` depends on `b`, which does not exist");
     let error = graph("a:\na:").expect_err("there are two");
-    assert_eq!(error.to_string(), "there are two resources `a`");
+    assert_eq!(error.to_string(), "duplicate resource `a`");
 }
 
 #[test]

@@ -37,7 +37,7 @@ fn describe(resource: &Resource) -> Description {
 fn a_marked_resource_is_not_deleted() {
     let marked = json!({"protection": "marked"});
     let found = refused(vec![known("a", marked)], &["a"], &Guards::default());
-    assert_eq!(found, ["a would be deleted, and is marked `prevent-destroy`"]);
+    assert_eq!(found, ["a would be deleted, but is marked `prevent-destroy`"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::fields::{number, unseen};
 use kusion_model::Health;
 use serde_json::Value;
 
-/// A budget says how many pods may go; that too few are there now is not its fault.
+/// A budget is always ready: too few pods are a problem of their owner.
 pub(super) fn health(object: &Value) -> Health {
     if object.pointer("/status/observedGeneration").is_some()
         && let Some(unseen) = unseen(object)
@@ -13,5 +13,5 @@ pub(super) fn health(object: &Value) -> Health {
     }
     let allowed = number(object, "/status/disruptionsAllowed");
 
-    Health::ready(format!("{allowed} pods may go"))
+    Health::ready(format!("allowed disruptions: {allowed}"))
 }

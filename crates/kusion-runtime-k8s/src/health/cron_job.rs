@@ -4,14 +4,14 @@ use super::fields::{flag, list};
 use kusion_model::Health;
 use serde_json::Value;
 
-/// A cron job has done its duty when it is there; its first run may be a year away.
+/// A cron job is ready when it exists; its first run may be far in the future.
 pub(super) fn health(object: &Value) -> Health {
     if flag(object, "/spec/suspend") {
-        return Health::ready("it is suspended");
+        return Health::ready("suspended");
     }
     match list(object, "/status/active").len() {
-        0 => Health::ready("it waits for its time"),
-        1 => Health::ready("1 job runs"),
-        n => Health::ready(format!("{n} jobs run")),
+        0 => Health::ready("waiting for the next scheduled run"),
+        1 => Health::ready("1 active job"),
+        n => Health::ready(format!("{n} active jobs")),
     }
 }

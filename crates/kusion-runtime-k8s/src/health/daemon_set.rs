@@ -8,14 +8,14 @@ pub(super) fn health(object: &Value) -> Health {
     if let Some(unseen) = unseen(object) {
         return unseen;
     }
-    let wanted = number(object, "/status/desiredNumberScheduled");
+    let desired = number(object, "/status/desiredNumberScheduled");
     let updated = number(object, "/status/updatedNumberScheduled");
-    if text(object, "/spec/updateStrategy/type") != "OnDelete" && updated < wanted {
-        return Health::progressing(format!("{updated} of {wanted} pods are new"));
+    if text(object, "/spec/updateStrategy/type") != "OnDelete" && updated < desired {
+        return Health::progressing(format!("{updated} of {desired} pods updated"));
     }
     let available = number(object, "/status/numberAvailable");
-    if available < wanted {
-        return Health::progressing(format!("{available} of {wanted} pods are available"));
+    if available < desired {
+        return Health::progressing(format!("{available} of {desired} pods available"));
     }
-    Health::ready(format!("{available} of {wanted} pods are available"))
+    Health::ready(format!("{available} of {desired} pods available"))
 }

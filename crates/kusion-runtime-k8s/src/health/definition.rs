@@ -10,6 +10,6 @@ pub(super) fn health(object: &Value) -> Health {
     }
     match condition(object, "Established") {
         Some(established) if established.is_true() => Health::ready(""),
-        _ => Health::progressing("it is not served yet"),
+        _ => Health::progressing("not served yet"),
     }
 }

@@ -1,4 +1,4 @@
-//! Parts of objects that many rules look at.
+//! Accessors for fields of objects.
 
 use kusion_model::Health;
 use serde_json::Value;
@@ -23,9 +23,14 @@ pub(super) fn list<'a>(object: &'a Value, pointer: &str) -> &'a [Value] {
     object.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns how many replicas are wanted; one if nobody says.
+/// Returns the number of desired replicas; 1 by default.
 pub(super) fn replicas(object: &Value) -> i64 {
     object.pointer("/spec/replicas").and_then(Value::as_i64).unwrap_or(1)
+}
+
+/// Writes a number with its noun: `1 old pod`, `2 old pods`.
+pub(super) fn count(number: i64, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// One condition of a status.
@@ -45,12 +50,12 @@ impl Condition<'_> {
         self.status == "False"
     }
 
-    /// Says that the object fails because of this.
+    /// Returns the health of an object that failed because of this condition.
     pub(super) fn failed(&self) -> Health {
         Health::failed(self.reason, self.words())
     }
 
-    /// Says that the object is on its way, with this in the way.
+    /// Returns the health of a progressing object that is delayed by this condition.
     pub(super) fn stuck(&self) -> Health {
         stuck(self.reason, self.words())
     }
@@ -70,14 +75,14 @@ pub(super) fn condition<'a>(object: &'a Value, kind: &str) -> Option<Condition<'
     Some(Condition { status: text("status"), reason: text("reason"), message: text("message") })
 }
 
-/// Says that the controller has not seen the newest change, if that is so.
+/// Returns the health of an object whose latest update its controller has not processed.
 pub(super) fn unseen(object: &Value) -> Option<Health> {
     let seen = number(object, "/status/observedGeneration");
     (seen < number(object, "/metadata/generation"))
-        .then(|| Health::progressing("its controller has not seen the change yet"))
+        .then(|| Health::progressing("update not processed by its controller yet"))
 }
 
-/// Says that an object is on its way, with the cause of the delay.
+/// Returns the health of a progressing object, with the reason of the delay.
 pub(super) fn stuck(reason: &str, message: impl Into<String>) -> Health {
     let reason = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
     Health::delayed(reason, message)

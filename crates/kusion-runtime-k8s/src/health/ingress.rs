@@ -8,7 +8,7 @@ use serde_json::Value;
 /// An ingress is ready once it is accepted: many controllers never write an address.
 pub(super) fn health(object: &Value) -> Health {
     match list(object, "/status/loadBalancer/ingress").first() {
-        Some(address) => Health::ready(format!("at {}", address_text(address))),
+        Some(address) => Health::ready(format!("address: {}", address_text(address))),
         None => Health::ready(""),
     }
 }

@@ -12,18 +12,18 @@ pub(super) fn health(object: &Value) -> Health {
     let succeeded = number(object, "/status/succeeded");
     if is("Complete").is_some() {
         return Health::ready(match succeeded {
-            1 => "1 pod has finished".to_owned(),
-            n => format!("{n} pods have finished"),
+            1 => "1 pod completed".to_owned(),
+            n => format!("{n} pods completed"),
         });
     }
     if flag(object, "/spec/suspend") {
-        return Health::ready("it is suspended");
+        return Health::ready("suspended");
     }
     let active = number(object, "/status/active");
     // Without a count, the job is done when its first pod succeeds and all have ended.
     let words = match object.pointer("/spec/completions").and_then(Value::as_i64) {
-        Some(wanted) => format!("{succeeded} of {wanted} pods have finished, {active} run"),
-        None => format!("{active} pods run"),
+        Some(desired) => format!("{succeeded} of {desired} pods completed, {active} active"),
+        None => format!("active pods: {active}"),
     };
     Health::progressing(words)
 }

@@ -8,6 +8,6 @@ pub(super) fn health(object: &Value) -> Health {
     match text(object, "/status/phase") {
         "Active" => Health::ready(""),
         "Terminating" => Health::terminating("its objects are being deleted"),
-        _ => Health::progressing("it is not active yet"),
+        _ => Health::progressing("not active yet"),
     }
 }

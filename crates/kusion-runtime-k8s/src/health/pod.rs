@@ -4,10 +4,10 @@ use super::fields::{Condition, condition, list, number, stuck, text};
 use kusion_model::Health;
 use serde_json::Value;
 
-/// Restarts after which a crash loop counts as a failure.
+/// Number of restarts after which a crash loop is a failure.
 const MAX_RESTARTS: i64 = 2;
 
-/// Why containers wait that will wait for ever.
+/// Reasons of waiting containers that cannot start without intervention.
 const HOPELESS: &[&str] = &[
     "ImagePullBackOff",
     "ErrImagePull",
@@ -24,7 +24,7 @@ const HOPELESS: &[&str] = &[
 
 pub(super) fn health(object: &Value) -> Health {
     match text(object, "/status/phase") {
-        "Succeeded" => return Health::ready("it has finished"),
+        "Succeeded" => return Health::ready("completed"),
         "Failed" => return ended(object),
         _ => {}
     }
@@ -38,14 +38,14 @@ pub(super) fn health(object: &Value) -> Health {
     let n_ready =
         statuses.iter().filter(|it| it.get("ready").and_then(Value::as_bool) == Some(true)).count();
     let n_all = list(object, "/spec/containers").len().max(statuses.len());
-    let words = format!("{n_ready} of {n_all} containers are ready");
+    let words = format!("{n_ready} of {n_all} containers ready");
     if condition(object, "Ready").is_some_and(|it| it.is_true()) {
         return Health::ready(words);
     }
     Health::progressing(words)
 }
 
-/// Says why a pod has failed.
+/// Returns the health of a failed pod.
 fn ended(object: &Value) -> Health {
     let reason = text(object, "/status/reason");
     let message = text(object, "/status/message");
@@ -59,10 +59,10 @@ fn ended(object: &Value) -> Health {
             Health::failed(reason, format!("container `{}` {words}", text(status, "/name")))
         })
     });
-    failed.unwrap_or_else(|| Health::failed("Failed", "it has failed"))
+    failed.unwrap_or_else(|| Health::failed("Failed", "the pod failed"))
 }
 
-/// Says why a container of a pod cannot run.
+/// Returns the health of a pod with a container that cannot run.
 fn waiting(object: &Value) -> Option<Health> {
     let mut later = None;
     for status in containers(object) {
@@ -79,8 +79,8 @@ fn waiting(object: &Value) -> Option<Health> {
         if reason == "CrashLoopBackOff" {
             let restarts = number(status, "/restartCount");
             let last = status.pointer("/lastState/terminated").map(|state| termination(state).1);
-            let last = last.unwrap_or_else(|| "ended".to_owned());
-            let words = format!("container `{name}` {last}, {restarts} restarts so far");
+            let last = last.unwrap_or_else(|| "exited".to_owned());
+            let words = format!("container `{name}` {last}; restarts: {restarts}");
             if restarts >= MAX_RESTARTS {
                 return Some(Health::failed(reason, words));
             }
@@ -96,14 +96,14 @@ fn containers(object: &Value) -> impl Iterator<Item = &Value> {
     first.chain(list(object, "/status/containerStatuses"))
 }
 
-/// Says how a container ended.
+/// Returns the reason and the text of the termination of a container.
 fn termination(state: &Value) -> (&str, String) {
     let reason = text(state, "/reason");
     let code = number(state, "/exitCode");
     let message = text(state, "/message").trim();
     let mut words = match reason {
-        "OOMKilled" => "ran out of memory".to_owned(),
-        _ => format!("ended with code {code}"),
+        "OOMKilled" => "was killed: out of memory".to_owned(),
+        _ => format!("exited with code {code}"),
     };
     if !message.is_empty() {
         words.push_str(": ");

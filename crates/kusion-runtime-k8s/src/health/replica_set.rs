@@ -11,8 +11,8 @@ pub(super) fn health(object: &Value) -> Health {
     if let Some(failure) = condition(object, "ReplicaFailure").filter(Condition::is_true) {
         return failure.failed();
     }
-    let wanted = replicas(object);
+    let desired = replicas(object);
     let available = number(object, "/status/availableReplicas");
-    let words = format!("{available} of {wanted} pods are available");
-    if available < wanted { Health::progressing(words) } else { Health::ready(words) }
+    let words = format!("{available} of {desired} pods available");
+    if available < desired { Health::progressing(words) } else { Health::ready(words) }
 }

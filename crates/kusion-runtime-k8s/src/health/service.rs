@@ -9,8 +9,8 @@ pub(super) fn health(object: &Value) -> Health {
         return Health::ready("");
     }
     match list(object, "/status/loadBalancer/ingress").first() {
-        Some(address) => Health::ready(format!("at {}", address_text(address))),
-        None => Health::progressing("its load balancer has no address yet"),
+        Some(address) => Health::ready(format!("address: {}", address_text(address))),
+        None => Health::progressing("waiting for the address of the load balancer"),
     }
 }
 

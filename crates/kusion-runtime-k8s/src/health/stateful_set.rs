@@ -8,28 +8,28 @@ pub(super) fn health(object: &Value) -> Health {
     if let Some(unseen) = unseen(object) {
         return unseen;
     }
-    let wanted = replicas(object);
+    let desired = replicas(object);
     let ready = number(object, "/status/readyReplicas");
     // Servers before 1.22 do not count available pods.
     let available = object.pointer("/status/availableReplicas").and_then(Value::as_i64);
     let available = available.unwrap_or(ready);
     if text(object, "/spec/updateStrategy/type") != "OnDelete" {
         let partition = number(object, "/spec/updateStrategy/rollingUpdate/partition");
-        let to_update = (wanted - partition).max(0);
+        let to_update = (desired - partition).max(0);
         let updated = number(object, "/status/updatedReplicas");
         if updated < to_update {
-            return Health::progressing(format!("{updated} of {to_update} pods are new"));
+            return Health::progressing(format!("{updated} of {to_update} pods updated"));
         }
         let current = text(object, "/status/currentRevision");
-        if partition == 0 && ready >= wanted && current != text(object, "/status/updateRevision") {
-            return Health::progressing("the last old pods are being replaced");
+        if partition == 0 && ready >= desired && current != text(object, "/status/updateRevision") {
+            return Health::progressing("waiting for the last old pods to be replaced");
         }
     }
-    if ready < wanted {
-        return Health::progressing(format!("{ready} of {wanted} pods are ready"));
+    if ready < desired {
+        return Health::progressing(format!("{ready} of {desired} pods ready"));
     }
-    if available < wanted {
-        return Health::progressing(format!("{available} of {wanted} pods are available"));
+    if available < desired {
+        return Health::progressing(format!("{available} of {desired} pods available"));
     }
-    Health::ready(format!("{ready} of {wanted} pods are ready"))
+    Health::ready(format!("{ready} of {desired} pods ready"))
 }

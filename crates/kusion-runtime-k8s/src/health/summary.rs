@@ -1,14 +1,14 @@
-//! How a resource fares together with what belongs to it.
+//! Health of a resource together with its related objects.
 
 use super::fields::{list, number, text};
 use super::of_object;
 use kusion_model::{Health, HealthState};
 use serde_json::Value;
 
-/// Says how an object fares, given the objects that it owns, directly or not.
+/// Returns the health of an object, including the objects that it owns, directly or indirectly.
 ///
-/// While it is on its way, the first of its new pods that cannot run is the cause why it fails.
-/// Pods of an earlier template do not count: they are being replaced.
+/// While it is progressing, it fails if one of its new pods cannot run. Pods of an earlier template
+/// are ignored: they are being replaced.
 pub fn summary(object: &Value, related: &[&Value]) -> Health {
     let own = of_object(object);
     if own.state != HealthState::Progressing {

@@ -1,4 +1,4 @@
-//! What is known of the watched objects, and who belongs to whom.
+//! The watched objects and their owners.
 
 use super::claims::Claims;
 use super::warnings::{Warnings, latest_step};
@@ -9,19 +9,19 @@ use kusion_runtime::{Live, Progress, Related};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 
-/// How deep what belongs to a resource may lie: a cron job's job's pod.
+/// Maximum depth of related objects: the pod of a job of a cron job.
 const MAX_DEPTH: usize = 8;
 
 /// One watched resource.
 struct Watched {
     id: ResourceId,
-    /// Its object, by uid; none when it is gone.
+    /// The uid of its object; `None` if it is missing.
     uid: Option<String>,
-    /// What was said of it last.
+    /// The last reported health.
     said: Option<Progress>,
 }
 
-/// All that is known.
+/// All watched objects and resources.
 #[derive(Default)]
 pub(super) struct Board {
     watched: Vec<Watched>,
@@ -32,7 +32,7 @@ pub(super) struct Board {
     owned: HashMap<String, BTreeSet<String>>,
     claims: Claims,
     warnings: Warnings,
-    /// The resources that may fare differently now.
+    /// The resources whose health may have changed.
     dirty: BTreeSet<usize>,
 }
 
@@ -49,7 +49,7 @@ impl Board {
         self.dirty.insert(place);
     }
 
-    /// Notes an object.
+    /// Adds or updates an object.
     pub(super) fn put(&mut self, object: Value) {
         let Some(uid) = text(&object, "/metadata/uid").map(str::to_owned) else { return };
         if let Some(key) = ObjectKey::of_object(&object)
@@ -78,7 +78,7 @@ impl Board {
         self.touch(&uid);
     }
 
-    /// Forgets an object.
+    /// Removes an object.
     pub(super) fn remove(&mut self, uid: &str) {
         if let Some(about) = self.warnings.remove(uid) {
             self.touch(&about);
@@ -101,7 +101,7 @@ impl Board {
         }
     }
 
-    /// Returns how resources fare now, where that has changed.
+    /// Returns the health of resources whose health has changed.
     pub(super) fn changes(&mut self) -> Vec<Progress> {
         let mut changed = Vec::new();
         for place in std::mem::take(&mut self.dirty) {
@@ -144,7 +144,7 @@ impl Board {
         let id = watched.id.clone();
         let object = watched.uid.as_deref().and_then(|uid| self.objects.get(uid));
         let (Some(object), Some(uid)) = (object, watched.uid.as_deref()) else {
-            let health = Health::failed("Gone", "it is not there any more");
+            let health = Health::failed("Missing", "deleted outside this stack");
             return Progress { id, health, related: Vec::new() };
         };
         let mut found: Vec<(&Value, Option<String>)> = Vec::new();
@@ -174,7 +174,7 @@ impl Board {
         Related { kind, name, owner, uid, health, created }
     }
 
-    /// Returns what is warned of while an object is not ready.
+    /// Returns the warnings about an object that is not ready.
     fn warnings(&self, uid: &str, object: &Value, health: &Health) -> Vec<Warning> {
         let is_unbound = text(object, "/kind") == Some("PersistentVolumeClaim")
             && text(object, "/status/phase") != Some("Bound");
@@ -206,8 +206,8 @@ impl Board {
     }
 }
 
-/// Puts the newest warning into words where nothing else says why something is not ready: one
-/// about itself, or about the newest object that belongs to it.
+/// Adds the newest warning to the message if there is no other reason why an object is not ready:
+/// one about the object itself, or about its newest related object.
 fn explain(health: &mut Health, related: &[Related]) {
     if health.state == HealthState::Ready
         && let Some(warning) = health.warnings.first()
@@ -281,6 +281,6 @@ mod tests {
         board.remove("web-1-a");
         assert_eq!(board.changes()[0].related.len(), 1);
         board.remove("web");
-        assert_eq!(board.changes()[0].health.reason.as_deref(), Some("Gone"));
+        assert_eq!(board.changes()[0].health.reason.as_deref(), Some("Missing"));
     }
 }

@@ -74,7 +74,7 @@ impl Events {
         let mut status: failure::Status = serde_json::from_slice(&body).unwrap_or_default();
         status.code = parts.status.as_u16();
         if status.message.is_empty() {
-            status.message = format!("the watch was refused with status {}", status.code);
+            status.message = format!("the server rejected the watch with status {}", status.code);
         }
         // The version is too old, which another list puts right.
         if parts.status == StatusCode::GONE {
@@ -96,18 +96,20 @@ impl Events {
                 }
                 return serde_json::from_slice(&line)
                     .map(Some)
-                    .map_err(|error| lost(format!("a watch cannot be read: {error}")));
+                    .map_err(|error| lost(format!("cannot parse a watch event: {error}")));
             }
             self.seen = self.rest.len();
             let frame = tokio::time::timeout(SILENCE, self.body.frame()).await;
-            match frame.map_err(|_| lost("a watch fell silent".to_owned()))? {
+            match frame.map_err(|_| lost("the watch timed out: no events".to_owned()))? {
                 None => return Ok(None),
                 Some(Ok(frame)) => {
                     if let Ok(data) = frame.into_data() {
                         self.rest.extend_from_slice(&data);
                     }
                 }
-                Some(Err(error)) => return Err(lost(format!("a watch broke off: {error}"))),
+                Some(Err(error)) => {
+                    return Err(lost(format!("the watch was interrupted: {error}")));
+                }
             }
         }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How many objects are listed at a time.
+/// Page size of lists.
 const PAGE: usize = 500;
 
 /// A collection.
@@ -20,25 +20,25 @@ pub(super) struct Source {
     pub(super) served: Arc<Served>,
     /// Empty for all namespaces.
     pub(super) namespace: String,
-    /// Which of its objects are told.
+    /// Filter of the reported objects.
     pub(super) fields: Option<&'static str>,
     /// Whether resources are in it, not only what belongs to them.
     pub(super) is_target: bool,
 }
 
-/// What a source tells.
+/// An event of a source.
 pub(super) enum Told {
     /// An object is new or has changed.
     There(Value),
-    /// An object is gone; its uid.
+    /// An object was deleted; its uid.
     Gone(String),
-    /// The first list has been told.
+    /// The first list is complete.
     Listed,
     /// The source gives up.
     Failed(RuntimeError),
 }
 
-/// Why a source stops: nobody listens, or there is no point in going on.
+/// Reason of a source to stop: the receiver was dropped, or an error.
 enum Stop {
     Unheard,
     Failed(RuntimeError),
@@ -47,7 +47,7 @@ enum Stop {
 /// Where a source stands.
 #[derive(Default)]
 struct Standing {
-    /// The objects that were told.
+    /// The reported objects.
     known: HashSet<String>,
     /// The version from which to follow; empty before a list.
     version: String,
@@ -55,7 +55,7 @@ struct Standing {
 }
 
 impl Source {
-    /// Tells about the collection until nobody listens.
+    /// Sends events of the collection until the receiver is dropped.
     pub(super) async fn run(self, runtime: KubernetesRuntime, teller: mpsc::Sender<Told>) {
         let mut standing = Standing::default();
         let mut pause = Duration::from_millis(200);
@@ -155,7 +155,8 @@ impl Source {
             let answer = runtime.calls.send(call).await.map_err(Stop::Failed)?;
             // The list has grown too old: it begins again, after a pause.
             if answer.status == http::StatusCode::GONE {
-                return Err(Stop::Failed(runtime.calls.lost(&format!("`{path}` grew too old"))));
+                let message = format!("the resource version of `{path}` expired");
+                return Err(Stop::Failed(runtime.calls.lost(&message)));
             }
             let answer = answer.success().map_err(Stop::Failed)?;
             let unread = |error: serde_json::Error| {
@@ -193,7 +194,7 @@ fn text<'a>(object: &'a Value, pointer: &str) -> Option<&'a str> {
     object.pointer(pointer).and_then(Value::as_str)
 }
 
-/// Leaves out what nobody looks at here, and says what the object is.
+/// Removes unused fields, and sets kind and apiVersion.
 fn reduce(object: &mut Value, served: &Served) {
     let Value::Object(fields) = object else { return };
     fields.insert("apiVersion".to_owned(), served.api_version.as_str().into());

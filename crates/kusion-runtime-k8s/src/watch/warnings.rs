@@ -1,4 +1,4 @@
-//! What the server warns of: events of type `Warning`, by the object that they are about.
+//! Warnings of the server: events of type `Warning`, by object.
 
 use kusion_model::Warning;
 use serde_json::Value;
@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 /// Selects the events that count.
 pub(super) const SELECTOR: &str = "type=Warning";
-/// How many warnings about one object are told.
+/// Maximum number of reported warnings about one object.
 const TOLD: usize = 3;
-/// How many warnings about one object are kept.
+/// Maximum number of stored warnings about one object.
 const KEPT: usize = 16;
 
 /// One event.
@@ -29,7 +29,7 @@ pub(super) struct Warnings {
 }
 
 impl Warnings {
-    /// Notes an event; returns the uid of the object that it is about.
+    /// Adds an event; returns the uid of the object that it is about.
     pub(super) fn put(&mut self, event: &Value) -> Option<String> {
         let uid = text(event, "/metadata/uid")?;
         let object = text(event, "/involvedObject/uid")?;
@@ -62,7 +62,7 @@ impl Warnings {
         Some(object.to_owned())
     }
 
-    /// Forgets an event; returns the uid of the object that it was about.
+    /// Removes an event; returns the uid of the object that it was about.
     pub(super) fn remove(&mut self, uid: &str) -> Option<String> {
         let object = self.objects.remove(uid)?;
         if let Some(entries) = self.about.get_mut(&object) {

@@ -70,7 +70,7 @@ async fn a_deployment_gets_ready_with_its_replica_sets() {
     let options = json!({"propagationPolicy": "Background"});
     cluster.send("DELETE", &path, "application/json", &options).await;
     let said = until(&mut watch, &web, HealthState::Failed).await;
-    assert_eq!(said.health.reason.as_deref(), Some("Gone"));
+    assert_eq!(said.health.reason.as_deref(), Some("Missing"));
 }
 
 /// Pods run only where there are nodes.

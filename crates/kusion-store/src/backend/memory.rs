@@ -1,4 +1,4 @@
-//! A store that lives as long as its process.
+//! A backend in memory.
 
 use super::{Backend, Expected, PutError, Version};
 use crate::error::StoreError;

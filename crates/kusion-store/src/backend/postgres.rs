@@ -1,4 +1,4 @@
-//! A store in a table of `PostgreSQL`.
+//! A backend in tables of `PostgreSQL`.
 
 use super::{Backend, BackendError, Expected, PutError, Version, end_of};
 use crate::error::StoreError;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The format of the tables.
 const FORMAT: i64 = 2;
-/// The lock that a process holds while it makes the tables, so that several do not meet.
+/// The advisory lock that a process holds while it creates the tables.
 const SETUP_LOCK: i64 = 0x6b75_7369_6f6e;
 
 /// Bytes in a table.
@@ -21,7 +21,7 @@ pub(crate) struct Postgres {
 }
 
 impl Postgres {
-    /// Opens the database, and makes the tables where they do not exist.
+    /// Opens the database, and creates the tables if they do not exist.
     pub(crate) async fn open(url: &str) -> Result<Self, StoreError> {
         let store = Self::connect(url).await?;
         store.prepare().await?;
@@ -30,9 +30,7 @@ impl Postgres {
 
     async fn connect(url: &str) -> Result<Self, StoreError> {
         let options = PgConnectOptions::from_str(url)
-            .map_err(|error| {
-                StoreError::Address(format!("the address of the store is wrong: {error}"))
-            })?
+            .map_err(|error| StoreError::Address(format!("invalid store URL: {error}")))?
             .application_name("kusion");
         let database = options.get_database().unwrap_or(options.get_username());
         let place = format!("postgres://{}:{}/{database}", options.get_host(), options.get_port());

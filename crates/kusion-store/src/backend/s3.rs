@@ -1,4 +1,4 @@
-//! A store in a bucket of S3 or of a service that speaks its protocol with conditional writes.
+//! A backend in a bucket of S3 or a compatible service with conditional writes.
 
 use super::{Backend, BackendError, Expected, PutError, Version};
 use crate::error::StoreError;
@@ -29,7 +29,7 @@ impl S3 {
         Ok(store)
     }
 
-    /// Copies all objects below another prefix and removes them; returns that prefix.
+    /// Moves all objects to another prefix; returns that prefix.
     pub(crate) async fn set_aside(url: &str) -> Result<String, StoreError> {
         let store = Self::connect(url)?;
         let folder = format!("aside-{}", jiff::Timestamp::now().as_second());
@@ -45,13 +45,13 @@ impl S3 {
     }
 
     fn connect(url: &str) -> Result<Self, StoreError> {
-        let wrong =
-            |what: &str| StoreError::Address(format!("the address of the store is wrong: {what}"));
-        let rest = url.strip_prefix("s3://").ok_or_else(|| wrong("it must begin with `s3://`"))?;
+        let wrong = |what: &str| StoreError::Address(format!("invalid store URL: {what}"));
+        let rest =
+            url.strip_prefix("s3://").ok_or_else(|| wrong("expected `s3://BUCKET/PREFIX`"))?;
         let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         if bucket.is_empty() || bucket.contains('@') {
-            return Err(wrong("the name of a bucket must follow `s3://`"));
+            return Err(wrong("no bucket after `s3://`"));
         }
         let mut builder = AmazonS3Builder::from_env()
             .with_bucket_name(bucket)
@@ -74,11 +74,11 @@ impl S3 {
         Ok(Self { bucket: bucket_store, prefix, place })
     }
 
-    /// Checks the format of the store. A new one gets its mark in a way that shows whether the
-    /// service compares before it writes; if not, two processes could hold one stack.
+    /// Checks the format of the store. In a new store, also checks that the service supports
+    /// conditional writes; without them, two processes could lock the same stack.
     async fn prepare(&self) -> Result<(), StoreError> {
         let unclear =
-            || StoreError::damaged(&self.place, format!("`{MARK}` does not name a format"));
+            || StoreError::damaged(&self.place, format!("`{MARK}` is not a valid format number"));
         if let Some((bytes, _)) = self.get(MARK).await? {
             let text = std::str::from_utf8(&bytes).ok();
             let found: u32 = text.and_then(|it| it.trim().parse().ok()).ok_or_else(unclear)?;
@@ -114,12 +114,12 @@ impl S3 {
         Some(rest.trim_start_matches('/').replace('=', "%"))
     }
 
-    /// Takes the version of an object from the answer of the service. Without one the next write
-    /// could not say what it expects.
+    /// Returns the version of an object from the response of the service. Without a version, the
+    /// next conditional write would not be possible.
     fn version(&self, e_tag: Option<String>) -> Result<Version, StoreError> {
         let missing = || BackendError {
             place: self.place.clone(),
-            message: "the service sends no ETag, which conditional writes need".to_owned(),
+            message: "the service sends no ETag, which conditional writes require".to_owned(),
         };
         Ok(Version(e_tag.filter(|it| !it.is_empty()).ok_or_else(missing)?))
     }
@@ -159,7 +159,7 @@ impl Backend for S3 {
             Err(
                 object_store::Error::AlreadyExists { .. }
                 | object_store::Error::Precondition { .. }
-                // An object that is to be replaced and does not exist.
+                // The object to replace does not exist.
                 | object_store::Error::NotFound { .. },
             ) => Err(PutError::Conflict),
             Err(error) => Err(self.failure(&error).into()),

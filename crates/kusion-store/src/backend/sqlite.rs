@@ -1,8 +1,8 @@
-//! A store in one file.
+//! A backend in one `SQLite` file.
 //!
-//! Beside the file `F` lies the small file `F.mark` with the number of the last write. It is
-//! written after each write, and never forced to disk: it may lag behind, but a store with fewer
-//! writes than it names has lost some, and one that is gone was there.
+//! Next to the file `F` is a small file `F.mark` with the number of the last write. It is written
+//! after each write without a sync: it may lag behind, but a store with fewer writes has lost some,
+//! and a missing store existed before.
 
 mod mark;
 
@@ -22,12 +22,12 @@ use std::time::{Duration, Instant};
 
 /// The format of the tables.
 const FORMAT: i64 = 2;
-/// Up to this size the structure of the whole file is checked when it is opened.
+/// Files up to this size, in bytes, are checked completely when they are opened.
 const CHECKED_SIZE: u64 = 32 << 20;
 
-/// How long a process waits for others that write.
+/// How long a process waits for other writers.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The code of a store that another process is writing.
+/// `SQLITE_BUSY`: another process is writing.
 const BUSY: u32 = 5;
 
 /// Bytes in a file.
@@ -38,7 +38,7 @@ pub(crate) struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens the file, and makes it where it does not exist.
+    /// Opens the file, and creates it if it does not exist.
     pub(crate) async fn open(path: &Path) -> Result<Self, StoreError> {
         let place = path.display().to_string();
         let mark = Mark::beside(path);
@@ -59,7 +59,7 @@ impl Sqlite {
         Ok(store)
     }
 
-    /// Makes the tables, or checks those that are there.
+    /// Creates the tables, or checks existing ones.
     async fn check(&self, path: &Path) -> Result<(), StoreError> {
         let failed = |error: sqlx::Error| failure(&self.place, &error);
         let damaged = |what: String| StoreError::damaged(&self.place, what);
@@ -81,7 +81,7 @@ impl Sqlite {
             other if other > 0 => {
                 return Err(StoreError::format(&self.place, other as u32, FORMAT as u32));
             }
-            _ => return Err(damaged("the number of its format is wrong".to_owned())),
+            _ => return Err(damaged("wrong format number".to_owned())),
         }
         let size = std::fs::metadata(path).map_or(0, |it| it.len());
         if size <= CHECKED_SIZE {
@@ -90,7 +90,7 @@ impl Sqlite {
                 .await
                 .map_err(failed)?;
             if found != "ok" {
-                return Err(damaged(format!("{}; restore it from a copy", found.trim())));
+                return Err(damaged(format!("{}; restore it from a backup", found.trim())));
             }
         }
         let (writes, rows) = counts(connection).await.map_err(failed)?;
@@ -103,11 +103,11 @@ impl Sqlite {
             .map_err(failed)?;
         if heads.len() as u64 != rows {
             let what =
-                format!("it holds {} values, not {rows}; restore it from a copy", heads.len());
+                format!("{} values instead of {rows}; restore it from a backup", heads.len());
             return Err(damaged(what));
         }
         for head in &heads {
-            Head::of(head).ok_or_else(|| damaged("a value has a wrong check sum".to_owned()))?;
+            Head::of(head).ok_or_else(|| damaged("wrong checksum of a value".to_owned()))?;
         }
         transaction.commit().await.map_err(failed)
     }
@@ -117,7 +117,7 @@ impl Sqlite {
         begun.map_err(|error| failure(&self.place, &error))
     }
 
-    /// Ends a write: counts it, makes it durable, and notes it beside the file.
+    /// Finishes a write: counts it, makes it durable, and updates the mark file.
     async fn commit(
         &self,
         mut transaction: Transaction<'static, Db>,
@@ -177,7 +177,7 @@ impl Backend for Sqlite {
                 .await
                 .map_err(|error| failure(&self.place, &error))?;
         let Some(row) = row else { return Ok(None) };
-        let wrong = || StoreError::damaged(&self.place, format!("`{key}` has a wrong check sum"));
+        let wrong = || StoreError::damaged(&self.place, format!("wrong checksum of `{key}`"));
         let head = Head::of(&row).ok_or_else(wrong)?;
         let value: Vec<u8> = row.try_get(5).map_err(|_| wrong())?;
         if value.len() as i64 != head.length || i64::from(sum(&[&value])) != head.sum {
@@ -256,7 +256,7 @@ impl Backend for Sqlite {
     }
 }
 
-/// Renames a file and what lies beside it; returns the new name.
+/// Renames a file and its companion files; returns the new name.
 pub(crate) fn set_aside(path: &Path) -> Result<String, StoreError> {
     let place = path.display().to_string();
     let failed =
@@ -280,8 +280,8 @@ pub(crate) fn set_aside(path: &Path) -> Result<String, StoreError> {
     Ok(with(&free).display().to_string())
 }
 
-/// Connects. Of several processes that make a new file ready at the same time some are turned away
-/// at once, whatever the time limit; they try again.
+/// Connects. When several processes initialize a new file concurrently, some fail immediately,
+/// regardless of the timeout; they retry.
 async fn connect(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
     let begun = Instant::now();
     loop {
@@ -300,8 +300,7 @@ async fn connect(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Erro
 }
 
 async fn create(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    // Keys lie in an index of their own: else a search would read the whole of large values that
-    // it passes.
+    // Keys have a separate index: otherwise a search would read large values completely.
     for statement in [
         "CREATE TABLE count (writes INTEGER NOT NULL, rows INTEGER NOT NULL)",
         "INSERT INTO count VALUES (0, 0)",
@@ -315,15 +314,15 @@ async fn create(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Returns how many writes there were, and how many values there are.
+/// Returns the number of writes and the number of values.
 async fn counts(connection: &mut SqliteConnection) -> Result<(u64, u64), sqlx::Error> {
     let row = sqlx::query("SELECT writes, rows FROM count").fetch_one(connection).await?;
     let (writes, rows): (i64, i64) = (row.try_get(0)?, row.try_get(1)?);
     Ok((writes.max(0) as u64, rows.max(0) as u64))
 }
 
-/// Makes folder and file with the rights of their owner only; refuses a store that was there and
-/// is not.
+/// Creates folder and file, accessible to their owner only. Fails if the store existed before and
+/// is missing now.
 fn prepare(path: &Path, mark: &Mark, place: &str) -> Result<(), StoreError> {
     use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
     let failed = |error: std::io::Error| BackendError {
@@ -336,8 +335,8 @@ fn prepare(path: &Path, mark: &Mark, place: &str) -> Result<(), StoreError> {
             return Err(StoreError::damaged(
                 place,
                 format!(
-                    "the file was there, and now it is missing or empty; restore it from a copy, \
-                     or delete `{}` to begin without what was known",
+                    "the file is missing or empty, but existed before; restore it from a backup, \
+                     or delete `{}` to start with an empty store",
                     mark.path().display()
                 ),
             ));
@@ -350,20 +349,20 @@ fn prepare(path: &Path, mark: &Mark, place: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn lost(found: u64, wanted: u64, mark: &Mark) -> String {
+fn lost(found: u64, expected: u64, mark: &Mark) -> String {
     format!(
-        "it holds {found} writes, but there were {wanted}: the latest are lost; restore it from a \
-         copy, or delete `{}` to go on with what is there",
+        "found {found} of {expected} writes: the latest are lost; restore it from a backup, or \
+         delete `{}` to continue without them",
         mark.path().display()
     )
 }
 
-/// Tells damage from other failures.
+/// Distinguishes damage from other failures.
 fn failure(place: &str, error: &sqlx::Error) -> StoreError {
     match (primary_code(error), error) {
         // SQLITE_CORRUPT, SQLITE_NOTADB.
         (Some(11 | 26), _) => {
-            StoreError::damaged(place, format!("{}; restore it from a copy", text(error)))
+            StoreError::damaged(place, format!("{}; restore it from a backup", text(error)))
         }
         // A missing table or column, a value of another type.
         (Some(1), _)
@@ -374,7 +373,7 @@ fn failure(place: &str, error: &sqlx::Error) -> StoreError {
         (Some(BUSY), _) => {
             let seconds = PATIENCE.as_secs();
             let message =
-                format!("another process has kept the file for {seconds} s; it may be paused");
+                format!("timed out after {seconds} s: the file is locked by another process");
             BackendError { place: place.to_owned(), message }.into()
         }
         _ => BackendError { place: place.to_owned(), message: text(error) }.into(),

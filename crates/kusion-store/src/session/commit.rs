@@ -11,17 +11,17 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// How much is written at once.
+/// Maximum size of a segment, in bytes.
 const MAX_SEGMENT: usize = 4 << 20;
-/// Below this many bytes after the last snapshot a new one does not pay.
+/// Minimum number of bytes since the last snapshot for a new one.
 const SNAPSHOT_BYTES: usize = 256 << 10;
-/// So many segments after the last snapshot slow the next reader down.
+/// Maximum number of segments since the last snapshot.
 const SNAPSHOT_SEGMENTS: usize = 200;
 
-/// How long to wait before a write that failed is tried again.
+/// Pause before a failed write is retried.
 const PAUSES: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(700)];
 
-/// What a session asks its task for.
+/// A request of a session to its task.
 pub(super) enum Entry {
     Append {
         records: Vec<StampedRecord>,
@@ -33,7 +33,7 @@ pub(super) enum Entry {
     },
 }
 
-/// The one writer of a journal.
+/// The writer of a journal.
 pub(super) struct Committer {
     shared: Arc<Shared>,
     fences: Vec<u64>,
@@ -43,12 +43,12 @@ pub(super) struct Committer {
 }
 
 impl Committer {
-    /// Reads the journal and takes the next number, so that an earlier holder cannot write it.
+    /// Reads the journal and writes the next segment, which fences off an earlier lock holder.
     pub(super) async fn begin(shared: Arc<Shared>, fence: bool) -> Result<Self, StoreError> {
         let locked = shared.stamp(Record::Locked { holder: shared.holder.to_string() });
         let payload = to_json(&locked);
         loop {
-            let loaded = journal::load(&*shared.backend, &shared.places).await?;
+            let loaded = journal::load(&*shared.backend, &shared.paths).await?;
             let mut committer = Self {
                 shared: Arc::clone(&shared),
                 fences: loaded.fences,
@@ -68,14 +68,14 @@ impl Committer {
                     committer.fold(vec![locked]);
                     return Ok(committer);
                 }
-                // The holder before us wrote one more segment; it cannot any more after ours.
+                // The previous lock holder wrote one more segment; it cannot do so after ours.
                 Err(PutError::Conflict) => shared.check()?,
                 Err(PutError::Failed(error)) => return Err(error),
             }
         }
     }
 
-    /// Writes what comes until the session ends.
+    /// Writes records until the session ends.
     pub(super) async fn run(
         mut self,
         mut entries: mpsc::UnboundedReceiver<Entry>,
@@ -100,15 +100,14 @@ impl Committer {
             }
             self.commit_all(appends).await;
             if self.log_bytes > SNAPSHOT_BYTES.max(self.snapshot_bytes) {
-                // The journal is whole without it; the next one may work.
+                // The journal is complete without it; the next snapshot may succeed.
                 let _ = self.snapshot().await;
             }
         };
-        let mut outcome =
-            self.shared.tenure.lost().map_or(Ok(()), |it| Err(self.shared.fenced(it)));
+        let mut outcome = self.shared.lease.lost().map_or(Ok(()), |it| Err(self.shared.fenced(it)));
         let is_long = self.log_bytes > SNAPSHOT_BYTES.max(self.snapshot_bytes) / 2;
         if outcome.is_ok() && (is_long || self.segments > SNAPSHOT_SEGMENTS) {
-            // Only damage is news: without a snapshot the journal is as whole as before.
+            // Only damage is reported: the journal is complete without a snapshot.
             let summed = self.snapshot().await;
             if matches!(summed, Err(StoreError::Damaged { .. } | StoreError::Fenced { .. })) {
                 outcome = summed;
@@ -116,7 +115,7 @@ impl Committer {
         }
         drop(renewals);
         let seq = self.state_seq();
-        self.shared.tenure.release(&*self.shared.backend, &self.shared.places, Some(seq)).await;
+        self.shared.lease.release(&*self.shared.backend, &self.shared.paths, Some(seq)).await;
         if let Some(done) = closing {
             let _ = done.send(outcome);
         }
@@ -163,7 +162,7 @@ impl Committer {
 
     /// Writes the next segment, unless another process wrote it.
     async fn write_next(&mut self, payloads: &[&[u8]]) -> Result<(), StoreError> {
-        if let Some(holder) = self.shared.tenure.lost() {
+        if let Some(holder) = self.shared.lease.lost() {
             return Err(self.shared.fenced(holder));
         }
         let mut pauses = PAUSES.iter();
@@ -180,18 +179,18 @@ impl Committer {
                 (Err(PutError::Failed(error)), _) => return Err(error),
             }
             let backend = Arc::clone(&self.shared.backend);
-            let key = self.shared.places.segment(first);
+            let key = self.shared.paths.segment(first);
             let Some((bytes, _)) = backend.get(&key).await? else {
-                return Err(StoreError::damaged(backend.place(), format!("`{key}` is gone")));
+                return Err(StoreError::damaged(backend.place(), format!("`{key}` is missing")));
             };
             let (head, records) =
-                journal::read_segment(&*backend, &self.shared.places, &key, &bytes)?;
-            if head.writer != self.shared.tenure.writer() {
+                journal::read_segment(&*backend, &self.shared.paths, &key, &bytes)?;
+            if head.writer != self.shared.lease.writer() {
                 let holder = match records.first().map(|it| &it.record) {
                     Some(Record::Locked { holder }) => holder.clone(),
                     _ => "another process".to_owned(),
                 };
-                self.shared.tenure.lose(holder.clone());
+                self.shared.lease.lose(holder.clone());
                 return Err(self.shared.fenced(holder));
             }
             // Ours, from an attempt whose answer was lost: this one, or one before it.
@@ -206,8 +205,8 @@ impl Committer {
     }
 
     async fn write(&mut self, first: u64, flags: u8, payloads: &[&[u8]]) -> Result<(), PutError> {
-        let key = self.shared.places.segment(first);
-        let (epoch, writer) = (self.shared.tenure.epoch(), self.shared.tenure.writer());
+        let key = self.shared.paths.segment(first);
+        let (epoch, writer) = (self.shared.lease.epoch(), self.shared.lease.writer());
         let head = frame::Head { kind: Kind::Segment, flags, first, epoch, writer };
         let bytes = self.segment(&key, head, payloads);
         let size = bytes.len();
@@ -219,7 +218,7 @@ impl Committer {
     }
 
     fn segment(&self, key: &str, head: frame::Head, payloads: &[&[u8]]) -> Vec<u8> {
-        frame::encode(&self.shared.places.authority, key, head, payloads)
+        frame::encode(&self.shared.paths.authority, key, head, payloads)
     }
 
     fn fold(&self, records: Vec<StampedRecord>) -> u64 {
@@ -232,13 +231,13 @@ impl Committer {
 
     async fn snapshot(&mut self) -> Result<(), StoreError> {
         self.shared.check()?;
-        let (backend, places) = (&*self.shared.backend, &self.shared.places);
+        let (backend, paths) = (&*self.shared.backend, &self.shared.paths);
         let snapshot = {
             let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let writer = (self.shared.tenure.epoch(), self.shared.tenure.writer());
-            Snapshot::of(places, &state, &self.fences, writer)
+            let writer = (self.shared.lease.epoch(), self.shared.lease.writer());
+            Snapshot::of(paths, &state, &self.fences, writer)
         };
-        self.snapshot_bytes = snapshot.write(backend, places, &self.fences).await?;
+        self.snapshot_bytes = snapshot.write(backend, paths, &self.fences).await?;
         self.log_bytes = 0;
         self.segments = 0;
         Ok(())

@@ -1,23 +1,23 @@
-//! Keeps a lease.
+//! Renewal of leases.
 
 use super::Shared;
 use crate::backend::{Backend, Expected, PutError, Version};
 use crate::frame::Writer;
 use crate::holder;
-use crate::journal::Places;
+use crate::journal::StackPaths;
 use crate::lease::{Held, Lease, RENEWAL};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// How soon a renewal that failed is tried again.
+/// Pause before a failed renewal is retried.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// How long the answer to a renewal may take.
+/// Timeout of a renewal.
 const ANSWER: Duration = Duration::from_secs(4);
 
 /// The lease of a session as it was last written.
-pub(super) struct Tenure {
+pub(super) struct LeaseKeeper {
     writer: Writer,
     inner: Mutex<Inner>,
     /// Held while the lease is written.
@@ -30,10 +30,10 @@ struct Inner {
     /// The uptime right before the last write that succeeded.
     renewed: f64,
     lost: Option<String>,
-    trouble: String,
+    last_error: String,
 }
 
-impl Tenure {
+impl LeaseKeeper {
     pub(super) fn new(held: &Held) -> Self {
         Self {
             writer: held.writer,
@@ -42,7 +42,7 @@ impl Tenure {
                 version: held.version.clone(),
                 renewed: held.lease.uptime,
                 lost: None,
-                trouble: String::new(),
+                last_error: String::new(),
             }),
             writing: tokio::sync::Mutex::new(()),
         }
@@ -56,17 +56,17 @@ impl Tenure {
         self.writer
     }
 
-    /// Returns the number of this holder among all of the stack.
+    /// Returns the epoch of this lock holder.
     pub(super) fn epoch(&self) -> u64 {
         self.lock().lease.token
     }
 
-    /// Returns who has taken the stack from us.
+    /// Returns the lock holder that has replaced this one.
     pub(super) fn lost(&self) -> Option<String> {
         self.lock().lost.clone()
     }
 
-    /// Notes who has taken the stack from us.
+    /// Records the lock holder that has replaced this one.
     pub(super) fn lose(&self, holder: String) {
         self.lock().lost.get_or_insert(holder);
     }
@@ -75,23 +75,28 @@ impl Tenure {
         self.lock().renewed
     }
 
-    pub(super) fn trouble(&self) -> String {
-        let trouble = self.lock().trouble.clone();
-        if trouble.is_empty() { "the process was paused".to_owned() } else { trouble }
+    pub(super) fn last_error(&self) -> String {
+        let last_error = self.lock().last_error.clone();
+        if last_error.is_empty() { "the process was paused".to_owned() } else { last_error }
     }
 
-    /// Writes the lease anew; `seq` is what the journal reaches at least.
-    async fn renew(&self, backend: &dyn Backend, places: &Places, seq: Option<u64>) -> bool {
-        self.write(backend, places, |lease| {
+    /// Renews the lease; `seq` is the number of the last record that is known to be durable.
+    async fn renew(&self, backend: &dyn Backend, paths: &StackPaths, seq: Option<u64>) -> bool {
+        self.write(backend, paths, |lease| {
             lease.beat += 1;
             lease.seq = seq.unwrap_or(lease.seq).max(lease.seq);
         })
         .await
     }
 
-    /// Gives the lease back; what fails here expires by itself.
-    pub(super) async fn release(&self, backend: &dyn Backend, places: &Places, seq: Option<u64>) {
-        self.write(backend, places, |lease| {
+    /// Releases the lease; if that fails, it expires.
+    pub(super) async fn release(
+        &self,
+        backend: &dyn Backend,
+        paths: &StackPaths,
+        seq: Option<u64>,
+    ) {
+        self.write(backend, paths, |lease| {
             lease.holder = None;
             lease.beat += 1;
             lease.seq = seq.unwrap_or(lease.seq).max(lease.seq);
@@ -102,7 +107,7 @@ impl Tenure {
     async fn write(
         &self,
         backend: &dyn Backend,
-        places: &Places,
+        paths: &StackPaths,
         change: impl FnOnce(&mut Lease),
     ) -> bool {
         let _writing = self.writing.lock().await;
@@ -114,13 +119,13 @@ impl Tenure {
             (inner.lease.clone(), inner.version.clone())
         };
         change(&mut next);
-        // A lost answer may hide that an earlier write of ours got through: then once more.
+        // An earlier write may have succeeded although its answer was lost: retry once.
         for _ in 0..2 {
             next.uptime = holder::uptime();
-            let written = next.write(backend, places, self.writer, Expected::Is(version));
+            let written = next.write(backend, paths, self.writer, Expected::Is(version));
             let Ok(written) = tokio::time::timeout(ANSWER, written).await else {
                 let message = format!("{} did not answer in time", backend.place());
-                self.lock().trouble = message;
+                self.lock().last_error = message;
                 return false;
             };
             match written {
@@ -129,14 +134,14 @@ impl Tenure {
                     inner.renewed = next.uptime;
                     inner.lease = next;
                     inner.version = version;
-                    inner.trouble.clear();
+                    inner.last_error.clear();
                     return true;
                 }
                 Err(PutError::Failed(error)) => {
-                    self.lock().trouble = error.to_string();
+                    self.lock().last_error = error.to_string();
                     return false;
                 }
-                Err(PutError::Conflict) => match Lease::read(backend, places).await {
+                Err(PutError::Conflict) => match Lease::read(backend, paths).await {
                     Ok(Some((now, found)))
                         if now.session == next.session && now.token == next.token =>
                     {
@@ -148,7 +153,7 @@ impl Tenure {
                         return false;
                     }
                     Err(error) => {
-                        self.lock().trouble = error.to_string();
+                        self.lock().last_error = error.to_string();
                         return false;
                     }
                 },
@@ -179,8 +184,8 @@ async fn keep(shared: Arc<Shared>) {
     loop {
         tokio::time::sleep(pause).await;
         let seq = shared.state.lock().unwrap_or_else(PoisonError::into_inner).seq;
-        let renewed = shared.tenure.renew(&*shared.backend, &shared.places, Some(seq)).await;
-        if shared.tenure.lost().is_some() {
+        let renewed = shared.lease.renew(&*shared.backend, &shared.paths, Some(seq)).await;
+        if shared.lease.lost().is_some() {
             return;
         }
         pause = if renewed { RENEWAL } else { AGAIN };

@@ -132,7 +132,7 @@ async fn play(key: &StackKey) {
         Ok(store) => store,
         Err(error) => return say(&format!("failed: {error}")),
     };
-    let session = match store.take(key, holder, LockWait::No).await {
+    let session = match store.lock(key, holder, LockWait::No).await {
         Ok(session) => session,
         Err(error) => return say(&format!("refused: {error}")),
     };

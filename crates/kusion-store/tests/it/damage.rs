@@ -39,7 +39,7 @@ async fn sample(in_order: bool) -> Sample {
     let mut sessions = Vec::new();
     for _ in 0..3 {
         let key = new_key();
-        let session = store.take(&key, Holder::current("test"), LockWait::No).await;
+        let session = store.lock(&key, Holder::current("test"), LockWait::No).await;
         let session = session.expect("nobody has it");
         for _ in 0..8 {
             let records = (0..4).map(|_| random(&mut rng)).collect();
@@ -180,7 +180,7 @@ async fn only_the_owner_may_read() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::in_file();
     let store = place.open().await;
-    let session = store.take(&new_key(), Holder::current("test"), LockWait::No).await;
+    let session = store.lock(&new_key(), Holder::current("test"), LockWait::No).await;
     let rights =
         |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
     assert_eq!(rights(&place.home), 0o700);
@@ -193,11 +193,11 @@ async fn only_the_owner_may_read() {
 async fn addresses_that_are_none_are_explained() {
     for (url, word) in [
         ("mysql://root:secret@host/db", "`postgres://"),
-        ("sqlite:", "a path must follow"),
+        ("sqlite:", "no path after"),
         ("nonsense", "`sqlite:PATH`"),
         ("s3://", "bucket"),
         ("s3://b/p?colour=red", "unknown option `colour`"),
-        ("postgres://user:secret@host:port/db", "wrong"),
+        ("postgres://user:secret@host:port/db", "invalid"),
     ] {
         let error =
             Store::open(url, Path::new("/nowhere"), store_key()).await.err().expect("refused");

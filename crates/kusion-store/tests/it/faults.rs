@@ -85,7 +85,7 @@ async fn write_with_lost_answers(seed: u64) {
     let faulty = Faulty::new(&memory, seed);
     let store = Store::with_backend(faulty.clone(), store_key());
     let key = new_key();
-    let session = store.take(&key, Holder::current("test"), LockWait::No).await;
+    let session = store.lock(&key, Holder::current("test"), LockWait::No).await;
     let session = session.expect("nobody has it");
     faulty.fails.store(true, Ordering::Relaxed);
     let mut known = Vec::new();
@@ -117,14 +117,14 @@ async fn a_late_write_is_refused_after_the_journal_was_summed_up() {
     let key = new_key();
     let mut elsewhere = Holder::current("late");
     elsewhere.machine = "elsewhere".into();
-    let session = late.take(&key, elsewhere, LockWait::No).await.expect("nobody has it");
+    let session = late.lock(&key, elsewhere, LockWait::No).await.expect("nobody has it");
     session.append(vec![noted("a", 5)]).await.expect("written");
     faulty.gate.forget_permits(usize::MAX);
     let write = session.append(vec![noted("late", 5)]);
     let others = async {
         let store = Store::with_backend(memory.clone(), store_key());
         for round in 0..4 {
-            let next = store.take(&key, Holder::current("next"), LockWait::No).await;
+            let next = store.lock(&key, Holder::current("next"), LockWait::No).await;
             let next = next.expect("the lease is not renewed");
             for number in 0..5 {
                 let name = format!("{round}-{number}");

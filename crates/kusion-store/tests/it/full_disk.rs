@@ -26,7 +26,7 @@ async fn what_was_written_before_stays_and_the_next_run_goes_on() {
         assert!(written > 0 && error.contains("state.db"), "{answer}");
         process.kill();
         let store = place.open().await;
-        let session = store.take(&key, Holder::current("next"), LockWait::No).await;
+        let session = store.lock(&key, Holder::current("next"), LockWait::No).await;
         let session = session.expect("its holder is dead");
         let found = session.state().resources.len();
         assert_eq!(found, written, "with {blocks} blocks: {error}");

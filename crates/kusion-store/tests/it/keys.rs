@@ -30,12 +30,14 @@ async fn another_key_is_refused_at_once() {
     let store = place.open().await;
     assert_eq!(store.id().await.expect("readable"), None, "reading makes no store");
     Store::open("", &place.home, other_key()).await.expect("nobody has written yet").close().await;
-    let session = store.take(&new_key(), me(), LockWait::No).await.expect("nobody has it");
+    let session = store.lock(&new_key(), me(), LockWait::No).await.expect("nobody has it");
     session.close().await.expect("closed");
     assert!(store.id().await.expect("readable").is_some());
     let refused = Store::open("", &place.home, other_key()).await.err().expect("another key");
     let ours = store_key().fingerprint();
-    let StoreError::OtherKey { wanted, found, .. } = &refused else { panic!("{refused}") };
+    let StoreError::OtherKey { expected: wanted, found, .. } = &refused else {
+        panic!("{refused}")
+    };
     assert_eq!((wanted.as_str(), found.as_str()), (ours.as_str(), "fedcba9876543210"));
 }
 
@@ -54,7 +56,7 @@ async fn a_lost_key_is_replaced(place: Place) {
     }
     let open = |with: StoreKey| Store::open(&url, &place.home, with);
     let store = open(store_key()).await.expect("it opens");
-    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
     session.append(vec![noted("a", 5)]).await.expect("written");
     session.close().await.expect("closed");
     store.close().await;
@@ -68,7 +70,7 @@ async fn a_lost_key_is_replaced(place: Place) {
     assert!(matches!(open(store_key()).await.err(), Some(StoreError::OtherKey { .. })));
     let store = open(other_key()).await.expect("it opens");
     assert_eq!(store.read(&key).await.expect("readable").resources.len(), 1);
-    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
     session.append(vec![noted("b", 5)]).await.expect("written");
     session.close().await.expect("closed");
     assert_eq!(store.read(&key).await.expect("readable").resources.len(), 2);
@@ -78,7 +80,7 @@ async fn other_versions_are_refused_and_set_aside() {
     for (version, is_newer) in [(1, false), (3, true)] {
         let place = Place::in_file();
         let store = place.open().await;
-        let session = store.take(&new_key(), me(), LockWait::No).await.expect("nobody has it");
+        let session = store.lock(&new_key(), me(), LockWait::No).await.expect("nobody has it");
         session.close().await.expect("closed");
         store.close().await;
         let file = place.home.join("state.db");
@@ -117,7 +119,7 @@ async fn what_is_forged_is_refused() {
     let (key, second) = (new_key(), new_key());
     for (store, name) in [(&store, "ours"), (&other, "theirs")] {
         for stack in [&key, &second] {
-            let session = store.take(stack, me(), LockWait::No).await.expect("nobody has it");
+            let session = store.lock(stack, me(), LockWait::No).await.expect("nobody has it");
             session.append(vec![noted(name, 5)]).await.expect("written");
             session.put_spec(1, &kusion_model::Spec::default()).await.expect("written");
             session.close().await.expect("closed");

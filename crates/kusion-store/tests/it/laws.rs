@@ -30,7 +30,7 @@ async fn what_was_written_is_read(place: Place) {
     let key = new_key();
     let store = place.open().await;
     assert_eq!(store.read(&key).await.expect("readable").seq, 0);
-    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
     session.check().expect("it is ours");
     session.put_spec(1, &Spec::default()).await.expect("written");
     let last = session.append(vec![opened(1), began(1, 1, "a"), began(1, 2, "b")]).await;
@@ -50,7 +50,7 @@ async fn what_was_written_is_read(place: Place) {
     assert_eq!(other.spec(&key, 2).await.expect("readable"), None);
     let stacks: Vec<StackKey> = other.stacks().await.expect("readable");
     assert!(stacks.contains(&key));
-    let session = other.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    let session = other.lock(&key, me(), LockWait::No).await.expect("nobody has it");
     assert_eq!(session.state().seq, 9, "the new holder has written its name");
 }
 
@@ -60,7 +60,7 @@ async fn one_task_of_eight_holds_a_stack(place: Place) {
         let (key, place) = (&key, &place);
         async move {
             let store = place.open().await;
-            store.take(key, Holder::current(format!("task {number}")), LockWait::No).await
+            store.lock(key, Holder::current(format!("task {number}")), LockWait::No).await
         }
     });
     let outcomes = futures::future::join_all(attempts).await;
@@ -133,7 +133,7 @@ async fn records_of_many_callers_keep_their_order(place: Place) {
     const CALLS: usize = 10;
     let key = new_key();
     let store = place.open().await;
-    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
     let callers = (0..CALLERS).map(|caller| {
         let session = &session;
         async move {
@@ -164,7 +164,7 @@ async fn a_long_journal_reads_as_the_sum_of_its_records(place: Place) {
     let mut rng = fastrand::Rng::with_seed(7);
     for _ in 0..4 {
         let store = place.open().await;
-        let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+        let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
         let mut own = vec![Record::Locked { holder: me().to_string() }];
         for _ in 0..12 {
             let records: Vec<Record> = (0..rng.usize(1..9)).map(|_| random(&mut rng)).collect();
@@ -203,7 +203,7 @@ fn timeless(mut state: StackState) -> StackState {
 async fn what_happened_can_be_read_again(place: Place) {
     let key = new_key();
     let store = place.open().await;
-    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
     session.append(vec![opened(1), began(1, 1, "a")]).await.expect("written");
     session.append(vec![ended(1, 1, "a"), closed(1)]).await.expect("written");
     session.put_events(1, &["one", "two"]).await.expect("written");
@@ -218,7 +218,7 @@ async fn what_happened_can_be_read_again(place: Place) {
     assert!(records.iter().all(|it| it.stack == key && it.operation_id == *session.operation()));
     assert!(records.is_sorted_by(|a, b| a.time <= b.time));
     session.close().await.expect("closed");
-    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
     assert!(records.iter().all(|it| it.operation_id < *session.operation()), "names sort by time");
 }
 
@@ -228,7 +228,7 @@ async fn missing_parts_are_found(place: Place) {
     let store = place.open().await;
     let mut rng = fastrand::Rng::with_seed(12);
     for _ in 0..3 {
-        let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+        let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
         for _ in 0..9 {
             let records = (0..5).map(|_| random(&mut rng)).collect();
             session.append(records).await.expect("written");
@@ -267,18 +267,18 @@ async fn missing_parts_are_found(place: Place) {
 async fn a_stack_waits_for_its_turn(place: Place) {
     let key = new_key();
     let store = place.open().await;
-    let session = store.take(&key, me(), LockWait::No).await.expect("nobody has it");
+    let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
     let soon = LockWait::For(std::time::Duration::from_millis(300));
-    let refused = store.take(&key, me(), soon).await.err();
+    let refused = store.lock(&key, me(), soon).await.err();
     assert!(matches!(refused, Some(StoreError::Held { .. })));
     let later = LockWait::For(std::time::Duration::from_secs(20));
     let close = async {
         tokio::time::sleep(std::time::Duration::from_millis(400)).await;
         session.close().await.expect("closed");
     };
-    let (taken, ()) = tokio::join!(store.take(&key, me(), later), close);
+    let (taken, ()) = tokio::join!(store.lock(&key, me(), later), close);
     let session = taken.expect("free by now");
     drop(session);
-    let session = store.take(&key, me(), later).await.expect("given back when dropped");
+    let session = store.lock(&key, me(), later).await.expect("given back when dropped");
     session.close().await.expect("closed");
 }

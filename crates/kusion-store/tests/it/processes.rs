@@ -45,7 +45,7 @@ async fn a_dead_holder_is_followed_at_once(place: Place) {
     process.kill();
     let store = place.open().await;
     let begun = Instant::now();
-    let session = store.take(&key, Holder::current("next"), LockWait::No).await;
+    let session = store.lock(&key, Holder::current("next"), LockWait::No).await;
     let session = session.expect("its holder is dead");
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     assert_eq!(session.state().resources.len(), 1);
@@ -59,12 +59,12 @@ async fn a_dead_holder_elsewhere_is_followed_when_its_lease_ends(place: Place) {
     let mut process = Process::start_elsewhere(&place, &key);
     assert_eq!(process.answer(), "held");
     let begun = Instant::now();
-    let refused = store.take(&key, Holder::current("next"), LockWait::No).await.err();
+    let refused = store.lock(&key, Holder::current("next"), LockWait::No).await.err();
     assert!(matches!(refused, Some(StoreError::Held { .. })), "a live holder renews its lease");
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
     process.kill();
     let begun = Instant::now();
-    let session = store.take(&key, Holder::current("next"), LockWait::No).await;
+    let session = store.lock(&key, Holder::current("next"), LockWait::No).await;
     let session = session.expect("it is not renewed");
     let waited = begun.elapsed();
     assert!(waited >= LEASE_TIME && waited < LEASE_TIME + Duration::from_secs(4), "{waited:?}");
@@ -79,10 +79,10 @@ async fn a_paused_holder_writes_nothing_any_more(place: Place) {
     assert_eq!(process.ask("append a"), "ok 2");
     assert_eq!(process.ask("check"), "ok");
     process.signal("STOP");
-    let refused = store.take(&key, Holder::current("next"), LockWait::No).await.err();
+    let refused = store.lock(&key, Holder::current("next"), LockWait::No).await.err();
     assert!(matches!(refused, Some(StoreError::Held { .. })), "it may go on soon");
     let wait = LockWait::For(LEASE_TIME + Duration::from_secs(5));
-    let session = store.take(&key, Holder::current("next"), wait).await;
+    let session = store.lock(&key, Holder::current("next"), wait).await;
     let session = session.expect("the lease was not renewed");
     session.append(vec![noted("b", 1)]).await.expect("written");
     process.tell("check");

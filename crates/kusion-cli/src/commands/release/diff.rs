@@ -4,7 +4,7 @@ use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
 use kusion_app::releases;
 
-/// Which releases are compared.
+/// Arguments of `kusion release diff`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Revision of the earlier release
@@ -17,7 +17,7 @@ pub(crate) struct Args {
     stack: StackArgs,
 }
 
-/// Shows what differs between the Specs of two releases.
+/// Shows the differences between the Specs of two releases.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.stack.read(async |view, open| {
         let plan = releases::compare(&open.stack, args.from, args.to).await;

@@ -6,7 +6,7 @@ use crate::view::{style, words};
 use kusion_app::wire;
 use kusion_store::ReleaseEntry;
 
-/// Whose releases are listed.
+/// Arguments of `kusion release list`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -9,7 +9,7 @@ use kusion_model::ResourceId;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// Which release is shown.
+/// Arguments of `kusion release log`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Revision of the release
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     stack: StackArgs,
 }
 
-/// Shows what happened in a release, with times and durations.
+/// Shows the events of a release, with times and durations.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.stack.read(async |view, open| {
         let events = open.stack.replay(args.revision).await;
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     })
 }
 
-/// Writes events as lines with their time; those that end a step say how long it took.
+/// Formats events as lines with their time; the end of a step includes its duration.
 fn text(events: &[StampedEvent], style: view::style::Style) -> String {
     let mut began: HashMap<&ResourceId, &str> = HashMap::new();
     let mut text = String::new();

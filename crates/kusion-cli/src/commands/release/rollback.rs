@@ -2,10 +2,10 @@
 
 use crate::arguments::{ChangeArgs, StackArgs};
 use crate::failure::{Exit, Failure};
-use crate::operate::{Operating, ROLLBACK, change};
+use crate::operate::{OperationRunner, ROLLBACK, change};
 use kusion_engine::Goal;
 
-/// What a stack is rolled back to.
+/// Arguments of `kusion release rollback`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Revision to roll back to
@@ -23,10 +23,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let stack = args.stack.folders.find_one()?;
         change(view, &args.stack.site, &args.change, async |opener, stop| {
             let open = opener.open(&stack).await?;
-            let operating = Operating::new(view, &open, &args.change, ROLLBACK, stop);
-            let done = operating.run(Goal::Rollback { to: args.revision }).await;
+            let runner = OperationRunner::new(view, &open, &args.change, ROLLBACK, stop);
+            let done = runner.run(Goal::Rollback { to: args.revision }).await;
             let report = done.map_err(|failure| failure.about_release(open.key()))?;
-            Ok(operating.exit(&report))
+            Ok(runner.exit(&report))
         })
     })
 }

@@ -8,7 +8,7 @@ use kusion_generate::spec_yaml;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Which release is shown.
+/// Arguments of `kusion release show`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Revision of the release

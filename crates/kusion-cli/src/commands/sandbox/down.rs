@@ -9,37 +9,37 @@ use kusion_app::wire::SandboxEnd;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// How long a sandbox may take to end, unless the user says otherwise.
+/// Default timeout of stopping a sandbox.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
-/// How long a killed process may take to vanish.
+/// Timeout of a killed process to end.
 const DYING: Duration = Duration::from_secs(10);
 
-/// Which sandbox is stopped.
+/// Arguments of `kusion sandbox down`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the sandbox
     #[arg(long, default_value = "default")]
     name: String,
-    /// How long it may take to end before it is killed
+    /// Time to wait for the sandbox to stop before it is killed
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
     timeout: Duration,
-    /// Form of the result
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     output: Output,
 }
 
-/// How a sandbox ended.
+/// The result of stopping a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It did not run.
+    /// It was not running.
     WasNotRunning,
-    /// It obeyed.
+    /// It stopped.
     Stopped,
-    /// It did not obey, and was killed.
+    /// It did not stop in time, and was killed.
     Killed,
 }
 
-/// Stops a sandbox; one that does not run is no failure.
+/// Stops a sandbox; succeeds if it is not running.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let folder = home::sandbox(&args.name)?;
     let end = match Daemon::load(&args.name)? {
@@ -59,13 +59,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         (Output::Text, End::Stopped) => format!("sandbox `{name}` is stopped\n"),
         (Output::Text, End::WasNotRunning) => format!("sandbox `{name}` was not running\n"),
         (Output::Text, End::Killed) => {
-            format!("sandbox `{name}` did not stop when it was asked to, and was killed\n")
+            format!("sandbox `{name}` did not stop in time and was killed\n")
         }
     };
     view::result(&text)
 }
 
-/// Stops a sandbox, and kills it if it does not obey in time.
+/// Stops a sandbox, and kills it if it does not stop in time.
 pub(crate) fn stop(state: &Daemon, patience: Duration) -> Result<End, Failure> {
     let end = Instant::now() + patience;
     let reply = state.order("stop", patience);
@@ -75,16 +75,16 @@ pub(crate) fn stop(state: &Daemon, patience: Duration) -> Result<End, Failure> {
     if is_gone_by(state, end) {
         return Ok(End::Stopped);
     }
-    // Only a sandbox knows the word that it answers to, so an answer proves whose process it is.
-    let is_sandbox = reply == Reply::Obeyed || is_command_of(state);
+    // Only a sandbox knows its secret, so a valid reply proves that the process is a sandbox.
+    let is_sandbox = reply == Reply::Accepted || is_command_of(state);
     if is_sandbox && kill(state.pid) && is_gone_by(state, Instant::now() + DYING) {
         return Ok(End::Killed);
     }
     Err(Failure::Stuck { name: state.name.clone(), pid: state.pid })
 }
 
-/// Waits until nobody takes orders any more: the system closes that port when it has taken back
-/// all memory of the process.
+/// Waits until the control port is closed: the system closes it after freeing the memory of the
+/// process.
 fn is_gone_by(state: &Daemon, end: Instant) -> bool {
     let mut pause = Duration::from_millis(1);
     while state.listens() {

@@ -5,13 +5,13 @@ use crate::failure::Failure;
 use crate::view;
 use std::fs;
 
-/// Whose kubeconfig is printed.
+/// Arguments of `kusion sandbox kubeconfig`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the sandbox
     #[arg(long, default_value = "default")]
     name: String,
-    /// Print where the file lies instead
+    /// Print the path of the kubeconfig file instead
     #[arg(long)]
     path: bool,
 }

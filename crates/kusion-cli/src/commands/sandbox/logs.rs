@@ -5,7 +5,7 @@ use crate::home;
 use crate::view;
 use std::fs;
 
-/// Whose log is printed.
+/// Arguments of `kusion sandbox logs`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the sandbox

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::home;
 use crate::view::{self, Output};
 
-/// Which sandbox starts afresh.
+/// Arguments of `kusion sandbox reset`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the sandbox
@@ -14,7 +14,7 @@ pub(crate) struct Args {
     name: String,
 }
 
-/// Starts a sandbox again without its objects; address, token and kubeconfig stay.
+/// Restarts a sandbox without its objects; keeps its address, token and kubeconfig.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let state = Daemon::load(&args.name)?.ok_or_else(|| Failure::Unknown(args.name.clone()))?;
     if down::stop(&state, down::PATIENCE)? == down::End::WasNotRunning {
@@ -28,5 +28,5 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         output: Output::Text,
     };
     up::background(&again, &home::sandbox(&args.name)?, Some(&state.token))?;
-    view::result(&format!("sandbox `{}` is empty again at {}\n", args.name, state.url))
+    view::result(&format!("reset sandbox `{}` at {}\n", args.name, state.url))
 }

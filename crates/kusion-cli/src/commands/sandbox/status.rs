@@ -5,18 +5,18 @@ use crate::failure::Failure;
 use crate::view::{self, Output};
 use kusion_app::wire::SandboxDocument;
 
-/// Which sandboxes are shown.
+/// Arguments of `kusion sandbox status`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only the sandbox of this name; fails when it is not running
+    /// Show only this sandbox; fail if it is not running
     #[arg(long)]
     name: Option<String>,
-    /// Form of the result
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     output: Output,
 }
 
-/// Shows which sandboxes there are.
+/// Lists sandboxes.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let names = match &args.name {
         Some(name) => vec![name.clone()],

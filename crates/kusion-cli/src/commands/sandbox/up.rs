@@ -15,22 +15,22 @@ use std::time::{Duration, Instant};
 /// Environment variable by which a restarted sandbox keeps its token.
 const TOKEN: &str = "KUSION_SANDBOX_TOKEN";
 
-/// How a sandbox is started.
+/// Arguments of `kusion sandbox up`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Name of the sandbox; several run side by side
+    /// Name of the sandbox; several can run at the same time
     #[arg(long, default_value = "default")]
     pub(crate) name: String,
-    /// Port on the loopback address; 0 takes a free one
+    /// Port on the loopback address; 0 chooses a free port
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
-    /// Encrypt connections
+    /// Serve HTTPS
     #[arg(long)]
     pub(crate) tls: bool,
-    /// Run in this process until it is interrupted
+    /// Run in the foreground until interrupted
     #[arg(long)]
     pub(crate) foreground: bool,
-    /// Form of the result
+    /// Output format
     #[arg(long, short, value_enum, default_value_t)]
     pub(crate) output: Output,
 }
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     {
         return report(&state, args.output, "already running");
     }
-    fs::create_dir_all(&folder).map_err(Failure::file("make folder", &folder))?;
+    fs::create_dir_all(&folder).map_err(Failure::file("create folder", &folder))?;
     if args.foreground {
         return foreground(args, std::env::var(TOKEN).ok());
     }
@@ -51,15 +51,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     report(&state, args.output, "running")
 }
 
-/// Returns a running sandbox; starts it in the background where it does not run. Of several
-/// processes that want it at the same time one starts it.
+/// Returns a running sandbox; starts it in the background if it is not running. Of several
+/// concurrent processes, one starts it.
 pub(crate) fn ensure(name: &str) -> Result<Daemon, Failure> {
     let running = || Daemon::load(name).map(|it| it.filter(Daemon::is_running));
     if let Some(state) = running()? {
         return Ok(state);
     }
     let folder = home::sandbox(name)?;
-    fs::create_dir_all(&folder).map_err(Failure::file("make folder", &folder))?;
+    fs::create_dir_all(&folder).map_err(Failure::file("create folder", &folder))?;
     let path = folder.join("starting");
     let lock = fs::File::create(&path).map_err(Failure::file("write", &path))?;
     lock.lock().map_err(Failure::file("lock", &path))?;
@@ -151,7 +151,7 @@ fn wait(name: &str, child: &mut Child, log: &Path) -> Result<Daemon, Failure> {
         if Instant::now() > end {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(Failure::Background("it did not answer within 20 seconds".to_owned()));
+            return Err(Failure::Background("no answer within 20 s".to_owned()));
         }
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -185,11 +185,11 @@ fn foreground(args: &Args, token: Option<String>) -> Result<(), Failure> {
     state.save()?;
     report(&state, args.output, "running")?;
     watch_signals(sender);
-    // An error means that nobody can stop it any more: end as well.
+    // After an error it could not be stopped any more: end as well.
     let _ = stop.recv();
     let _ = fs::remove_file(home::sandbox(&args.name)?.join("state.json"));
-    // Letting go of every object takes time in proportion to them: the system does it at once,
-    // and cuts all connections.
+    // Freeing every object takes time in proportion to their number: the system does it
+    // immediately, and closes all connections.
     std::process::exit(0)
 }
 

@@ -1,4 +1,4 @@
-//! The file beside a store that knows how many writes there were.
+//! The mark file: the number of writes of a store, in a separate file.
 
 use crate::frame::sum;
 use std::fs::{File, OpenOptions};
@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 const MAGIC: &[u8; 8] = b"kusionmk";
 const LENGTH: usize = 20;
 
-/// Where the number of writes is noted.
+/// The mark file of a store.
 pub(super) struct Mark {
     path: PathBuf,
     file: OnceLock<Option<File>>,
 }
 
 impl Mark {
-    /// Names the file beside a store.
+    /// Returns the mark file of a store.
     pub(super) fn beside(store: &Path) -> Self {
         let mut name = store.as_os_str().to_owned();
         name.push(".mark");
@@ -31,14 +31,14 @@ impl Mark {
         self.path.exists()
     }
 
-    /// Returns the number of writes that there were at least: 0 if the file itself is damaged,
-    /// none if it is not there.
+    /// Returns the minimum number of writes: 0 if the mark file is damaged, `None` if it does not
+    /// exist.
     pub(super) fn read(&self) -> Option<u64> {
         let bytes = std::fs::read(&self.path).ok()?;
         Some(parse(&bytes).unwrap_or(0))
     }
 
-    /// Notes a number of writes. Failures are no trouble: the note lags behind then.
+    /// Writes the number of writes. Failures are ignored: the mark then lags behind.
     pub(super) fn write(&self, writes: u64) {
         let file = self.file.get_or_init(|| {
             OpenOptions::new()
