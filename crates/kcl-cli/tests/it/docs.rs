@@ -52,7 +52,7 @@ fn filled(page: &str) -> (String, usize) {
                     files.clear();
                 }
                 let name = block.lines().next().and_then(|line| line.strip_prefix("# "));
-                let name = name.filter(|it| it.ends_with(".k") && !it.contains(' '));
+                let name = name.filter(|it| it.strip_suffix(".k").is_some() && !it.contains(' '));
                 files.push((name.unwrap_or("main.k"), block));
                 None
             }
@@ -66,7 +66,7 @@ fn filled(page: &str) -> (String, usize) {
         let separator = if at == 0 { "" } else { "```" };
         text.push_str(separator);
         match shown {
-            Some(shown) => text.push_str(&format!("{language}\n{shown}")),
+            Some(shown) => text.extend([language, "\n", &shown]),
             None => text.push_str(part),
         }
     }
