@@ -109,6 +109,14 @@ impl App {
         &self.sealer
     }
 
+    /// Closes all stores, so that the next process finds nothing to tidy up.
+    pub async fn close(&mut self) {
+        self.engines.clear();
+        for (_, store) in self.stores.drain(..) {
+            store.close().await;
+        }
+    }
+
     /// Opens a stack: its store now, everything else on first use.
     pub async fn open(&mut self, stack: &Stack, site: &Site) -> Result<OpenStack, AppError> {
         let place = site.place();

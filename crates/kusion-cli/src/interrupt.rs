@@ -4,20 +4,28 @@ use crate::failure::Failure;
 use crate::view::View;
 use kusion_engine::Stop;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// The exit code of an interrupted command.
 const INTERRUPTED: i32 = 130;
 
+/// The longest time to wait for background tasks when a command has finished: everything that must
+/// be durable is durable by then.
+const SHUTDOWN: Duration = Duration::from_secs(1);
+
 /// Runs a read-only operation: an interruption ends it immediately.
 pub(crate) fn read<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    runtime()?.block_on(async {
+    let runtime = runtime()?;
+    let done = runtime.block_on(async {
         tokio::select! {
             biased;
             () = interruption() => Err(Failure::Interrupted),
             done = work => done,
         }
-    })
+    });
+    runtime.shutdown_timeout(SHUTDOWN);
+    done
 }
 
 /// Runs an operation that changes something: the first interruption lets running steps finish, the
@@ -29,7 +37,9 @@ pub(crate) fn change<T>(
 ) -> Result<T, Failure> {
     let runtime = runtime()?;
     runtime.spawn(stop_at_interruption(Arc::clone(view), stop.clone()));
-    runtime.block_on(work)
+    let done = runtime.block_on(work);
+    runtime.shutdown_timeout(SHUTDOWN);
+    done
 }
 
 fn runtime() -> Result<Runtime, Failure> {

@@ -13,7 +13,8 @@ mod panic;
 mod reference;
 mod view;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -38,13 +39,26 @@ struct Args {
 fn main() -> ExitCode {
     use_small_pages();
     panic::report_as_bugs();
-    let args = Args::parse();
+    let args = Args::parse_from(help_first(std::env::args_os().collect()));
     let done = args.log.begin().and_then(|()| commands::run(args.command));
     let exit = done.unwrap_or_else(|failure| {
         view::error(&failure);
         failure.exit()
     });
     ExitCode::from(exit as u8)
+}
+
+/// Turns `kusion release help list` into `kusion help release list`.
+fn help_first(mut words: Vec<OsString>) -> Vec<OsString> {
+    let is_group = words.get(1).is_some_and(|word| {
+        let command = Args::command();
+        let found = command.get_subcommands().find(|it| word == it.get_name());
+        found.is_some_and(clap::Command::has_subcommands)
+    });
+    if is_group && words.get(2).is_some_and(|word| word == "help") {
+        words.swap(1, 2);
+    }
+    words
 }
 
 /// Disables transparent huge pages for this process and its children, to use less memory. Failures

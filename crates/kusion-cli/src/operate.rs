@@ -39,7 +39,11 @@ pub(crate) fn change<T>(
 ) -> Result<T, Failure> {
     let mut opener = site.opener_with(view, args.parallel())?;
     let stop = Stop::default();
-    interrupt::change(view, &stop, work(&mut opener, &stop))
+    interrupt::change(view, &stop, async {
+        let done = work(&mut opener, &stop).await;
+        opener.close().await;
+        done
+    })
 }
 
 /// Runs an operation on one stack with plan, confirmation and report.

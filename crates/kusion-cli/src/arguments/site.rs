@@ -9,6 +9,7 @@ use kusion_engine::EventSink;
 use kusion_generate::Stack;
 use kusion_secret::KEY_VARIABLE;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The cluster and the state store of stacks.
 #[derive(Debug, Clone, clap::Args)]
@@ -20,6 +21,9 @@ pub(crate) struct SiteArgs {
 }
 
 /// The number of parallel calls of read-only commands.
+/// The longest time to wait until stores are closed.
+const CLOSE: Duration = Duration::from_secs(2);
+
 const READS: usize = 16;
 
 /// Opens the stacks of a command.
@@ -61,6 +65,11 @@ impl Opener<'_> {
             place: self.site.backend.place.clone(),
         };
         Ok(self.app.open(stack, &site).await?)
+    }
+
+    /// Closes what was opened; waits only for a moment.
+    pub(crate) async fn close(&mut self) {
+        let _ = tokio::time::timeout(CLOSE, self.app.close()).await;
     }
 
     /// Returns the app.
