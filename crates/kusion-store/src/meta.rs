@@ -61,7 +61,13 @@ impl Meta {
             .with_replaced(frame::fingerprint(&bytes).into_iter().collect());
         let (_, payloads) = frame::decode(&any, place, NAME, Kind::Store, &bytes)?;
         let payload = payloads.first().copied().unwrap_or_default();
-        Ok(Some((parse(backend, NAME, payload)?, version)))
+        let meta: Self = parse(backend, NAME, payload)?;
+        // Only the holder of a key can say that the store uses it.
+        if frame::fingerprint(&bytes) != auth::parse(&meta.key) {
+            let what = format!("`{NAME}` was written with another key than the one it names");
+            return Err(StoreError::damaged(place, what));
+        }
+        Ok(Some((meta, version)))
     }
 
     /// Writes the metadata of a new store, unless another process was faster; returns the stored
@@ -116,5 +122,29 @@ impl Meta {
         let authority = Authority::new(key.clone());
         let bytes = frame::encode(&authority, NAME, head, &[to_json(self)]);
         backend.put(NAME, bytes.into(), expected).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Memory;
+
+    #[tokio::test]
+    async fn only_the_holder_of_a_key_says_that_a_store_uses_it() {
+        let ours = StoreKey::new("0123456789abcdef", [1; 32]);
+        let theirs = StoreKey::new("fedcba9876543210", [2; 32]);
+        let backend = Memory::default();
+        let forged = Meta {
+            id: "a".into(),
+            key: ours.fingerprint(),
+            replaced: vec![theirs.fingerprint()],
+            created: String::new(),
+        };
+        assert!(forged.write(&backend, &theirs, Expected::Absent).await.is_ok());
+        let refused = Meta::read(&backend, &ours).await;
+        assert!(matches!(refused, Err(StoreError::Damaged { .. })), "{refused:?}");
+        let refused = Meta::replace_key(&backend, &ours).await;
+        assert!(matches!(refused, Err(StoreError::Damaged { .. })), "{refused:?}");
     }
 }

@@ -1,15 +1,26 @@
 //! Whose key it is, and which version wrote it.
 
-use crate::places::{Place, new_key, on_every_backend, root, run, store_key};
+use crate::places::{Place, new_key, root, run, store_key};
 use crate::records::noted;
 use kusion_store::{Backend as _, Expected, Holder, LockWait, Memory, Store, StoreError, StoreKey};
 use std::sync::Arc;
 use testkit::Suite;
 
-on_every_backend!(a_lost_key_is_replaced,);
-
-/// Adds the tests of single backends.
-pub(crate) fn add_single(suite: &mut Suite) {
+/// Adds the tests of this module. Those that change the key or the format of a store need a store
+/// of their own: a file, or another prefix of the bucket. A database of `PostgreSQL` is shared.
+pub(crate) fn add(suite: &mut Suite) {
+    suite.add("keys::sqlite::a_lost_key_is_replaced", || {
+        run(a_lost_key_is_replaced(Place::in_file()));
+    });
+    for (name, test) in [
+        ("keys::s3::a_lost_key_is_replaced", 0_u8),
+        ("keys::s3::other_versions_are_refused_and_set_aside", 1),
+    ] {
+        suite.add_with(name, Place::on_server("KUSION_TEST_S3"), move |place| match test {
+            0 => run(a_lost_key_is_replaced(place.with_own_prefix())),
+            _ => run(a_bucket_of_another_version_is_set_aside(place.with_own_prefix())),
+        });
+    }
     suite.add("keys::another_key_is_refused_at_once", || run(another_key_is_refused_at_once()));
     suite.add("keys::other_versions_are_refused_and_set_aside", || {
         run(other_versions_are_refused_and_set_aside());
@@ -41,19 +52,9 @@ async fn another_key_is_refused_at_once() {
     assert_eq!((wanted.as_str(), found.as_str()), (ours.as_str(), "fedcba9876543210"));
 }
 
-/// Runs on stores that others use, too: the key is put back.
 async fn a_lost_key_is_replaced(place: Place) {
     let key = new_key();
-    let url = if place.url.starts_with("s3:") {
-        // A bucket is shared by all tests; another prefix is another store.
-        place.url.replacen('?', &format!("/{}?", key.project), 1)
-    } else {
-        place.url.clone()
-    };
-    if place.url.starts_with("postgres") {
-        // One database is one store: its key belongs to the other tests.
-        return;
-    }
+    let url = place.url.clone();
     let open = |with: StoreKey| Store::open(&url, &place.home, with);
     let store = open(store_key()).await.expect("it opens");
     let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
@@ -110,6 +111,25 @@ async fn other_versions_are_refused_and_set_aside() {
     }
 }
 
+/// The number of the format is an object of the bucket.
+async fn a_bucket_of_another_version_is_set_aside(place: Place) {
+    let store = place.open().await;
+    let session = store.lock(&new_key(), me(), LockWait::No).await.expect("nobody has it");
+    session.close().await.expect("closed");
+    let backend = store.backend();
+    let (_, version) = backend.get("kusion.format").await.expect("readable").expect("there");
+    backend.put("kusion.format", "1".into(), Expected::Is(version)).await.expect("written");
+    let count = backend.list("").await.expect("readable").len();
+    let refused = Store::open(&place.url, &place.home, store_key()).await.err();
+    assert_eq!(refused.map(|it| it.code()), Some("older-format"));
+    let aside = Store::set_aside(&place.url, &place.home).await.expect("moved");
+    let store = place.open().await;
+    assert!(store.stacks().await.expect("readable").is_empty());
+    let folder = aside.rsplit('/').next().expect("a folder").to_owned();
+    let kept = store.backend().list(&format!("{folder}/")).await.expect("readable");
+    assert_eq!(kept.len(), count, "everything is there: {kept:?}");
+}
+
 /// Somebody who may write the store, but has not the key, copies and changes values.
 async fn what_is_forged_is_refused() {
     let memory = Arc::new(Memory::default());
@@ -135,6 +155,15 @@ async fn what_is_forged_is_refused() {
     copy(&forger, &own(&key, &segment), &own(&key, &segment)).await;
     let refused = store.read(&key).await.expect_err("another key").to_string();
     assert!(refused.contains("another key") && refused.contains(&segment), "{refused}");
+    // Metadata of a store that names our key, but was written with another one.
+    let (theirs, _) = forger.get("store").await.expect("readable").expect("there");
+    let ours = store_key().fingerprint();
+    let text = String::from_utf8_lossy(&theirs).into_owned();
+    assert!(text.contains(&other_key().fingerprint()));
+    let reopened = Store::with_backend(Arc::clone(&memory) as _, store_key());
+    copy(&forger, "store", "store").await;
+    let refused = reopened.read(&second).await.expect_err("another key").to_string();
+    assert!(refused.contains(&ours), "{refused}");
     let spec = format!("spec/{:020}", 1);
     copy(&memory, &own(&second, &spec), &own(&key, &spec)).await;
     let refused = store.spec(&key, 1).await.expect_err("of another stack").to_string();

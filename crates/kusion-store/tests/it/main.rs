@@ -25,7 +25,6 @@ fn main() -> ExitCode {
     faults::add(&mut suite);
     full_disk::add(&mut suite);
     keys::add(&mut suite);
-    keys::add_single(&mut suite);
     laws::add(&mut suite);
     processes::add(&mut suite);
     suite.run()

@@ -51,11 +51,17 @@ impl Place {
     }
 
     /// Makes a place on a server whose address a variable holds.
-    fn on_server(variable: &str) -> Result<Self, Missing> {
+    pub(crate) fn on_server(variable: &str) -> Result<Self, Missing> {
         let url = testkit::server(variable)?;
         let mut place = Self::in_file();
         place.url = url;
         Ok(place)
+    }
+
+    /// Takes another prefix of a bucket: another store.
+    pub(crate) fn with_own_prefix(mut self) -> Self {
+        self.url = self.url.replacen('?', &format!("/own-{:016x}?", fastrand::u64(..)), 1);
+        self
     }
 
     pub(crate) async fn open(&self) -> Store {
