@@ -142,8 +142,8 @@ async fn prepare(
 ) -> Result<StackState, EngineError> {
     let mut state = session.state();
     scope.start_for(&state, &Desired::new()).await?;
-    if scope.check_place(&mut state, relocate)? {
-        let infrastructure = scope.news(&session.state());
+    let infrastructure = scope.check_place(&mut state, relocate)?;
+    if !infrastructure.is_empty() {
         session.append(vec![Record::Located { infrastructure, is_new: true }]).await?;
     }
     scope.recover(session).await

@@ -19,6 +19,14 @@ struct Inner {
     kept: Option<Vec<StampedEvent>>,
 }
 
+/// Above this number, events that infrastructures can repeat without limit are no longer kept.
+const MANY: usize = 100_000;
+
+/// Whether the number of such events depends on the infrastructure alone.
+fn is_repeated(event: &Event) -> bool {
+    matches!(event, Event::Health { .. } | Event::Warning { .. })
+}
+
 impl EventLog {
     /// Creates the log of an operation whose events are not kept.
     pub(crate) fn passing(
@@ -59,7 +67,9 @@ impl EventLog {
             event,
         };
         self.sink.emit(&stamped);
-        if let Some(kept) = &mut inner.kept {
+        if let Some(kept) = &mut inner.kept
+            && (kept.len() < MANY || !is_repeated(&stamped.event))
+        {
             kept.push(stamped);
         }
     }

@@ -64,33 +64,36 @@ impl Scope {
         Ok(())
     }
 
-    /// Checks that the stack is on its recorded infrastructure. Discards the state of a temporary
-    /// infrastructure that was replaced; returns whether that is so.
+    /// Checks that the stack is on the infrastructure that its state names. If a temporary
+    /// infrastructure was replaced, its resources are removed from the state; returns these
+    /// infrastructures as they are now.
     pub(crate) fn check_place(
         &self,
         state: &mut StackState,
         relocate: bool,
-    ) -> Result<bool, EngineError> {
-        let moved: Vec<&ResourceType> = self
+    ) -> Result<Infrastructure, EngineError> {
+        let moved: Infrastructure = self
             .infrastructure
             .iter()
             .filter(|(name, now)| {
                 state.infrastructure.get(*name).is_some_and(|recorded| recorded.id != now.id)
             })
-            .map(|(name, _)| name)
+            .map(|(name, now)| (name.clone(), now.clone()))
             .collect();
-        let Some(first) = moved.first().filter(|_| !relocate) else { return Ok(false) };
         if self.key.place.is_temporary() {
-            for name in moved {
+            for name in moved.keys() {
                 state.forget(name);
             }
-            return Ok(true);
+            return Ok(moved);
         }
-        Err(EngineError::OtherInfrastructure {
-            resource_type: (*first).clone(),
-            recorded: Box::new(state.infrastructure[*first].clone()),
-            found: Box::new(self.infrastructure[*first].clone()),
-        })
+        match moved.into_iter().next().filter(|_| !relocate) {
+            None => Ok(Infrastructure::new()),
+            Some((resource_type, found)) => Err(EngineError::OtherInfrastructure {
+                recorded: Box::new(state.infrastructure[&resource_type].clone()),
+                found: Box::new(found),
+                resource_type,
+            }),
+        }
     }
 
     /// Returns the infrastructures that differ from the recorded ones.

@@ -288,8 +288,17 @@ impl Runtime for FileRuntime {
         &self,
         targets: Vec<(ResourceId, Live)>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
-        let all = targets.into_iter().map(|(id, _)| {
-            Ok(Progress { id, health: Health::ready("it exists"), related: Vec::new() })
+        let all = targets.into_iter().flat_map(|(id, live)| {
+            let ready = Health::ready("it exists");
+            // One that must settle is ready for a moment before it stays ready.
+            let healths = if live.attributes.get("settles").is_some() {
+                vec![ready.clone(), Health::progressing("it restarts"), ready]
+            } else {
+                vec![ready]
+            };
+            healths
+                .into_iter()
+                .map(move |health| Ok(Progress { id: id.clone(), health, related: Vec::new() }))
         });
         let all: Vec<_> = all.collect();
         Ok(stream::iter(all).chain(stream::pending()).boxed())

@@ -84,15 +84,12 @@ async fn ready_counts_when_it_lasts() {
     second.depends_on.push(first.id.clone());
     let report = things.with_faults("").apply(vec![first, second]).await.expect("it ends");
     assert_eq!((report.phase, report.count(Outcome::Done)), (Phase::Succeeded, 2));
-    let events = things.events.stamped();
-    let time = |name: &str, wanted: fn(&Event) -> bool| {
-        let is_it = |it: &&kusion_engine::StampedEvent| {
-            wanted(&it.event) && serde_json::to_string(it).is_ok_and(|text| text.contains(name))
-        };
-        events.iter().find(is_it).map(|it| it.seq).expect("it happened")
-    };
-    let ready = time("first", |it| matches!(it, Event::Health { .. }));
-    assert!(ready < time("second", |it| matches!(it, Event::StepStarted { .. })));
+    let events = things.events.all();
+    let is_second =
+        |it: &Event| matches!(it, Event::StepStarted { id, .. } if id.as_str().ends_with("second"));
+    let start = events.iter().position(is_second).expect("the dependent is started");
+    let healths = events[..start].iter().filter(|it| matches!(it, Event::Health { .. })).count();
+    assert_eq!(healths, 3, "a short ready does not count: {events:?}");
 }
 
 #[tokio::test]
