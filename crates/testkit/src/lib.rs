@@ -8,6 +8,7 @@
 mod corpus;
 mod fixture;
 pub mod golden;
+mod json;
 mod rng;
 mod servers;
 mod suite;
@@ -15,6 +16,7 @@ pub mod transcript;
 
 pub use corpus::{Case, Corpus};
 pub use fixture::{Annotation, Fixture, FixtureFile};
+pub use json::is_alike;
 pub use rng::Rng;
 pub use servers::server;
 pub use suite::{Missing, Suite};

@@ -132,7 +132,7 @@ fn check_data(system: &Scratch, json: &RunOutput, options: &RunOptions) -> Optio
         .filter_map(Result::ok)
         .collect();
     let is_same = documents.values.len() == read.len()
-        && documents.values.iter().zip(&read).all(|(data, read)| is_alike(data, read));
+        && documents.values.iter().zip(&read).all(|(data, read)| testkit::is_alike(data, read));
     if !is_same {
         return Some(format!("data {:?}, read {read:?}", documents.values));
     }
@@ -159,24 +159,6 @@ fn check_data(system: &Scratch, json: &RunOutput, options: &RunOptions) -> Optio
         let is_same = found == wanted;
         (!is_same).then(|| format!("{} is from {found:?}, not {wanted:?}", path(&leaf.path)))
     })
-}
-
-/// Whether two values are equal; readers of JSON may get the last bit of a float wrong.
-fn is_alike(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_alike(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len()
-                && a.iter().all(|(key, value)| b.get(key).is_some_and(|it| is_alike(value, it)))
-        }
-        (Value::Number(a), Value::Number(b)) if a.is_f64() && b.is_f64() => {
-            let (a, b) = (a.as_f64().unwrap_or(0.0), b.as_f64().unwrap_or(0.0));
-            (a - b).abs() <= a.abs() * 1e-15
-        }
-        _ => a == b,
-    }
 }
 
 fn path(steps: &[Step]) -> String {
