@@ -109,6 +109,11 @@ impl App {
         &self.sealer
     }
 
+    /// Returns the addresses of the local stores that exist: for clusters and for sandboxes.
+    pub fn local_stores(&self) -> Vec<String> {
+        backend::local(&self.home)
+    }
+
     /// Closes all stores, so that the next process finds nothing to tidy up.
     pub async fn close(&mut self) {
         self.engines.clear();

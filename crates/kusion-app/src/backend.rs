@@ -4,6 +4,7 @@ use crate::error::AppError;
 use kusion_generate::{BackendSetting, Stack};
 use kusion_model::Place;
 use serde_json::{Map, Value};
+use std::path::Path;
 
 /// The file for states of sandboxes, below the folder for local data: they end with their sandbox,
 /// so they are separate from other states.
@@ -31,6 +32,13 @@ pub(crate) fn address(
 }
 
 /// Returns the URL for a setting with a storage type.
+/// Returns the addresses of the local stores that exist.
+pub(crate) fn local(home: &Path) -> Vec<String> {
+    let files = [("state.db", String::new()), ("sandbox.db", SANDBOXES.to_owned())];
+    let existing = files.into_iter().filter(|(file, _)| home.join(file).is_file());
+    existing.map(|(_, address)| address).collect()
+}
+
 fn of_storage(kind: &str, config: &Map<String, Value>) -> Result<String, String> {
     let text = |key: &str| config.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
     match kind {

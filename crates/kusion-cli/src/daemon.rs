@@ -157,6 +157,21 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), Failure> {
     }
     options
         .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|mut file| {
+            make_private(&file)?;
+            file.write_all(text.as_bytes())
+        })
         .map_err(Failure::file("write", path))
+}
+
+/// Removes the permissions of others from a file that may have existed before.
+pub(crate) fn make_private(file: &fs::File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
 }

@@ -72,6 +72,9 @@ pub(crate) enum Failure {
     /// The user declined.
     #[error("cancelled; nothing was changed")]
     Declined,
+    /// Something changed between the plan and its confirmation.
+    #[error("{0}; nothing was applied")]
+    Moved(SavedPlanError),
     /// A stack cannot be opened.
     #[error(transparent)]
     App(#[from] AppError),
@@ -161,6 +164,7 @@ impl Failure {
             Self::Generate(_) => "compile",
             Self::Key(_) => "key",
             Self::NoRelease { .. } => "no-such-release",
+            Self::Moved(error) => error.code(),
             Self::NeedsYes => "needs-yes",
             Self::Declined => "declined",
             Self::Interrupted => "interrupted",
@@ -199,6 +203,7 @@ impl Failure {
         match self {
             Self::Engine(error) => of_engine(error),
             Self::App(AppError::Store(error)) | Self::Store(error) => of_store(error),
+            Self::Moved(_) => Some("run the command again to see the current changes".to_owned()),
             _ => None,
         }
     }
@@ -269,12 +274,15 @@ fn of_store(error: &StoreError) -> Option<String> {
         StoreError::Held { .. } => "pass `--lock-wait 1m` to wait for the lock".to_owned(),
         StoreError::OtherKey { .. } => {
             format!(
-                "{SHARE_KEY}; if the key is lost, run `kusion key replace --lost` to use a new one"
+                "{SHARE_KEY}; if the key is lost, run `kusion key replace --lost` (with the same \
+                 `--backend`, if you passed one) to use a new one"
             )
         }
-        StoreError::Older { .. } => "run `kusion state set-aside` to move the data away; the next \
-         apply then adopts the live resources"
-            .to_owned(),
+        StoreError::Older { .. } => {
+            "run `kusion state set-aside` (with the same `--backend`, if you \
+         passed one) to move the data away; the next apply then adopts the live resources"
+                .to_owned()
+        }
         StoreError::Newer { .. } => "install a newer version of kusion".to_owned(),
         _ => return None,
     })

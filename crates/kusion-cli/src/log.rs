@@ -2,6 +2,7 @@
 //!
 //! Contains only messages of kusion itself: libraries may log anything, including secrets.
 
+use crate::daemon::make_private;
 use crate::failure::Failure;
 use std::fs::File;
 use std::path::PathBuf;
@@ -71,6 +72,7 @@ impl LogArgs {
                 #[cfg(unix)]
                 std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
                 let file = options.open(path).map_err(Failure::file("write", path))?;
+                make_private(&file).map_err(Failure::file("write", path))?;
                 let file = Arc::new(file);
                 tracing::subscriber::set_global_default(
                     subscriber.with(self.layer(move || Arc::clone(&file), targets)),

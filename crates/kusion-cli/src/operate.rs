@@ -154,6 +154,11 @@ impl<'a> OperationRunner<'a> {
         let mut locked = stack.lock(&self.options).await?;
         match locked.check(previewed).await {
             Ok(previewed) => Ok(locked.run(previewed).await?),
+            Err(EngineError::SavedPlan(moved)) => {
+                // The error takes precedence over an error of the release of the lock.
+                let _ = locked.release().await;
+                Err(Failure::Moved(moved))
+            }
             Err(error) => give_back(locked, error).await,
         }
     }

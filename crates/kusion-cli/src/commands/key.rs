@@ -46,7 +46,7 @@ pub(crate) struct ReplaceArgs {
     /// Confirm that the key is lost; secrets of earlier releases become unreadable
     #[arg(long, required = true)]
     lost: bool,
-    /// State store [default: a file in `KUSION_HOME`]
+    /// State store [default: the local stores in `KUSION_HOME`]
     #[arg(long, value_name = "URL", env = "KUSION_BACKEND", hide_env_values = true)]
     backend: Option<String>,
 }
@@ -68,8 +68,7 @@ fn current() -> Result<KeyText, Failure> {
 
 fn show() -> Result<(), Failure> {
     let key = current()?;
-    let is_set = std::env::var(KEY_VARIABLE).is_ok_and(|it| !it.trim().is_empty());
-    let place = if is_set {
+    let place = if is_in_environment() {
         format!("the environment variable {KEY_VARIABLE}")
     } else {
         home::folder()?.join(KEY_FILE).display().to_string()
@@ -102,7 +101,17 @@ fn import(args: &ImportArgs) -> Result<(), Failure> {
     let key = KeyText::parse(&text, &place)?;
     let kept = key.install(&home::folder()?)?;
     let kept = kept.as_deref().map_or_else(String::new, told);
-    view::result(&format!("the encryption key is now {}{kept}\n", key.fingerprint()))
+    let unused = if is_in_environment() {
+        format!("\nwarning: `{KEY_VARIABLE}` is set and takes precedence over the imported key")
+    } else {
+        String::new()
+    };
+    let fingerprint = key.fingerprint();
+    view::result(&format!("the encryption key is now {fingerprint}{kept}{unused}\n"))
+}
+
+fn is_in_environment() -> bool {
+    std::env::var(KEY_VARIABLE).is_ok_and(|it| !it.trim().is_empty())
 }
 
 fn told(kept: &Path) -> String {
@@ -111,14 +120,24 @@ fn told(kept: &Path) -> String {
 
 fn replace(args: &ReplaceArgs) -> Result<(), Failure> {
     let app = app(Arc::new(Silent), 1)?;
-    let address = args.backend.clone().unwrap_or_default();
-    let old = interrupt::read(async { Ok(app.replace_lost_key(&address).await?) })?;
+    let stores = match &args.backend {
+        Some(address) => vec![address.clone()],
+        None => app.local_stores(),
+    };
+    let mut replaced = Vec::new();
+    for address in &stores {
+        replaced.extend(interrupt::read(async { Ok(app.replace_lost_key(address).await?) })?);
+    }
     let key = app.sealer().fingerprint();
-    view::result(&match old {
-        Some(old) => format!(
+    view::result(&if stores.is_empty() {
+        "there is no local store; pass the store with `--backend URL`\n".to_owned()
+    } else if replaced.is_empty() {
+        format!("the store already uses the key {key}\n")
+    } else {
+        let old = replaced.join(" and ");
+        format!(
             "the store now uses the key {key} instead of {old}\nsecrets sealed with the \
              old key are treated as changed, and rollbacks to releases with such secrets fail\n"
-        ),
-        None => format!("the store already uses the key {key}\n"),
+        )
     })
 }

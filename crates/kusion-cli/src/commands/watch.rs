@@ -51,7 +51,11 @@ fn watch(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         other => other?,
     };
     let mut exit = Exit::Success;
+    let has_several = ends.len() > 1;
     for (open, end) in ends {
+        if has_several {
+            view.text(&format!("{}: ", open.key()));
+        }
         exit = exit.worse(watched(view, &open, &end?));
     }
     Ok(exit)

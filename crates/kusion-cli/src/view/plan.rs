@@ -21,7 +21,7 @@ pub(crate) fn text(plan: &Plan, style: Style) -> String {
     let width = shown.iter().map(|it| of_action(it.action).verb.len()).max().unwrap_or(0);
     for step in shown {
         let words = of_action(step.action);
-        let reason = words::of_reason(&step.reason);
+        let reason = words::of_reason(&step.reason, plan.options.relocate);
         let reason = if reason.is_empty() { reason } else { format!("  ({reason})") };
         let _ = writeln!(
             text,

@@ -34,10 +34,12 @@ pub(crate) fn of_action(action: Action) -> ActionWords {
     ActionWords { sign, verb, doing, done, role }
 }
 
-/// Returns the reason for an action; empty if the action is self-explanatory.
-pub(crate) fn of_reason(reason: &Reason) -> String {
+/// Returns the reason for an action; empty if the action is self-explanatory. `is_moved` says that
+/// the stack moved to another cluster.
+pub(crate) fn of_reason(reason: &Reason, is_moved: bool) -> String {
     match reason {
         Reason::New | Reason::Same | Reason::Differs | Reason::Destroyed => String::new(),
+        Reason::Missing if is_moved => "not on this cluster".to_owned(),
         Reason::Missing => "deleted outside this stack".to_owned(),
         Reason::Unmanaged => "exists, but is not managed by this stack yet".to_owned(),
         Reason::Removed => "no longer in the stack".to_owned(),

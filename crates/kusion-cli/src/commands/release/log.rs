@@ -49,7 +49,12 @@ fn text(events: &[StampedEvent], style: view::style::Style) -> String {
         };
         let took = took.map(|it| format!("  ({})", words::of_short_duration(it)));
         if let Some(line) = view::lines::line(&it.event, style) {
-            let _ = writeln!(text, "{}  {line}{}", it.time, took.unwrap_or_default());
+            let _ = writeln!(
+                text,
+                "{}  {line}{}",
+                view::style::one_line(&it.time),
+                took.unwrap_or_default()
+            );
         }
     }
     text
