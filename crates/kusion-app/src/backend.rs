@@ -1,6 +1,7 @@
 //! The state store of a stack.
 
 use crate::error::AppError;
+use base_system::{OsSystem, System as _};
 use kusion_generate::{BackendSetting, Stack};
 use kusion_model::Place;
 use serde_json::{Map, Value};
@@ -31,14 +32,15 @@ pub(crate) fn address(
     Ok(if is_default { SANDBOXES.to_owned() } else { address })
 }
 
-/// Returns the URL for a setting with a storage type.
 /// Returns the addresses of the local stores that exist.
 pub(crate) fn local(home: &Path) -> Vec<String> {
     let files = [("state.db", String::new()), ("sandbox.db", SANDBOXES.to_owned())];
-    let existing = files.into_iter().filter(|(file, _)| home.join(file).is_file());
+    let existing =
+        files.into_iter().filter(|(file, _)| OsSystem.metadata(&home.join(file)).is_ok());
     existing.map(|(_, address)| address).collect()
 }
 
+/// Returns the URL for a setting with a storage type.
 fn of_storage(kind: &str, config: &Map<String, Value>) -> Result<String, String> {
     let text = |key: &str| config.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
     match kind {
