@@ -14,6 +14,7 @@ mod error;
 mod event;
 mod execute;
 mod failpoints;
+mod guard;
 mod ignore;
 mod lock;
 mod log;

@@ -77,7 +77,7 @@ impl LockedStack {
                 desired.insert(step.id.clone(), self.scope.unsealed(resource)?);
             }
         }
-        let refusals = self.scope.refusals(&plan, &self.state);
+        let refusals = self.scope.refusals(&plan, &self.state).await?;
         let (state, saved) = (self.state.clone(), Some(digest.to_owned()));
         Ok(Previewed { plan, refusals, desired, live, state, saved })
     }

@@ -8,10 +8,9 @@ use crate::references::References;
 use crate::report::Report;
 use crate::scope::Scope;
 use kusion_model::{
-    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, Resource, ResourceId,
-    Spec, Step,
+    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, ResourceId, Spec, Step,
 };
-use kusion_plan::{Context, DryRun, Facts, Refusal, decide, keep_targets, order, refusals};
+use kusion_plan::{Context, DryRun, Facts, Refusal, decide, keep_targets, order};
 use kusion_store::StackState;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -183,14 +182,8 @@ impl Scope {
         if !unknown.is_empty() {
             return Err(EngineError::Targets(unknown));
         }
-        let refusals = self.refusals(&plan, &state);
+        let refusals = self.refusals(&plan, &state).await?;
         Ok(Previewed { plan, refusals, desired: seen, live, state, saved: None })
-    }
-
-    /// Returns the steps of a plan that guards reject.
-    pub(crate) fn refusals(&self, plan: &Plan, state: &StackState) -> Vec<Refusal> {
-        let describe = |resource: &Resource| self.describe(resource);
-        refusals(plan, &state.resources, &plan.options.guards, &describe)
     }
 
     /// Decides the step of one resource.

@@ -38,6 +38,16 @@ pub enum Refusal {
         /// The resource.
         id: ResourceId,
     },
+    /// The resource contains objects that are not part of the stack.
+    #[error("{id} would be {} with {}", done(*.action), foreign(.contents))]
+    Contains {
+        /// The resource.
+        id: ResourceId,
+        /// The planned action.
+        action: Action,
+        /// Names of the objects.
+        contents: Vec<String>,
+    },
     /// A large share of the resources would be deleted or replaced.
     #[error("{count} of {known} resources would be deleted or replaced, more than {percent} %")]
     MassDelete {
@@ -52,6 +62,41 @@ pub enum Refusal {
 
 fn done(action: Action) -> &'static str {
     if action == Action::Replace { "replaced" } else { "deleted" }
+}
+
+/// Describes objects that are not part of a stack; names at most five.
+fn foreign(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let mut text = match names.len() {
+        1 => "1 object that is not part of this stack: ".to_owned(),
+        count => format!("{count} objects that are not part of this stack: "),
+    };
+    text.push_str(&names[..names.len().min(SHOWN)].join(", "));
+    if names.len() > SHOWN {
+        text.push_str(&format!(", and {} more", names.len() - SHOWN));
+    }
+    text
+}
+
+/// Returns the recorded containers whose contents a plan would delete, with the planned action,
+/// unless their ids are allowed.
+pub fn emptied_containers<'a>(
+    plan: &Plan,
+    prior: &'a BTreeMap<ResourceId, ResourceState>,
+    guards: &Guards,
+    describe: &dyn Fn(&Resource) -> Description,
+) -> Vec<(&'a ResourceState, Action)> {
+    let deleted =
+        plan.steps.iter().filter(|it| matches!(it.action, Action::Delete | Action::Replace));
+    deleted
+        .filter(|step| !is_named(guards, &step.id))
+        .filter_map(|step| Some((prior.get(&step.id)?, step.action)))
+        .filter(|(state, _)| describe(&state.resource).is_container)
+        .collect()
+}
+
+fn is_named(guards: &Guards, id: &ResourceId) -> bool {
+    guards.allowed.iter().any(|it| is_match(it, id.as_str()))
 }
 
 /// Returns the steps of a plan that guards reject. `describe` returns the static properties of a
@@ -76,7 +121,7 @@ pub fn refusals(
             [recorded, step.desired.as_ref()].into_iter().flatten().map(describe).collect();
         let is = |protection| all.iter().any(|it| it.protection == protection);
         let kind = all.first().map(|it| it.kind.clone()).unwrap_or_default();
-        let is_named = guards.allowed.iter().any(|it| is_match(it, id.as_str()));
+        let is_named = is_named(guards, &id);
         let is_allowed = is_named || guards.allowed.contains(&kind);
         if is(Protection::Marked) {
             found.push(Refusal::PreventDestroy { id, action });

@@ -12,5 +12,5 @@ mod order;
 
 pub use decide::{Context, DryRun, Facts, Observed, decide, is_alike};
 pub use diff::{Difference, desired_differences, differences};
-pub use guard::{Refusal, refusals};
+pub use guard::{Refusal, emptied_containers, refusals};
 pub use order::{keep_targets, order};

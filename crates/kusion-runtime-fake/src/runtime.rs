@@ -9,7 +9,7 @@ use kusion_model::{
     ReplaceOrder, Requirement, Resource, ResourceId, ResourceState, RuntimeData,
 };
 use kusion_runtime::{
-    Applied, Change, Comparison, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
+    Applied, Change, Comparison, Content, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
     RuntimeError, Target,
 };
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ use std::time::Duration;
 ///
 /// The attribute `forceNew` lists attributes that cannot change in place; values of the attribute
 /// `secrets` are secret. `provides` and `requires` list names that objects need of each other,
-/// `createFirst` says how an object is replaced, `dependentsWait` that its dependents wait until it
+/// `container` says that an object contains those that require it, `createFirst` how it is replaced, `dependentsWait` that its dependents wait until it
 /// is ready, `settles` that it must stay so for a second. Each object has a token that the engine
 /// must keep and bring along; that of an object with secrets is secret.
 #[derive(Debug)]
@@ -177,6 +177,7 @@ impl Runtime for FileRuntime {
             } else {
                 ReplaceOrder::DeleteFirst
             },
+            is_container: is("container"),
             dependents_wait: is("dependentsWait"),
             settle_seconds: u32::from(is("settles")),
             ..Description::default()
@@ -236,6 +237,20 @@ impl Runtime for FileRuntime {
             Some(Value::Null) | None => Vec::new(),
             Some(_) => vec![base],
         }
+    }
+
+    async fn contents(&self, container: &ResourceState) -> Result<Vec<Content>, RuntimeError> {
+        let provided = names(&container.resource.attributes, "provides");
+        let objects = self.folder.objects().map_err(|error| broken(&error))?;
+        let inside = objects.iter().filter(|object| {
+            let required = names(&Value::Object(object.attributes.clone()), "requires");
+            required.iter().any(|it| provided.contains(it))
+        });
+        let content = |object: &Stored| Content {
+            name: format!("File {}", object.resource),
+            identity: Some(live(object).identity),
+        };
+        Ok(inside.map(content).collect())
     }
 
     async fn dry_run(&self, change: Change<'_>) -> Result<DryRunResult, RuntimeError> {

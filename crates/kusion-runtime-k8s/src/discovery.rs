@@ -6,7 +6,7 @@ use crate::requires;
 use futures::stream::{self, StreamExt as _};
 use kusion_runtime::RuntimeError;
 use serde::Deserialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One served kind.
@@ -18,6 +18,7 @@ pub(crate) struct Served {
     pub(crate) namespaced: bool,
     pub(crate) can_list: bool,
     pub(crate) can_watch: bool,
+    pub(crate) can_delete: bool,
 }
 
 impl Served {
@@ -95,6 +96,24 @@ impl Discovery {
     ) -> Result<Arc<Served>, RuntimeError> {
         let missing = || RuntimeError::Missing(requires::kind(api_version, kind));
         self.find(calls, api_version, kind).await?.ok_or_else(missing)
+    }
+
+    /// Returns the kinds of objects that are stored in namespaces, each in one version. The kinds
+    /// are read again, since new ones may exist.
+    pub(crate) async fn listed_in_namespaces(
+        &self,
+        calls: &Calls,
+    ) -> Result<Vec<Arc<Served>>, RuntimeError> {
+        let kinds = self.refresh(calls, self.known().as_ref()).await?;
+        let mut by_collection: BTreeMap<(&str, &str), &Arc<Served>> = BTreeMap::new();
+        for served in kinds.values().filter(|it| it.namespaced && it.can_list && it.can_delete) {
+            let group = served.api_version.split_once('/').map_or("", |(group, _)| group);
+            let slot = by_collection.entry((group, &served.plural)).or_insert(served);
+            if served.api_version > slot.api_version {
+                *slot = served;
+            }
+        }
+        Ok(by_collection.into_values().cloned().collect())
     }
 
     fn known(&self) -> Option<Arc<Kinds>> {
@@ -279,6 +298,7 @@ fn add(
         namespaced,
         can_list: has("list"),
         can_watch: has("watch"),
+        can_delete: has("delete"),
     };
     // Some kinds are served twice; the one that can be read is used.
     let slot = kinds.entry((api_version.to_owned(), kind));

@@ -12,6 +12,7 @@ mod check;
 mod clean;
 mod compare;
 mod connect;
+mod contents;
 mod delete;
 mod describe;
 mod discovery;

@@ -4,12 +4,14 @@ use crate::calls::{Call, Calls};
 use crate::connect::{self, ClusterSource, Options};
 use crate::discovery::{Discovery, Served};
 use crate::key::ObjectKey;
-use crate::{change, check, clean, compare, delete, describe, object, read, watch};
+use crate::{change, check, clean, compare, contents, delete, describe, object, read, watch};
 use async_trait::async_trait;
 use futures::stream::BoxStream;
-use kusion_model::{Description, FieldPath, InfrastructureId, Resource, ResourceId, StackKey};
+use kusion_model::{
+    Description, FieldPath, InfrastructureId, Resource, ResourceId, ResourceState, StackKey,
+};
 use kusion_runtime::{
-    Applied, Change, Comparison, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
+    Applied, Change, Comparison, Content, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
     RuntimeError, RuntimeSource, Target,
 };
 use serde_json::Value;
@@ -120,6 +122,10 @@ impl Runtime for KubernetesRuntime {
 
     fn check_offline(&self, desired: &Resource) -> Vec<String> {
         check::check(desired)
+    }
+
+    async fn contents(&self, container: &ResourceState) -> Result<Vec<Content>, RuntimeError> {
+        contents::contents(self, container).await
     }
 
     async fn dry_run(&self, change: Change<'_>) -> Result<DryRunResult, RuntimeError> {

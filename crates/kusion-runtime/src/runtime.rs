@@ -131,8 +131,8 @@ pub struct Related {
 pub struct Content {
     /// Display name: `Deployment web`.
     pub name: String,
-    /// Its owner, according to its labels; `None` if it has none.
-    pub owner: Option<String>,
+    /// Its identity; `None` for a group of objects that this user may not list.
+    pub identity: Option<Identity>,
 }
 
 /// An observation of a watched resource.
@@ -188,7 +188,8 @@ pub trait Runtime: Send + Sync {
         Vec::new()
     }
 
-    /// Lists the objects that are inside an object and would be deleted with it.
+    /// Lists the objects that are inside an object and would be deleted with it, except those
+    /// that the infrastructure itself creates and those that belong to another object in the list.
     async fn contents(&self, _container: &ResourceState) -> Result<Vec<Content>, RuntimeError> {
         Ok(Vec::new())
     }

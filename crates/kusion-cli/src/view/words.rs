@@ -78,7 +78,9 @@ pub(crate) fn of_refusal(refusal: &Refusal) -> String {
     let way = match refusal {
         Refusal::PreventDestroy { .. } => "remove `prevent-destroy` first".to_owned(),
         Refusal::ProtectedKind { kind, .. } => format!("pass `--allow-delete {kind}`"),
-        Refusal::Unmanaged { id } => format!("pass `--allow-delete {id}`"),
+        Refusal::Unmanaged { id } | Refusal::Contains { id, .. } => {
+            format!("pass `--allow-delete {id}`")
+        }
         Refusal::MassDelete { .. } => "pass `--allow-mass-delete`".to_owned(),
     };
     format!("{refusal}; {way}")

@@ -1,6 +1,7 @@
 //! Whole operations on an embedded cluster and on a folder.
 
 mod behaviour;
+mod containers;
 mod costs;
 mod events;
 mod life;
