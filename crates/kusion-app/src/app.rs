@@ -1,46 +1,40 @@
 //! Opens stacks.
 
-use crate::backend;
+use crate::cluster::{Cluster, ClusterRequest};
 use crate::error::AppError;
+use crate::trust::Trust;
+use crate::{backend, trust};
+use base_system::OsSystem;
 use kusion_engine::{Engine, EventSink, Runtimes};
 use kusion_generate::Stack;
 use kusion_k8s_schema::RESOURCE_TYPE;
 use kusion_model::{Place, StackKey};
-use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options, server_of};
+use kusion_runtime_k8s::{KubernetesSource, Options, server_of};
 use kusion_secret::Sealer;
 use kusion_store::{Store, StoreKey};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The cluster of a stack.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cluster {
-    /// The source of its connection.
-    pub source: ClusterSource,
-    /// Its kubeconfig, where it is one file.
-    pub kubeconfig: Option<PathBuf>,
-    /// The name of the sandbox, if it is one.
-    pub sandbox: Option<String>,
-}
-
 /// The deployment target of a stack, as far as the user specifies it.
 #[derive(Debug, Clone)]
 pub struct Site {
     /// The cluster of its Kubernetes resources.
-    pub cluster: Cluster,
+    pub cluster: ClusterRequest,
     /// The URL of its state store; `None` uses the setting of its files.
     pub backend: Option<String>,
     /// Its cell; empty for stacks without cells.
     pub cell: String,
     /// Its place; `None` means the main place, or the sandbox.
     pub place: Option<Place>,
+    /// Whether the user consents to all settings of the repository.
+    pub is_trusted: bool,
 }
 
 impl Site {
     fn place(&self) -> Place {
-        match (&self.place, &self.cluster.sandbox) {
+        match (&self.place, self.cluster.sandbox()) {
             (Some(place), _) => place.clone(),
-            (None, Some(name)) => Place::Sandbox(name.clone()),
+            (None, Some(name)) => Place::Sandbox(name.to_owned()),
             (None, None) => Place::Main,
         }
     }
@@ -124,16 +118,33 @@ impl App {
 
     /// Opens a stack: its store now, everything else on first use.
     pub async fn open(&mut self, stack: &Stack, site: &Site) -> Result<OpenStack, AppError> {
+        if !site.is_trusted {
+            self.check_trust(stack, site)?;
+        }
+        let cluster = site.cluster.of_stack(stack);
         let place = site.place();
         let address = backend::address(stack, site.backend.as_deref(), &place)?;
-        let engine = self.engine(&address, &site.cluster).await?;
+        let engine = self.engine(&address, &cluster).await?;
         let key = StackKey {
             project: stack.project.name.clone(),
             stack: stack.name.clone(),
             cell: site.cell.clone(),
             place,
         };
-        Ok(OpenStack { stack: engine.stack(key), cluster: site.cluster.clone() })
+        Ok(OpenStack { stack: engine.stack(key), cluster })
+    }
+
+    /// Checks that the user has consented to the settings of a stack that are used.
+    fn check_trust(&self, stack: &Stack, site: &Site) -> Result<(), AppError> {
+        let mut settings = Vec::new();
+        settings.extend(trust::kubeconfig_setting(stack, &site.cluster)?);
+        if site.backend.as_ref().is_none_or(String::is_empty) {
+            settings.extend(trust::backend_setting(stack)?);
+        }
+        if settings.is_empty() {
+            return Ok(());
+        }
+        Trust::open(&OsSystem, &self.home)?.check(&OsSystem, stack, settings)
     }
 
     /// Returns the engine for a store and a cluster: stacks that share both share it.

@@ -5,7 +5,7 @@ use base_system::{OsSystem, System as _};
 use kusion_generate::{BackendSetting, Stack};
 use kusion_model::Place;
 use serde_json::{Map, Value};
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// The file for states of sandboxes, below the folder for local data: they end with their sandbox,
 /// so they are separate from other states.
@@ -21,15 +21,73 @@ pub(crate) fn address(
     if let Some(address) = asked.filter(|it| !it.is_empty()) {
         return Ok(address.to_owned());
     }
-    let setting = stack.file.backend.as_ref().or(stack.project.file.backend.as_ref());
-    let address = match setting {
-        None => String::new(),
-        Some(BackendSetting::Url(address)) => address.clone(),
-        Some(BackendSetting::Storage { storage_type, config }) => of_storage(storage_type, config)
-            .map_err(|why| AppError::Backend { stack: stack.name.clone(), why })?,
-    };
+    let address = setting(stack)?.unwrap_or_default();
     let is_default = address.is_empty() && place.is_temporary();
     Ok(if is_default { SANDBOXES.to_owned() } else { address })
+}
+
+/// Returns the URL of the store in the files of a stack.
+pub(crate) fn setting(stack: &Stack) -> Result<Option<String>, AppError> {
+    let setting = stack.file.backend.as_ref().or(stack.project.file.backend.as_ref());
+    let Some(setting) = setting else { return Ok(None) };
+    let address = match setting {
+        BackendSetting::Url(address) => address.clone(),
+        BackendSetting::Storage { storage_type, config } => of_storage(storage_type, config)
+            .map_err(|why| AppError::Backend { stack: stack.name.clone(), why })?,
+    };
+    Ok(Some(address).filter(|it| !it.is_empty()))
+}
+
+/// The risk of a store whose URL comes from a repository.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Risk {
+    /// The URL, without passwords.
+    pub(crate) shown: String,
+    /// What using it does, as a verb and its object.
+    pub(crate) effect: String,
+}
+
+/// Returns the risk of a store. Without risk are a file below the folder for local data, and a
+/// bucket at the service that the user's own settings name.
+pub(crate) fn risk(address: &str) -> Option<Risk> {
+    let (scheme, rest) = address.split_once(':').unwrap_or(("", address));
+    let rest = rest.strip_prefix("//").unwrap_or(rest);
+    let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let is_plain = |text: &str| {
+        text.bytes().all(|it| it.is_ascii_alphanumeric() || matches!(it, b'-' | b'.' | b'_'))
+    };
+    let effect = match scheme {
+        "memory" => return None,
+        "sqlite" | "file" => {
+            let is_below =
+                Path::new(rest).components().all(|it| matches!(it, Component::Normal(_)));
+            if is_below {
+                return None;
+            }
+            format!("writes to the file `{rest}`")
+        }
+        "s3" => {
+            let (bucket, _) = before.split_once('/').unwrap_or((before, ""));
+            let mut unsafe_keys = query.split('&').filter(|it| !it.is_empty()).filter(|pair| {
+                !pair.strip_prefix("region=").is_some_and(|region| is_plain(region))
+            });
+            match unsafe_keys.next() {
+                None if is_plain(bucket) => return None,
+                None => "sends your cloud credentials to an unusual address".to_owned(),
+                Some(pair) => {
+                    let key = pair.split('=').next().unwrap_or_default();
+                    format!("sends your cloud credentials to where `{key}` says")
+                }
+            }
+        }
+        _ => "sends the states of stacks, and your database password, to that server".to_owned(),
+    };
+    let shown = match before.rsplit_once('@') {
+        Some((_, host)) => format!("{scheme}://{host}"),
+        None if scheme == "s3" => address.to_owned(),
+        None => format!("{scheme}://{before}"),
+    };
+    Some(Risk { shown, effect })
 }
 
 /// Returns the addresses of the local stores that exist.
@@ -69,6 +127,40 @@ mod tests {
         let config = config.as_object().cloned().unwrap_or_default();
         let found = of_storage(kind, &config);
         assert_eq!(found.as_deref().map_err(String::as_str), expected);
+    }
+
+    #[test]
+    fn addresses_of_strangers_are_risky() {
+        for harmless in [
+            "memory:",
+            "sqlite:a.db",
+            "sqlite:team/a.db",
+            "s3://b",
+            "s3://b/p",
+            "s3://b/p?region=eu-1",
+        ] {
+            assert_eq!(risk(harmless), None, "{harmless}");
+        }
+        for (risky, effect) in [
+            ("sqlite:/etc/x", "writes to the file `/etc/x`"),
+            ("sqlite:../x", "writes to the file `../x`"),
+            ("sqlite:///x", "writes to the file `/x`"),
+            ("s3://b?endpoint=http://h", "sends your cloud credentials to where `endpoint` says"),
+            (
+                "s3://b?region=r&allow_http=true",
+                "sends your cloud credentials to where `allow_http` says",
+            ),
+            (
+                "s3://b?region=evil.example/%23",
+                "sends your cloud credentials to where `region` says",
+            ),
+            ("s3://a@evil.example/p", "sends your cloud credentials to an unusual address"),
+        ] {
+            assert_eq!(risk(risky).map(|it| it.effect).as_deref(), Some(effect), "{risky}");
+        }
+        let postgres = risk("postgres://me:secret@db.example/x?password=y").expect("risky");
+        assert_eq!(postgres.shown, "postgres://db.example/x");
+        assert!(risk("https://h").is_some() && risk("state.db").is_some());
     }
 
     #[test]

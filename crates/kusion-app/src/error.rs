@@ -1,7 +1,9 @@
 //! Errors of opening a stack.
 
+use crate::trust::RiskySetting;
 use kusion_secret::KeyError;
 use kusion_store::StoreError;
+use std::path::PathBuf;
 
 /// Errors of opening a stack.
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +16,32 @@ pub enum AppError {
         /// The problem.
         why: String,
     },
+    /// The kubeconfig of the stack cannot be used.
+    #[error("stack `{stack}`: {why}")]
+    Kubeconfig {
+        /// The stack.
+        stack: String,
+        /// The problem.
+        why: String,
+    },
+    /// The user has not consented to settings of the repository.
+    #[error("stack `{stack}` has settings that {}", consent(*.is_changed))]
+    Untrusted {
+        /// The stack.
+        stack: String,
+        /// The settings.
+        settings: Vec<RiskySetting>,
+        /// Whether the user consented to an earlier content.
+        is_changed: bool,
+    },
+    /// The file with the given consents cannot be used.
+    #[error("cannot use {}: {why}", file.display())]
+    Trust {
+        /// The file.
+        file: PathBuf,
+        /// The problem.
+        why: String,
+    },
     /// There is no key.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -22,11 +50,18 @@ pub enum AppError {
     Store(#[from] StoreError),
 }
 
+fn consent(is_changed: bool) -> &'static str {
+    if is_changed { "have changed since you trusted them" } else { "need your consent" }
+}
+
 impl AppError {
     /// Returns the error code, for programs. Codes are stable.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Backend { .. } => "backend-setting",
+            Self::Kubeconfig { .. } => "kubeconfig",
+            Self::Untrusted { .. } => "untrusted",
+            Self::Trust { .. } => "file",
             Self::Key(_) => "key",
             Self::Store(error) => error.code(),
         }

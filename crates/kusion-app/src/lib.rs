@@ -1,16 +1,19 @@
 //! The common layer of the command line and a server.
 //!
 //! API boundary. [`App`] opens stacks: it finds their store, key and infrastructure, and returns
-//! handles of the engine. [`releases`] compares the Specs of releases, [`wire`] defines the JSON
+//! handles of the engine, unless [`trust`] is missing for settings of a repository. [`releases`] compares the Specs of releases, [`wire`] defines the JSON
 //! output for programs. Shells on top parse arguments and requests, and format the results. Prints
 //! nothing, and asks for nothing.
 
 mod app;
 mod backend;
+mod cluster;
 mod error;
 pub mod releases;
 pub mod secrets;
+pub mod trust;
 pub mod wire;
 
-pub use app::{App, Cluster, OpenStack, Site};
+pub use app::{App, OpenStack, Site};
+pub use cluster::{Cluster, ClusterRequest};
 pub use error::AppError;

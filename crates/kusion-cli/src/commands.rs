@@ -15,6 +15,7 @@ mod release;
 pub(crate) mod sandbox;
 mod state;
 mod status;
+pub(crate) mod trust;
 mod version;
 mod watch;
 
@@ -55,6 +56,8 @@ pub(crate) enum Command {
     /// Manage the state store
     #[command(subcommand)]
     State(state::Command),
+    /// Trust settings of a repository that need consent
+    Trust(trust::Args),
     /// Print a shell completion script
     Completion(completion::Args),
     /// Print the version
@@ -82,6 +85,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Sandbox(command) => sandbox::run(command).map(|()| Exit::Success),
         Command::Key(command) => key::run(&command).map(|()| Exit::Success),
         Command::State(command) => state::run(&command).map(|()| Exit::Success),
+        Command::Trust(args) => trust::run(&args).map(|()| Exit::Success),
         Command::Completion(args) => {
             completion::run(&args, crate::Args::command()).map(|()| Exit::Success)
         }

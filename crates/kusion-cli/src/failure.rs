@@ -1,6 +1,9 @@
 //! Errors of commands.
 
+use crate::arguments::quoted;
+use crate::commands::trust::described;
 use kusion_app::AppError;
+use kusion_app::trust::RiskySetting;
 use kusion_engine::{EngineError, SavedPlanError};
 use kusion_generate::GenerateError;
 use kusion_model::{ResourceId, StackKey};
@@ -76,8 +79,12 @@ pub(crate) enum Failure {
     #[error("{0}; nothing was applied")]
     Moved(SavedPlanError),
     /// A stack cannot be opened.
-    #[error(transparent)]
-    App(#[from] AppError),
+    #[error("{error}{}", details(.error))]
+    App {
+        /// The cause.
+        #[from]
+        error: AppError,
+    },
     /// The release does not exist.
     #[error("{stack} has no release {revision}; run `kusion release list` to list them")]
     NoRelease {
@@ -159,7 +166,7 @@ impl Failure {
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::Engine(error) => error.code(),
-            Self::App(error) => error.code(),
+            Self::App { error } => error.code(),
             Self::Store(error) => error.code(),
             Self::Generate(_) => "compile",
             Self::Key(_) => "key",
@@ -202,7 +209,10 @@ impl Failure {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Engine(error) => of_engine(error),
-            Self::App(AppError::Store(error)) | Self::Store(error) => of_store(error),
+            Self::App { error: AppError::Untrusted { settings, .. } } => {
+                Some(of_untrusted(settings))
+            }
+            Self::App { error: AppError::Store(error) } | Self::Store(error) => of_store(error),
             Self::Moved(_) => Some("run the command again to see the current changes".to_owned()),
             _ => None,
         }
@@ -235,6 +245,28 @@ impl Failure {
         let path = path.into();
         move |source| Self::File { action, path, source }
     }
+}
+
+/// Returns the lines below the message of an error.
+fn details(error: &AppError) -> String {
+    match error {
+        AppError::Untrusted { settings, .. } => {
+            format!(":\n{}", described(settings).trim_end_matches('\n'))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Returns the hint for settings without consent.
+fn of_untrusted(settings: &[RiskySetting]) -> String {
+    let mut folders: Vec<String> =
+        settings.iter().map(|it| quoted(&it.folder.display().to_string())).collect();
+    folders.dedup();
+    format!(
+        "if you trust the authors of this repository, run `kusion trust {}`, or pass `--trust` to \
+         trust its settings once",
+        folders.join(" ")
+    )
 }
 
 /// Returns the hint for an error of the engine.

@@ -37,5 +37,6 @@ pub(crate) fn result(text: &str) -> Result<(), Failure> {
 pub(crate) fn error(failure: &Failure) {
     let hint = failure.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
     // A failure to write here cannot be reported.
-    let _ = writeln!(std::io::stderr(), "error: {failure}{hint}");
+    let text = style::printable(&format!("error: {failure}{hint}"));
+    let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -51,6 +51,9 @@ pub struct StackFile {
     /// The kubeconfig of its cluster, relative to its folder.
     #[serde(default)]
     pub kube_config: Option<String>,
+    /// The context of its cluster in the kubeconfig.
+    #[serde(default)]
+    pub context: Option<String>,
     /// Its state store; by default that of the project.
     #[serde(default)]
     pub backend: Option<BackendSetting>,

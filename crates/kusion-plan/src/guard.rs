@@ -67,15 +67,16 @@ fn done(action: Action) -> &'static str {
 /// Describes objects that are not part of a stack; names at most five.
 fn foreign(names: &[String]) -> String {
     const SHOWN: usize = 5;
-    let mut text = match names.len() {
-        1 => "1 object that is not part of this stack: ".to_owned(),
-        count => format!("{count} objects that are not part of this stack: "),
+    let objects = match names.len() {
+        1 => "1 object that is".to_owned(),
+        count => format!("{count} objects that are"),
     };
-    text.push_str(&names[..names.len().min(SHOWN)].join(", "));
-    if names.len() > SHOWN {
-        text.push_str(&format!(", and {} more", names.len() - SHOWN));
-    }
-    text
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        count => format!(", and {count} more"),
+    };
+    format!("{objects} not part of this stack: {shown}{more}")
 }
 
 /// Returns the recorded containers whose contents a plan would delete, with the planned action,

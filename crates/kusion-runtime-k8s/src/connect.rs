@@ -14,8 +14,10 @@ pub enum ClusterSource {
     Found {
         /// The file of `--kubeconfig`.
         kubeconfig: Option<PathBuf>,
-        /// The context of `--context`; `None` means the current one.
+        /// The context; `None` means the current one.
         context: Option<String>,
+        /// Who wrote the file.
+        owner: ConfigOwner,
     },
     /// The text of a kubeconfig.
     Text(String),
@@ -23,7 +25,43 @@ pub enum ClusterSource {
 
 impl Default for ClusterSource {
     fn default() -> Self {
-        Self::Found { kubeconfig: None, context: None }
+        Self::Found { kubeconfig: None, context: None, owner: ConfigOwner::User }
+    }
+}
+
+/// Who wrote a kubeconfig. Decides what its helper programs see of the environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigOwner {
+    /// The user: helper programs get all but the variables of kusion.
+    User,
+    /// The author of a repository: helper programs get `PATH`, `HOME` and the locale.
+    Repository,
+}
+
+impl ConfigOwner {
+    /// Returns whether helper programs may see an environment variable.
+    fn shows(self, name: &str) -> bool {
+        match self {
+            Self::User => !name.starts_with("KUSION_"),
+            Self::Repository => {
+                matches!(name, "PATH" | "HOME" | "LANG" | "LANGUAGE") || name.starts_with("LC_")
+            }
+        }
+    }
+
+    /// Hides environment variables from the helper programs of a kubeconfig.
+    fn restrict(self, kubeconfig: &mut Kubeconfig) {
+        let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+        let hidden: Vec<String> = names.filter(|name| !self.shows(name)).collect();
+        let users = kubeconfig.auth_infos.iter_mut().filter_map(|it| it.auth_info.as_mut());
+        for user in users {
+            if let Some(exec) = &mut user.exec {
+                exec.drop_env = Some(hidden.clone());
+            }
+            if let Some(provider) = &mut user.auth_provider {
+                provider.config.insert("cmd-drop-env".to_owned(), hidden.join(" "));
+            }
+        }
     }
 }
 
@@ -64,13 +102,14 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
         ClusterSource::Text(text) => {
             let kubeconfig = Kubeconfig::from_yaml(text)
                 .map_err(|error| unavailable(format!("cannot read the kubeconfig: {error}")))?;
-            of_kubeconfig(kubeconfig, None, "the kubeconfig").await?
+            of_kubeconfig(kubeconfig, None, "the kubeconfig", ConfigOwner::User).await?
         }
-        ClusterSource::Found { kubeconfig: Some(path), context } => {
+        ClusterSource::Found { kubeconfig: Some(path), context, owner } => {
             let read = Kubeconfig::read_from(path).map_err(|error| unreadable(path, &error))?;
-            of_kubeconfig(read, context.as_deref(), &format!("`{}`", path.display())).await?
+            let place = format!("`{}`", path.display());
+            of_kubeconfig(read, context.as_deref(), &place, *owner).await?
         }
-        ClusterSource::Found { kubeconfig: None, context } => find(context.as_deref()).await?,
+        ClusterSource::Found { kubeconfig: None, context, .. } => find(context.as_deref()).await?,
     };
     // The engine decides what is retried, and reports it.
     config.default_retry = false;
@@ -89,10 +128,10 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
 pub fn server_of(source: &ClusterSource) -> Option<String> {
     let (kubeconfig, context) = match source {
         ClusterSource::Text(text) => (Kubeconfig::from_yaml(text).ok()?, None),
-        ClusterSource::Found { kubeconfig: Some(path), context } => {
+        ClusterSource::Found { kubeconfig: Some(path), context, .. } => {
             (Kubeconfig::read_from(path).ok()?, context.as_deref())
         }
-        ClusterSource::Found { kubeconfig: None, context } => {
+        ClusterSource::Found { kubeconfig: None, context, .. } => {
             let mut merged = Kubeconfig::default();
             for path in default_paths().iter().filter(|it| it.exists()) {
                 merged = merged.merge(Kubeconfig::read_from(path).ok()?).ok()?;
@@ -125,7 +164,7 @@ async fn find(context: Option<&str>) -> Result<Config, RuntimeError> {
         found.push(format!("`{}`", path.display()));
     }
     if !found.is_empty() {
-        return of_kubeconfig(merged, context, &found.join(", ")).await;
+        return of_kubeconfig(merged, context, &found.join(", "), ConfigOwner::User).await;
     }
     if let Some(context) = context {
         let message = format!("cannot find the context `{context}`: no kubeconfig");
@@ -153,10 +192,12 @@ fn default_paths() -> Vec<PathBuf> {
 }
 
 async fn of_kubeconfig(
-    kubeconfig: Kubeconfig,
+    mut kubeconfig: Kubeconfig,
     context: Option<&str>,
     place: &str,
+    owner: ConfigOwner,
 ) -> Result<Config, RuntimeError> {
+    owner.restrict(&mut kubeconfig);
     let mut names: Vec<String> =
         kubeconfig.contexts.iter().map(|context| format!("`{}`", context.name)).collect();
     names.sort_unstable();
@@ -179,7 +220,7 @@ async fn of_kubeconfig(
         .map_err(|error| unavailable(format!("cannot use {place}: {}", chain(&error))))
 }
 
-fn unreadable(path: &Path, error: &dyn std::error::Error) -> RuntimeError {
+pub(crate) fn unreadable(path: &Path, error: &dyn std::error::Error) -> RuntimeError {
     unavailable(format!("cannot read the kubeconfig `{}`: {}", path.display(), chain(error)))
 }
 

@@ -19,6 +19,7 @@ mod discovery;
 mod failure;
 pub mod health;
 mod immutable;
+mod inspect;
 mod key;
 mod object;
 mod prepare;
@@ -27,7 +28,8 @@ mod requires;
 mod runtime;
 mod watch;
 
-pub use connect::{ClusterSource, Options, server_of};
+pub use connect::{ClusterSource, ConfigOwner, Options, server_of};
+pub use inspect::{KubeconfigEffects, inspect};
 pub use key::ObjectKey;
 pub use runtime::{KubernetesRuntime, KubernetesSource};
 

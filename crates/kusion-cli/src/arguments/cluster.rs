@@ -2,9 +2,7 @@
 
 use crate::commands::sandbox;
 use crate::failure::Failure;
-use kusion_app::Cluster;
-use kusion_generate::Stack;
-use kusion_runtime_k8s::ClusterSource;
+use kusion_app::ClusterRequest;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -30,23 +28,18 @@ pub(crate) struct ClusterArgs {
 }
 
 impl ClusterArgs {
-    /// Returns the cluster of a stack; starts the sandbox if it is requested and not running.
-    pub(crate) fn choose(&self, stack: &Stack) -> Result<Cluster, Failure> {
-        if let Some(name) = &self.sandbox {
-            let kubeconfig = sandbox::ensure(name)?.kubeconfig()?;
-            let source =
-                ClusterSource::Found { kubeconfig: Some(kubeconfig.clone()), context: None };
-            let sandbox = Some(name.clone());
-            return Ok(Cluster { source, kubeconfig: Some(kubeconfig), sandbox });
-        }
-        let of_stack = || {
-            let file = stack.file.kube_config.as_ref().filter(|it| !it.is_empty())?;
-            Some(stack.folder.join(file))
-        };
-        let kubeconfig = self.kubeconfig.clone().or_else(of_stack);
-        let source =
-            ClusterSource::Found { kubeconfig: kubeconfig.clone(), context: self.context.clone() };
-        Ok(Cluster { source, kubeconfig, sandbox: None })
+    /// Returns the requested cluster; starts the sandbox if it is requested and not running.
+    pub(crate) fn request(&self) -> Result<ClusterRequest, Failure> {
+        Ok(match &self.sandbox {
+            Some(name) => {
+                let kubeconfig = sandbox::ensure(name)?.kubeconfig()?;
+                ClusterRequest::Sandbox { name: name.clone(), kubeconfig }
+            }
+            None => ClusterRequest::Kubeconfig {
+                file: self.kubeconfig.clone(),
+                context: self.context.clone(),
+            },
+        })
     }
 
     /// Returns the arguments as they are written on a command line.

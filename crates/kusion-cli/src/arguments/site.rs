@@ -4,6 +4,7 @@ use super::{BackendArgs, ClusterArgs};
 use crate::failure::Failure;
 use crate::home;
 use crate::view::View;
+use clap::builder::FalseyValueParser;
 use kusion_app::{App, OpenStack, Site};
 use kusion_engine::EventSink;
 use kusion_generate::Stack;
@@ -18,12 +19,15 @@ pub(crate) struct SiteArgs {
     pub(crate) cluster: ClusterArgs,
     #[command(flatten)]
     pub(crate) backend: BackendArgs,
+    /// Trust all settings of the repository, such as `kubeConfig` in `stack.yaml`; see `kusion help
+    /// repositories`
+    #[arg(long, env = "KUSION_TRUST", value_parser = FalseyValueParser::new(), hide_env_values = true)]
+    pub(crate) trust: bool,
 }
 
-/// The number of parallel calls of read-only commands.
 /// The longest time to wait until stores are closed.
 const CLOSE: Duration = Duration::from_secs(2);
-
+/// The number of parallel calls of read-only commands.
 const READS: usize = 16;
 
 /// Opens the stacks of a command.
@@ -59,10 +63,11 @@ impl Opener<'_> {
     /// Opens a stack.
     pub(crate) async fn open(&mut self, stack: &Stack) -> Result<OpenStack, Failure> {
         let site = Site {
-            cluster: self.site.cluster.choose(stack)?,
+            cluster: self.site.cluster.request()?,
             backend: self.site.backend.backend.clone(),
             cell: self.site.backend.cell.clone(),
             place: self.site.backend.place.clone(),
+            is_trusted: self.site.trust,
         };
         Ok(self.app.open(stack, &site).await?)
     }

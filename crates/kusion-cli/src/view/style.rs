@@ -74,11 +74,33 @@ pub(crate) fn one_line(text: &str) -> String {
     for char in text.chars() {
         match char {
             '\n' | '\t' | '\r' => line.push(' '),
-            _ if char.is_control() => line.extend(char.escape_unicode()),
-            _ => line.push(char),
+            _ => push_visible(&mut line, char),
         }
     }
     line
+}
+
+/// Returns a text of several lines without other control characters.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\n' | '\t' => out.push(char),
+            _ => push_visible(&mut out, char),
+        }
+    }
+    out
+}
+
+/// Appends a character; one that controls the terminal or the direction of text is escaped.
+fn push_visible(out: &mut String, char: char) {
+    let turns_text = matches!(char,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if char.is_control() || turns_text {
+        out.extend(char.escape_unicode());
+    } else {
+        out.push(char);
+    }
 }
 
 /// Cuts a text to a number of columns.

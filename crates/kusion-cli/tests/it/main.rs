@@ -9,3 +9,4 @@ mod snapshots;
 mod stacks;
 mod states;
 mod support;
+mod trust;

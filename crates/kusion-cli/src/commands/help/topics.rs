@@ -27,6 +27,7 @@ topics!(
     "releases",
     "backends",
     "secrets",
+    "repositories",
     "exit-codes",
     "json",
     "environment",

@@ -1,0 +1,76 @@
+//! The cluster of a stack.
+
+use kusion_generate::Stack;
+use kusion_runtime_k8s::{ClusterSource, ConfigOwner};
+use std::path::PathBuf;
+
+/// The cluster that the user requests for stacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClusterRequest {
+    /// A running sandbox.
+    Sandbox {
+        /// Its name.
+        name: String,
+        /// Its kubeconfig.
+        kubeconfig: PathBuf,
+    },
+    /// A cluster of a kubeconfig.
+    Kubeconfig {
+        /// The file; `None` means that of the stack, else those that kubectl uses.
+        file: Option<PathBuf>,
+        /// The context; `None` means that of the stack, else the current one.
+        context: Option<String>,
+    },
+}
+
+/// The cluster of a stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cluster {
+    /// The source of its connection.
+    pub source: ClusterSource,
+    /// Its kubeconfig, where it is one file.
+    pub kubeconfig: Option<PathBuf>,
+    /// The name of the sandbox, if it is one.
+    pub sandbox: Option<String>,
+}
+
+impl ClusterRequest {
+    /// Returns the name of the requested sandbox.
+    pub(crate) fn sandbox(&self) -> Option<&str> {
+        match self {
+            Self::Sandbox { name, .. } => Some(name),
+            Self::Kubeconfig { .. } => None,
+        }
+    }
+
+    /// Returns the kubeconfig in the files of a stack, if it is used.
+    pub(crate) fn file_of_stack(&self, stack: &Stack) -> Option<PathBuf> {
+        match self {
+            Self::Kubeconfig { file: None, .. } => {
+                let file = stack.file.kube_config.as_ref().filter(|it| !it.is_empty())?;
+                Some(stack.folder.join(file))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the cluster of a stack.
+    pub(crate) fn of_stack(&self, stack: &Stack) -> Cluster {
+        let of_stack = self.file_of_stack(stack);
+        let owner = match of_stack {
+            Some(_) => ConfigOwner::Repository,
+            None => ConfigOwner::User,
+        };
+        let (kubeconfig, context, sandbox) = match self {
+            Self::Sandbox { name, kubeconfig } => {
+                (Some(kubeconfig.clone()), None, Some(name.clone()))
+            }
+            Self::Kubeconfig { file, context } => {
+                let context = context.clone().or_else(|| stack.file.context.clone());
+                (file.clone().or(of_stack), context, None)
+            }
+        };
+        let source = ClusterSource::Found { kubeconfig: kubeconfig.clone(), context, owner };
+        Cluster { source, kubeconfig, sandbox }
+    }
+}

@@ -1,0 +1,94 @@
+//! `kusion trust`.
+
+use crate::failure::Failure;
+use crate::view::style::one_line;
+use crate::{home, view};
+use base_system::OsSystem;
+use kusion_app::ClusterRequest;
+use kusion_app::trust::{RiskySetting, Trust, backend_setting, kubeconfig_setting};
+use kusion_generate::find;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `kusion trust`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Folders of stacks or projects, or folders above them
+    #[arg(value_name = "DIR", required_unless_present = "list", conflicts_with = "list")]
+    folders: Vec<PathBuf>,
+    /// Withdraw the trust
+    #[arg(long)]
+    remove: bool,
+    /// List what is trusted
+    #[arg(long, conflicts_with = "remove")]
+    list: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let mut trust = Trust::open(&OsSystem, &home::folder()?)?;
+    let text = if args.list {
+        list(&trust)
+    } else if args.remove {
+        remove(&mut trust, &args.folders)?
+    } else {
+        add(&mut trust, &args.folders)?
+    };
+    view::result(&text)
+}
+
+fn list(trust: &Trust) -> String {
+    let mut text = String::new();
+    for consent in trust.consents() {
+        let _ = writeln!(text, "{}  {}", consent.folder.display(), consent.setting);
+    }
+    if text.is_empty() { "nothing is trusted\n".to_owned() } else { text }
+}
+
+fn remove(trust: &mut Trust, folders: &[PathBuf]) -> Result<String, Failure> {
+    let mut removed = Vec::new();
+    for folder in folders {
+        removed.extend(trust.remove(&OsSystem, folder)?);
+    }
+    Ok(match removed.len() {
+        0 => "nothing below this folder was trusted\n".to_owned(),
+        count => format!("{} no longer trusted\n", number(count)),
+    })
+}
+
+fn add(trust: &mut Trust, folders: &[PathBuf]) -> Result<String, Failure> {
+    let request = ClusterRequest::Kubeconfig { file: None, context: None };
+    let mut settings = Vec::new();
+    for stack in find(&OsSystem, Path::new("."), folders)? {
+        settings.extend(kubeconfig_setting(&stack, &request)?);
+        settings.extend(backend_setting(&stack)?);
+    }
+    if settings.is_empty() {
+        return Ok(
+            "there is nothing to trust: no stack has settings that need consent\n".to_owned()
+        );
+    }
+    std::fs::create_dir_all(home::folder()?).map_err(Failure::file("create", home::folder()?))?;
+    trust.add(&OsSystem, &settings)?;
+    let mut text = described(&settings);
+    let _ = writeln!(text, "{} trusted until something changes", number(settings.len()));
+    Ok(text)
+}
+
+fn number(count: usize) -> String {
+    if count == 1 { "1 setting is".to_owned() } else { format!("{count} settings are") }
+}
+
+/// Describes settings and their effects, one line each.
+pub(crate) fn described(settings: &[RiskySetting]) -> String {
+    let mut text = String::new();
+    for setting in settings {
+        let folder = setting.folder.display();
+        let value = one_line(&setting.value);
+        let _ = writeln!(text, "  {folder}: {} `{value}`", setting.key);
+        for effect in &setting.effects {
+            let _ = writeln!(text, "    {}", one_line(effect));
+        }
+    }
+    text
+}
