@@ -28,7 +28,7 @@ pub struct RiskySetting {
     pub key: &'static str,
     /// The value, for display.
     pub value: String,
-    /// What it does, each as a verb and its object: `starts `sh``.
+    /// What it does, each as a verb and its object: "starts X".
     pub effects: Vec<String>,
     /// A fingerprint of everything that it does.
     digest: String,

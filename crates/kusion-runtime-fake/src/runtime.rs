@@ -180,7 +180,6 @@ impl Runtime for FileRuntime {
             is_container: is("container"),
             dependents_wait: is("dependentsWait"),
             settle_seconds: u32::from(is("settles")),
-            ..Description::default()
         }
     }
 
