@@ -68,9 +68,10 @@ pub(crate) fn risk(address: &str) -> Option<Risk> {
         }
         "s3" => {
             let (bucket, _) = before.split_once('/').unwrap_or((before, ""));
-            let mut unsafe_keys = query.split('&').filter(|it| !it.is_empty()).filter(|pair| {
-                !pair.strip_prefix("region=").is_some_and(is_plain)
-            });
+            let mut unsafe_keys = query
+                .split('&')
+                .filter(|it| !it.is_empty())
+                .filter(|pair| !pair.strip_prefix("region=").is_some_and(is_plain));
             match unsafe_keys.next() {
                 None if is_plain(bucket) => return None,
                 None => "sends your cloud credentials to an unusual address".to_owned(),

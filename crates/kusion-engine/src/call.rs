@@ -8,7 +8,6 @@ use kusion_model::{
     Action, AttemptId, Identity, ReplaceOrder, Resource, ResourceId, ResourceState,
 };
 use kusion_runtime::{Applied, Change, Comparison, Deletion, Live, Pending, Runtime, RuntimeError};
-use kusion_secret::Redactor;
 use kusion_store::Session;
 use std::future::Future;
 use std::time::Duration;
@@ -36,7 +35,6 @@ pub(crate) struct Call<'a> {
     pub(crate) attempt: AttemptId,
     pub(crate) force: bool,
     pub(crate) retry_policy: RetryPolicy,
-    pub(crate) redactor: &'a Redactor,
     pub(crate) stop: &'a Stop,
 }
 
@@ -161,7 +159,7 @@ impl Call<'_> {
             let pause_ms = retry_after_ms.unwrap_or_else(|| pause_ms(attempt));
             self.scope.log.emit(Event::StepRetried {
                 id: self.id.clone(),
-                message: self.redactor.redact(message).into_owned(),
+                message: self.scope.hide(self.id, message),
                 pause_ms,
             });
             tokio::select! {

@@ -1,6 +1,8 @@
 //! Events of operations.
 
+use crate::secrets::{hide, hide_health};
 use kusion_model::{Action, Health, Operation, OperationId, Phase, ResourceId, StackKey, Warning};
+use kusion_secret::Redactor;
 use serde::{Deserialize, Serialize};
 
 /// Version of the event format.
@@ -133,6 +135,32 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         message: String,
     },
+}
+
+impl Event {
+    /// Hides secrets in the texts that come from infrastructures.
+    pub(crate) fn hide_secrets(&mut self, redactor: &Redactor) {
+        let hide = |text: &mut String| hide(redactor, text);
+        let hide_health = |health: &mut Health| hide_health(redactor, health);
+        match self {
+            Self::StepRetried { message, .. } | Self::ReleaseClosed { message, .. } => {
+                hide(message)
+            }
+            Self::StepEnded { message, warnings, .. } => {
+                hide(message);
+                warnings.iter_mut().for_each(hide);
+            }
+            Self::Health { health, related, .. } => {
+                hide_health(health);
+                related.iter_mut().for_each(|it| hide_health(&mut it.health));
+            }
+            Self::Warning { warning, .. } => hide(&mut warning.message),
+            Self::Locked
+            | Self::Recovered { .. }
+            | Self::ReleaseOpened { .. }
+            | Self::StepStarted { .. } => {}
+        }
+    }
 }
 
 /// An event with its stack, operation, sequence number and time.

@@ -17,7 +17,6 @@ use kusion_model::{
     ResourceState, ResourceType, Step,
 };
 use kusion_runtime::{Change, Live, RuntimeError};
-use kusion_secret::Redactor;
 use kusion_store::Session;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Mutex;
@@ -33,7 +32,6 @@ pub(crate) struct Execution<'a> {
     previewed: &'a Previewed,
     revision: u64,
     options: &'a RunOptions,
-    redactor: Redactor,
     references: References,
     /// Limits of concurrent calls, by resource type.
     limits: BTreeMap<ResourceType, Limit>,
@@ -105,7 +103,6 @@ impl<'a> Execution<'a> {
             previewed,
             revision,
             options,
-            redactor: scope.redactor(&previewed.desired)?,
             references: References::index(&previewed.desired),
             limits,
             is_over: AtomicBool::new(false),
@@ -209,7 +206,7 @@ impl<'a> Execution<'a> {
             // Its requirement was not created; its own step reports that.
             Ok(_) | Err(RuntimeError::Missing(_)) => Ok(()),
             Err(fault) if fault.is_transient() => Ok(()),
-            Err(fault) => Err(self.redactor.redact(&fault.to_string()).into_owned()),
+            Err(fault) => Err(self.scope.hide(&step.id, &fault.to_string())),
         })
     }
 
@@ -348,7 +345,6 @@ impl<'a> Execution<'a> {
             attempt,
             force: self.force(),
             retry_policy: self.options.retry_policy(),
-            redactor: &self.redactor,
             stop: &self.options.stop,
         };
         let Some(end) = self.make(step, &call).await? else {
@@ -414,7 +410,6 @@ impl<'a> Execution<'a> {
                 attempt,
                 force: false,
                 retry_policy: self.options.retry_policy(),
-                redactor: &self.redactor,
                 stop: &self.options.stop,
             };
             let fault = match call.make().await {
@@ -423,7 +418,7 @@ impl<'a> Execution<'a> {
                     None
                 }
                 CallEnd::Absent(Some(fault)) | CallEnd::Failed(fault) | CallEnd::Unknown(fault) => {
-                    Some(self.redactor.redact(&fault.to_string()).into_owned())
+                    Some(self.scope.hide(&step.id, &fault.to_string()))
                 }
                 CallEnd::Present(_) => Some("the replaced object still exists".to_owned()),
             };
@@ -509,7 +504,7 @@ impl<'a> Execution<'a> {
         target: CallTarget,
         end: CallEnd,
     ) -> Result<(StepEnd, Option<ResourceState>), EngineError> {
-        let hidden = |fault: &RuntimeError| self.redactor.redact(&fault.to_string()).into_owned();
+        let hidden = |fault: &RuntimeError| self.scope.hide(&step.id, &fault.to_string());
         let mut state = None;
         let (ending, end) = match end {
             CallEnd::Present(applied) => {
@@ -523,12 +518,13 @@ impl<'a> Execution<'a> {
                     target.recorded,
                     target.replace_order,
                 )?;
+                // An infrastructure may add secrets of its own, which others may refer to.
+                if let Some(desired) = self.previewed.desired.get(&step.id) {
+                    self.scope.learn(desired, &applied.live.attributes)?;
+                }
                 self.keep_live(&step.id, Some(applied.live));
-                let warnings = applied
-                    .warnings
-                    .iter()
-                    .map(|it| self.redactor.redact(it).into_owned())
-                    .collect();
+                let warnings =
+                    applied.warnings.iter().map(|it| self.scope.hide(&step.id, it)).collect();
                 state = Some(present.clone());
                 (Ending::Present(Box::new(present)), StepEnd::done(warnings))
             }

@@ -1,6 +1,6 @@
 //! Ignored fields, which keep their live values.
 
-use kusion_model::{FieldPath, IgnoreRule, Note, PathStep, Resource};
+use kusion_model::{IgnoreRule, Note, Resource};
 use serde_json::Value;
 
 /// Sets the ignored fields of a desired resource of a kind to their live values; returns notes for
@@ -16,9 +16,7 @@ pub(crate) fn take_live_values(
         if rule.kind.as_deref().is_some_and(|it| it != kind) {
             continue;
         }
-        let mut paths = Vec::new();
-        expand(&rule.path, &desired.attributes, &FieldPath::default(), &mut paths);
-        for path in paths {
+        for path in rule.path.find(&desired.attributes) {
             let Some(value) = path.find_mut(&mut desired.attributes) else { continue };
             let Some(live) = path.find(live) else { continue };
             if value != live {
@@ -30,32 +28,10 @@ pub(crate) fn take_live_values(
     notes
 }
 
-/// Finds the fields of a value that a pattern matches.
-fn expand(pattern: &[Option<PathStep>], value: &Value, at: &FieldPath, found: &mut Vec<FieldPath>) {
-    match pattern.split_first() {
-        None => found.push(at.clone()),
-        Some((None, rest)) => {
-            for (place, item) in value.as_array().into_iter().flatten().enumerate() {
-                expand(rest, item, &at.index(place), found);
-            }
-        }
-        Some((Some(PathStep::Index(index)), rest)) => {
-            if let Some(item) = value.get(index) {
-                expand(rest, item, &at.index(*index), found);
-            }
-        }
-        Some((Some(PathStep::Key(key)), rest)) => {
-            if let Some(field) = value.get(key) {
-                expand(rest, field, &at.key(key), found);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kusion_model::{ResourceId, ResourceType};
+    use kusion_model::{FieldPath, ResourceId, ResourceType};
     use serde_json::json;
 
     #[test]

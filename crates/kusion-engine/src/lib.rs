@@ -28,6 +28,7 @@ mod report;
 mod saved;
 mod schedule;
 mod scope;
+mod secrets;
 mod stack;
 mod stop;
 mod watch;

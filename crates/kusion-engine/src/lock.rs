@@ -60,6 +60,7 @@ impl LockedStack {
     /// Accepts a plan that was made before the stack was locked, if nothing has changed since.
     pub async fn check(&mut self, previewed: Previewed) -> Result<Previewed, EngineError> {
         let live = self.check_moved(&previewed.plan).await?;
+        self.scope.learn_secrets(&previewed.desired, &live, &self.state)?;
         Ok(Previewed { live, state: self.state.clone(), ..previewed })
     }
 
@@ -77,6 +78,7 @@ impl LockedStack {
                 desired.insert(step.id.clone(), self.scope.unsealed(resource)?);
             }
         }
+        self.scope.learn_secrets(&desired, &live, &self.state)?;
         let refusals = self.scope.refusals(&plan, &self.state).await?;
         let (state, saved) = (self.state.clone(), Some(digest.to_owned()));
         Ok(Previewed { plan, refusals, desired, live, state, saved })

@@ -2,6 +2,7 @@
 
 use crate::event::{Event, EventSink, StampedEvent};
 use kusion_model::{OperationId, StackKey};
+use kusion_secret::Redactor;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Stamps the events of one operation and passes them to the sink.
@@ -9,6 +10,7 @@ pub(crate) struct EventLog {
     stack: StackKey,
     operation: OperationId,
     sink: Arc<dyn EventSink>,
+    redactor: Redactor,
     inner: Mutex<Inner>,
 }
 
@@ -34,7 +36,7 @@ impl EventLog {
         operation: OperationId,
         sink: Arc<dyn EventSink>,
     ) -> Arc<Self> {
-        Arc::new(Self { stack, operation, sink, inner: Mutex::default() })
+        Self::with(stack, operation, sink, Inner::default())
     }
 
     /// Creates the log of an operation whose events are kept.
@@ -43,8 +45,22 @@ impl EventLog {
         operation: OperationId,
         sink: Arc<dyn EventSink>,
     ) -> Arc<Self> {
-        let inner = Mutex::new(Inner { seq: 0, kept: Some(Vec::new()) });
-        Arc::new(Self { stack, operation, sink, inner })
+        Self::with(stack, operation, sink, Inner { seq: 0, kept: Some(Vec::new()) })
+    }
+
+    fn with(
+        stack: StackKey,
+        operation: OperationId,
+        sink: Arc<dyn EventSink>,
+        inner: Inner,
+    ) -> Arc<Self> {
+        let (redactor, inner) = (Redactor::default(), Mutex::new(inner));
+        Arc::new(Self { stack, operation, sink, redactor, inner })
+    }
+
+    /// Returns the redactor that hides secrets in the events of the operation.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     /// Returns the span of the operation in the log of the program.
@@ -55,7 +71,8 @@ impl EventLog {
 
     /// Stamps an event and passes it to the sink. Calls are serialized, so that events keep their
     /// order.
-    pub(crate) fn emit(&self, event: Event) {
+    pub(crate) fn emit(&self, mut event: Event) {
+        event.hide_secrets(&self.redactor);
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.seq += 1;
         trace(inner.seq, &event);

@@ -10,7 +10,6 @@ use kusion_model::{
 };
 use kusion_plan::{DryRun, Observed};
 use kusion_runtime::{Change, Comparison, Live, Runtime, RuntimeError, Target};
-use kusion_secret::Redactor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -37,7 +36,6 @@ pub(crate) struct Observer<'a> {
     pub(crate) ignore: &'a [IgnoreRule],
     pub(crate) force: bool,
     pub(crate) provided: Provided,
-    pub(crate) redactor: Redactor,
 }
 
 /// The requirements that resources of the stack itself fulfil.
@@ -126,7 +124,7 @@ impl Observer<'_> {
                 Ok(observation) => observations.push((place, observation)),
                 Err(ObserveError::Engine(error)) => return Err(*error),
                 Err(ObserveError::Resource(mut finding)) => {
-                    finding.message = self.redactor.redact(&finding.message).into_owned();
+                    finding.message = self.scope.hide(&finding.id, &finding.message);
                     findings.push(finding);
                 }
             }
@@ -209,12 +207,12 @@ impl Observer<'_> {
                         .into_iter()
                         .map(|it| Note::TakesFields { manager: it.manager, fields: it.fields }),
                 );
-                let warnings = result.warnings.iter().map(|it| self.redactor.redact(it));
-                notes.extend(warnings.map(|it| Note::Warning { message: it.into_owned() }));
+                let warnings = result.warnings.iter().map(|it| self.scope.hide(&desired.id, it));
+                notes.extend(warnings.map(|message| Note::Warning { message }));
                 Ok(DryRun::After(runtime.comparable(&result.after)))
             }
             Err(RuntimeError::Immutable { fields, message }) => {
-                let message = self.redactor.redact(&message).into_owned();
+                let message = self.scope.hide(&desired.id, &message);
                 Ok(DryRun::Immutable { fields: unique(fields), message })
             }
             Err(RuntimeError::Missing(it)) if self.provided.0.contains_key(&it) => {

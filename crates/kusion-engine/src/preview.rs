@@ -8,7 +8,8 @@ use crate::references::References;
 use crate::report::Report;
 use crate::scope::Scope;
 use kusion_model::{
-    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, ResourceId, Spec, Step,
+    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, Resource, ResourceId,
+    Spec, Step,
 };
 use kusion_plan::{Context, DryRun, Facts, Refusal, decide, keep_targets, order};
 use kusion_store::StackState;
@@ -128,9 +129,11 @@ impl Scope {
         options: &PlanOptions,
     ) -> Result<Previewed, EngineError> {
         let spec_digest = self.desired_digest(&desired);
-        let references = References::of(&mut desired)?;
+        let is_secret = |resource: &Resource, path: &FieldPath| self.is_secret(resource, path);
+        let references = References::of(&mut desired, &is_secret)?;
         let prior = self.priors_for_runtimes(&state.resources)?;
         let live = self.read_live(&desired, &prior).await?;
+        self.learn_secrets(&desired, &live, &state)?;
         let observer = Observer {
             scope: self,
             prior: &prior,
@@ -138,7 +141,6 @@ impl Scope {
             ignore: &options.ignore,
             force: options.force,
             provided: Provided::by(self, &desired),
-            redactor: self.redactor(&desired)?,
         };
         let hash = |value: &Value| self.engine.sealer.hash(value);
         let context = Context { origins, hash: &hash, is_destroy: operation == Operation::Destroy };
@@ -206,8 +208,15 @@ impl Scope {
         let object = live.get(id);
         let mut secrets: Vec<FieldPath> =
             desired.map(|it| self.secrets(it)).transpose()?.unwrap_or_default();
-        let in_live = object.map(|it| runtime.secret_paths(resource, &it.attributes));
-        secrets.extend(in_live.unwrap_or_default());
+        let mut objects: Vec<&Value> = Vec::new();
+        if let Some(object) = object {
+            secrets.extend(self.secrets_in(resource, &object.attributes)?);
+            objects.push(&object.attributes);
+        }
+        if let DryRun::After(after) = &dry_run {
+            objects.push(after);
+        }
+        secrets.extend(self.moved_secrets(desired, prior, &objects));
         secrets.sort();
         secrets.dedup();
         let facts = Facts {

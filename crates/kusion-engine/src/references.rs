@@ -23,8 +23,12 @@ impl References {
         Self { index: IdIndex::new(desired.keys()), later: BTreeMap::new() }
     }
 
-    /// Resolves references to values in the Spec, and keeps the others for later.
-    pub(crate) fn of(desired: &mut Desired) -> Result<Self, EngineError> {
+    /// Resolves references to values in the Spec, and keeps the others for later. A field that a
+    /// reference fills from a secret value is marked as secret; `is_secret` tells which are.
+    pub(crate) fn of(
+        desired: &mut Desired,
+        is_secret: &dyn Fn(&Resource, &FieldPath) -> bool,
+    ) -> Result<Self, EngineError> {
         let mut all = Self::index(desired);
         let mut uses = BTreeMap::new();
         let mut findings = Vec::new();
@@ -38,6 +42,7 @@ impl References {
             }
         }
         for id in users_last(&uses) {
+            all.mark_secrets(desired, &id, is_secret);
             let Some(resource) = desired.get(&id) else { continue };
             let resolved = references::resolve(&resource.attributes, &all.index, |reference| {
                 Ok(all.stated(desired, reference))
@@ -55,6 +60,27 @@ impl References {
             }
         }
         if findings.is_empty() { Ok(all) } else { Err(EngineError::References(findings)) }
+    }
+
+    /// Marks the fields of a resource that refer to secret values of others as secret.
+    fn mark_secrets(
+        &self,
+        desired: &mut Desired,
+        id: &ResourceId,
+        is_secret: &dyn Fn(&Resource, &FieldPath) -> bool,
+    ) {
+        let Some(resource) = desired.get(id) else { return };
+        let mut paths = Vec::new();
+        // Invalid references were reported before.
+        let _ = references::visit(&resource.attributes, &self.index, &mut |path, reference, _| {
+            let target = desired.get(&reference.id);
+            if target.is_some_and(|it| is_secret(it, &reference.path)) {
+                paths.push(path.clone());
+            }
+        });
+        if let Some(resource) = desired.get_mut(id) {
+            paths.iter().for_each(|path| resource.mark_secret(path));
+        }
     }
 
     /// Returns the resources that attributes refer to; `None` if they contain no reference.

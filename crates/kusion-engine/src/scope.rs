@@ -23,6 +23,8 @@ pub(crate) struct Scope {
     runtimes: BTreeMap<ResourceType, Arc<dyn Runtime>>,
     /// The identities of the infrastructures of these runtimes.
     pub(crate) infrastructure: Infrastructure,
+    /// Hides the secrets of the stack in messages.
+    pub(crate) redactor: Redactor,
 }
 
 impl Scope {
@@ -30,7 +32,8 @@ impl Scope {
     pub(crate) fn new(engine: &Engine, key: &StackKey, log: Arc<EventLog>) -> Self {
         let (engine, key) = (engine.clone(), key.clone());
         let (runtimes, infrastructure) = (BTreeMap::new(), Infrastructure::new());
-        Self { engine, key, log, runtimes, infrastructure }
+        let redactor = log.redactor().clone();
+        Self { engine, key, log, runtimes, infrastructure, redactor }
     }
 
     /// Starts the runtimes for resource types, and identifies their infrastructures.
@@ -128,12 +131,6 @@ impl Scope {
         runtime.map(|it| it.describe(resource)).unwrap_or_default()
     }
 
-    /// Returns the paths of the secrets of a resource.
-    pub(crate) fn secrets(&self, resource: &Resource) -> Result<Vec<FieldPath>, EngineError> {
-        let runtime = self.runtime(&resource.id, &resource.resource_type)?;
-        Ok(runtime.secret_paths(resource, &resource.attributes))
-    }
-
     fn owner<'a>(&'a self, resource: &'a ResourceId) -> Owner<'a> {
         Owner { stack: &self.key, resource }
     }
@@ -211,17 +208,6 @@ impl Scope {
     /// Returns a fingerprint of the desired resources.
     pub(crate) fn desired_digest(&self, desired: &Desired) -> String {
         self.engine.sealer.hash_of(&desired.values().collect::<Vec<_>>())
-    }
-
-    /// Creates the redactor that hides the secrets of a stack in messages.
-    pub(crate) fn redactor(&self, desired: &Desired) -> Result<Redactor, EngineError> {
-        let mut secrets = Vec::new();
-        for resource in desired.values() {
-            for path in self.secrets(resource)? {
-                secrets.extend(path.find(&resource.attributes));
-            }
-        }
-        Ok(Redactor::new(secrets))
     }
 }
 

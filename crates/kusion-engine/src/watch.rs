@@ -4,10 +4,11 @@ use crate::desired::Desired;
 use crate::error::{EngineError, Finding};
 use crate::event::{Event, ObjectName, RelatedObject};
 use crate::scope::Scope;
+use crate::secrets::hide_health;
 use crate::stack::Stack;
 use crate::stop::Stop;
 use futures::stream::{self, BoxStream, StreamExt as _};
-use kusion_model::{Health, HealthState, ResourceId, ResourceState, ResourceType};
+use kusion_model::{Health, HealthState, Resource, ResourceId, ResourceState, ResourceType};
 use kusion_runtime::{Live, Progress, Related, RuntimeError};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -32,6 +33,19 @@ pub struct Watched {
     pub resource_type: ResourceType,
     /// The object.
     pub live: Live,
+}
+
+impl Watched {
+    /// Returns the live object as a resource.
+    fn as_resource(&self) -> Resource {
+        Resource {
+            id: self.id.clone(),
+            resource_type: self.resource_type.clone(),
+            attributes: self.live.attributes.clone(),
+            depends_on: Vec::new(),
+            extensions: serde_json::Map::new(),
+        }
+    }
 }
 
 /// The result of a watch.
@@ -101,6 +115,10 @@ impl Stack {
         let mut scope = self.scope();
         let types = live.iter().map(|it| (it.resource_type.clone(), it.id.clone())).collect();
         scope.start(types).await?;
+        for watched in &live {
+            let resource = watched.as_resource();
+            scope.learn(&resource, &resource.attributes)?;
+        }
         scope.watch(live, options).await
     }
 
@@ -111,10 +129,11 @@ impl Stack {
         let mut state = self.engine.store.read(self.key()).await?;
         scope.start_for(&state, &Desired::new()).await?;
         scope.check_place(&mut state, false)?;
-        let states = state.resources;
-        let prior = scope.priors_for_runtimes(&states)?;
+        let prior = scope.priors_for_runtimes(&state.resources)?;
         let live = scope.read_live(&Desired::new(), &prior).await?;
         drop(prior);
+        scope.learn_secrets(&Desired::new(), &live, &state)?;
+        let states = state.resources;
         let watched = live
             .into_iter()
             .filter_map(|(id, live)| {
@@ -225,7 +244,14 @@ impl Scope {
             let runtime = self.runtime(first, &resource_type)?;
             streams.push(runtime.watch(targets).await?);
         }
-        Ok(stream::select_all(streams).boxed())
+        let redactor = self.redactor.clone();
+        let hidden = move |seen: Result<Progress, RuntimeError>| {
+            let mut seen = seen?;
+            hide_health(&redactor, &mut seen.health);
+            seen.related.iter_mut().for_each(|it| hide_health(&redactor, &mut it.health));
+            Ok(seen)
+        };
+        Ok(stream::select_all(streams).map(hidden).boxed())
     }
 }
 

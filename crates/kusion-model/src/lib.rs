@@ -13,11 +13,13 @@ mod infrastructure;
 pub mod markers;
 mod options;
 mod path;
+mod pattern;
 mod place;
 mod plan;
 mod record;
 pub mod references;
 mod resource;
+mod secret_fields;
 mod stack_key;
 
 pub use attributes::Attributes;
@@ -27,6 +29,7 @@ pub use id::ResourceId;
 pub use infrastructure::{Infrastructure, InfrastructureId};
 pub use options::{Guards, IgnoreError, IgnoreRule, PlanOptions};
 pub use path::{FieldPath, PathStep};
+pub use pattern::{FieldPattern, PatternError};
 pub use place::{Place, PlaceError};
 pub use plan::{Action, FieldChange, Note, PLAN_VERSION, Plan, Reason, Shown, Step};
 pub use record::{
@@ -35,4 +38,5 @@ pub use record::{
     StampedRecord,
 };
 pub use resource::{Origin, OriginTable, Origins, Resource, ResourceType, Spec};
+pub use secret_fields::{SECRET_FIELDS, parse_secret_fields};
 pub use stack_key::StackKey;

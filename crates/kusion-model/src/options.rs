@@ -1,6 +1,6 @@
 //! Options of a plan. They are part of the plan, so that a saved plan runs with the same options.
 
-use crate::PathStep;
+use crate::{FieldPattern, PatternError};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -51,59 +51,30 @@ impl Default for Guards {
 pub struct IgnoreRule {
     /// The kind; `None` matches every kind.
     pub kind: Option<String>,
-    /// The field; `None` matches every item of a list.
-    pub path: Vec<Option<PathStep>>,
+    /// The fields.
+    pub path: FieldPattern,
 }
 
 /// An ignore rule that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid rule for ignored fields `{text}`: {what}; expected `[Kind:]spec.a[*].b`")]
+#[error("invalid rule for ignored fields `{text}`: {}; expected `[Kind:]spec.a[*].b`", what.0)]
 pub struct IgnoreError {
     text: String,
-    what: &'static str,
+    what: PatternError,
 }
 
 impl FromStr for IgnoreRule {
     type Err = IgnoreError;
 
-    /// Parses `[Kind:]path`: fields are separated by dots, list items are `[0]` or `[*]`, and other
-    /// keys are `["a/b"]`.
+    /// Parses `[Kind:]path`.
     fn from_str(text: &str) -> Result<Self, IgnoreError> {
-        let fault = |what| IgnoreError { text: text.to_owned(), what };
-        let (kind, mut rest) = match text.split_once(':') {
+        let (kind, rest) = match text.split_once(':') {
             Some((kind, rest)) if kind.bytes().all(|b| b.is_ascii_alphanumeric()) => {
                 (Some(kind.to_owned()).filter(|it| !it.is_empty()), rest)
             }
             _ => (None, text),
         };
-        let mut path = Vec::new();
-        while !rest.is_empty() {
-            if let Some(inner) = rest.strip_prefix("[\"") {
-                let (key, after) = inner.split_once("\"]").ok_or(fault("missing `\"]`"))?;
-                path.push(Some(PathStep::Key(key.to_owned())));
-                rest = after;
-            } else if let Some(inner) = rest.strip_prefix('[') {
-                let (index, after) = inner.split_once(']').ok_or(fault("missing `]`"))?;
-                path.push(match index {
-                    "*" => None,
-                    _ => Some(PathStep::Index(
-                        index.parse().map_err(|_| fault("an index must be a number or `*`"))?,
-                    )),
-                });
-                rest = after;
-            } else {
-                let word = rest.strip_prefix('.').unwrap_or(rest);
-                let end = word.find(['.', '[']).unwrap_or(word.len());
-                if end == 0 {
-                    return Err(fault("a field has no name"));
-                }
-                path.push(Some(PathStep::Key(word[..end].to_owned())));
-                rest = &word[end..];
-            }
-        }
-        if path.is_empty() {
-            return Err(fault("the path is empty"));
-        }
+        let path = rest.parse().map_err(|what| IgnoreError { text: text.to_owned(), what })?;
         Ok(Self { kind, path })
     }
 }
@@ -113,18 +84,7 @@ impl fmt::Display for IgnoreRule {
         if let Some(kind) = &self.kind {
             write!(f, "{kind}:")?;
         }
-        for (place, step) in self.path.iter().enumerate() {
-            match step {
-                None => f.write_str("[*]")?,
-                Some(PathStep::Index(index)) => write!(f, "[{index}]")?,
-                Some(PathStep::Key(key)) if key.contains(['.', '[', ':']) || key.is_empty() => {
-                    write!(f, "[\"{key}\"]")?;
-                }
-                Some(PathStep::Key(key)) if place == 0 => f.write_str(key)?,
-                Some(PathStep::Key(key)) => write!(f, ".{key}")?,
-            }
-        }
-        Ok(())
+        write!(f, "{}", self.path)
     }
 }
 
@@ -149,7 +109,6 @@ mod tests {
         let text = r#"Job:spec.containers[*].env[0]["a.b"]"#;
         let rule: IgnoreRule = text.parse().expect("the rule is right");
         assert_eq!(rule.kind.as_deref(), Some("Job"));
-        assert_eq!(rule.path.len(), 6);
         assert_eq!(rule.to_string(), text);
         for wrong in ["", "Kind:", "a..b", "a[", "a[x]"] {
             assert!(wrong.parse::<IgnoreRule>().is_err(), "{wrong}");

@@ -1,6 +1,6 @@
 //! Reduction of live objects to comparable attributes.
 
-use kusion_model::FieldPath;
+use kusion_model::{FieldPath, FieldPattern, PathStep, SECRET_FIELDS, parse_secret_fields};
 use serde_json::{Map, Value};
 
 /// Metadata that the server manages.
@@ -63,14 +63,39 @@ fn clean(metadata: &Map<String, Value>) -> Map<String, Value> {
     out
 }
 
+/// Returns whether an object is a Secret.
+fn is_secret(attributes: &Value) -> bool {
+    attributes.get("kind").and_then(Value::as_str) == Some("Secret")
+        && attributes.get("apiVersion").and_then(Value::as_str) == Some("v1")
+}
+
+/// Returns the patterns of the fields that an annotation marks as secret. Invalid patterns are
+/// rejected when a Spec is made.
+fn marked(attributes: &Value) -> Vec<FieldPattern> {
+    let annotations = attributes.get("metadata").and_then(|it| it.get("annotations"));
+    let mark = annotations.and_then(|it| it.get(SECRET_FIELDS));
+    mark.and_then(|it| parse_secret_fields(it).ok()).unwrap_or_default()
+}
+
+/// Returns whether the value at a path of an object is secret or contains a secret, even if the
+/// object has no such value yet.
+pub(crate) fn is_secret_path(attributes: &Value, path: &FieldPath) -> bool {
+    let in_secret = || match path.0.first() {
+        None => true,
+        Some(PathStep::Key(key)) => matches!(key.as_str(), "data" | "stringData"),
+        Some(PathStep::Index(_)) => false,
+    };
+    is_secret(attributes) && in_secret()
+        || marked(attributes).iter().any(|pattern| pattern.overlaps(path))
+}
+
 /// Returns the paths of secret values.
 pub(crate) fn secret_paths(attributes: &Value) -> Vec<FieldPath> {
-    let is_secret = attributes.get("kind").and_then(Value::as_str) == Some("Secret")
-        && attributes.get("apiVersion").and_then(Value::as_str) == Some("v1");
-    if !is_secret {
-        return Vec::new();
+    let mut paths: Vec<FieldPath> =
+        marked(attributes).iter().flat_map(|pattern| pattern.find(attributes)).collect();
+    if !is_secret(attributes) {
+        return paths;
     }
-    let mut paths = Vec::new();
     for field in ["data", "stringData"] {
         let base = FieldPath::default().key(field);
         match attributes.get(field) {

@@ -120,6 +120,10 @@ impl Runtime for KubernetesRuntime {
         clean::secret_paths(attributes)
     }
 
+    fn is_secret_path(&self, resource: &Resource, path: &FieldPath) -> bool {
+        clean::is_secret_path(&resource.attributes, path)
+    }
+
     fn check_offline(&self, desired: &Resource) -> Vec<String> {
         check::check(desired)
     }

@@ -182,6 +182,13 @@ pub trait Runtime: Send + Sync {
     /// Pure.
     fn secret_paths(&self, resource: &Resource, attributes: &Value) -> Vec<FieldPath>;
 
+    /// Returns whether the value at a path of a resource, or of its live object, is secret or
+    /// contains a secret. Pure.
+    fn is_secret_path(&self, resource: &Resource, path: &FieldPath) -> bool {
+        let paths = self.secret_paths(resource, &resource.attributes);
+        paths.iter().any(|it| it.is_prefix_of(path) || path.is_prefix_of(it))
+    }
+
     /// Returns the problems of a resource that can be found without a network call, for resources
     /// whose dry run is deferred. Pure function.
     fn check_offline(&self, _desired: &Resource) -> Vec<String> {

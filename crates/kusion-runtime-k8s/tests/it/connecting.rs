@@ -2,7 +2,7 @@
 
 use crate::cluster::Cluster;
 use kusion_runtime::{Runtime as _, RuntimeError};
-use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
+use kusion_runtime_k8s::{ClusterSource, ConfigOwner, KubernetesRuntime, Options};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cluster_is_known_by_a_uid_that_stays() {
@@ -23,7 +23,11 @@ async fn a_missing_context_is_named_with_those_that_exist() {
     std::fs::write(&path, &cluster.kubeconfig).expect("a file");
     let connect = async |context: &str| {
         let context = Some(context.to_owned());
-        let source = ClusterSource::Found { kubeconfig: Some(path.clone()), context };
+        let source = ClusterSource::Found {
+            kubeconfig: Some(path.clone()),
+            context,
+            owner: ConfigOwner::User,
+        };
         match KubernetesRuntime::connect(&source, Options::default()).await {
             Ok(_) => String::new(),
             Err(RuntimeError::Unavailable(message)) => message,
@@ -34,7 +38,8 @@ async fn a_missing_context_is_named_with_those_that_exist() {
     assert!(message.contains("has no context `nonsuch`; available: `"), "{message}");
     assert!(message.contains(&path.display().to_string()), "{message}");
     let missing = folder.join("missing");
-    let source = ClusterSource::Found { kubeconfig: Some(missing), context: None };
+    let source =
+        ClusterSource::Found { kubeconfig: Some(missing), context: None, owner: ConfigOwner::User };
     let error = KubernetesRuntime::connect(&source, Options::default()).await.err();
     assert!(error.is_some_and(|error| error.to_string().contains("cannot read the kubeconfig")));
     std::fs::remove_dir_all(&folder).expect("removed");
