@@ -33,6 +33,47 @@ fn identity(_facts: &fs::Metadata) -> (u64, Duration) {
     (0, Duration::ZERO)
 }
 
+/// Writes a new file beside `path`, with its permissions if it exists. The name cannot be
+/// predicted, and a link of that name is not followed.
+fn write_temporary(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let permissions = fs::metadata(path).ok().map(|facts| facts.permissions());
+    loop {
+        let temporary = path.with_file_name(format!(".{name}.{:016x}.tmp", random_name()));
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if permissions.is_some() {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            // Nobody reads it before it has the permissions of the old file.
+            options.mode(0o600);
+        }
+        let mut file = match options.open(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            other => other?,
+        };
+        let written = file.write_all(bytes).and_then(|()| match &permissions {
+            Some(permissions) => file.set_permissions(permissions.clone()),
+            None => Ok(()),
+        });
+        return match written {
+            Ok(()) => Ok(temporary),
+            Err(error) => {
+                drop(fs::remove_file(&temporary));
+                Err(error)
+            }
+        };
+    }
+}
+
+/// Returns a number that other processes cannot predict.
+fn random_name() -> u64 {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(COUNT.fetch_add(1, Ordering::Relaxed));
+    hasher.finish()
+}
+
 fn to_metadata(facts: &fs::Metadata) -> Metadata {
     let kind = if facts.is_dir() { FileKind::Directory } else { FileKind::File };
     let modified = facts
@@ -75,12 +116,7 @@ impl System for OsSystem {
     }
 
     fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        // Several threads and processes may write the same file at once.
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let (process, n) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let temporary = path.with_file_name(format!(".{name}.{process}.{n}.tmp"));
-        fs::write(&temporary, bytes).inspect_err(|_| drop(fs::remove_file(&temporary)))?;
+        let temporary = write_temporary(path, bytes)?;
         fs::rename(&temporary, path).inspect_err(|_| drop(fs::remove_file(&temporary)))
     }
 

@@ -84,7 +84,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Release(command) => release::run(&command),
         Command::Sandbox(command) => sandbox::run(command).map(|()| Exit::Success),
         Command::Key(command) => key::run(&command).map(|()| Exit::Success),
-        Command::State(command) => state::run(&command).map(|()| Exit::Success),
+        Command::State(command) => state::run(&command),
         Command::Trust(args) => trust::run(&args).map(|()| Exit::Success),
         Command::Completion(args) => {
             completion::run(&args, crate::Args::command()).map(|()| Exit::Success)

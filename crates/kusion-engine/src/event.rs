@@ -144,7 +144,7 @@ impl Event {
         let hide_health = |health: &mut Health| hide_health(redactor, health);
         match self {
             Self::StepRetried { message, .. } | Self::ReleaseClosed { message, .. } => {
-                hide(message)
+                hide(message);
             }
             Self::StepEnded { message, warnings, .. } => {
                 hide(message);
@@ -152,7 +152,9 @@ impl Event {
             }
             Self::Health { health, related, .. } => {
                 hide_health(health);
-                related.iter_mut().for_each(|it| hide_health(&mut it.health));
+                for object in related {
+                    hide_health(&mut object.health);
+                }
             }
             Self::Warning { warning, .. } => hide(&mut warning.message),
             Self::Locked

@@ -90,14 +90,14 @@ impl<'a> Execution<'a> {
         previewed: &'a Previewed,
         revision: u64,
         options: &'a RunOptions,
-    ) -> Result<Self, EngineError> {
+    ) -> Self {
         let limits = scope
             .runtimes()
             .map(|(name, it)| (name.clone(), Limit::new(it.parallel_calls().max(1))))
             .collect();
         let steps = previewed.plan.steps.iter().enumerate();
         let live = previewed.live.iter().map(|(id, live)| (id.clone(), live.clone())).collect();
-        Ok(Self {
+        Self {
             scope,
             session,
             previewed,
@@ -109,7 +109,7 @@ impl<'a> Execution<'a> {
             places: steps.map(|(place, step)| (&step.id, place)).collect(),
             attempts: AtomicU64::new(0),
             live: Mutex::new(live),
-        })
+        }
     }
 
     /// Runs all steps, each after the steps that it waits for.
@@ -319,7 +319,7 @@ impl<'a> Execution<'a> {
             }
             state.leftovers.clear();
         }
-        let prior = recorded.as_ref().map(|it| self.scope.prior_for_runtime(it)).transpose()?;
+        let prior = recorded.as_ref().map(|it| self.scope.prior_for_runtime(it));
         let described = desired.as_ref().map(|it| self.scope.describe(it)).unwrap_or_default();
         let attempt = self.next_attempt();
         self.session
@@ -397,7 +397,7 @@ impl<'a> Execution<'a> {
                 .await?;
             let Leftover { identity, runtime: data } = leftover;
             let old = ResourceState { identity, runtime: data, ..state.clone() };
-            let old = self.scope.prior_for_runtime(&old)?;
+            let old = self.scope.prior_for_runtime(&old);
             let call = Call {
                 scope: self.scope,
                 session: self.session,

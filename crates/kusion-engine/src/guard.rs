@@ -35,7 +35,7 @@ impl Scope {
     ) -> Result<Vec<String>, EngineError> {
         let resource = &container.resource;
         let runtime = self.runtime(&resource.id, &resource.resource_type)?;
-        let contents = runtime.contents(&self.prior_for_runtime(container)?).await?;
+        let contents = runtime.contents(&self.prior_for_runtime(container)).await?;
         let is_foreign = |content: &Content| {
             let of_stack = state.resources.values().flat_map(|it| {
                 let leftovers = it.leftovers.iter().map(|it| &it.identity);

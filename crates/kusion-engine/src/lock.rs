@@ -13,7 +13,7 @@ use crate::saved::SavedPlanError;
 use crate::scope::Scope;
 use crate::stack::Stack;
 use futures::FutureExt as _;
-use kusion_model::{Phase, Plan, PlanOptions, Record, ReleaseHead};
+use kusion_model::{Ending, Phase, Plan, PlanOptions, Record, ReleaseHead, ResourceId};
 use kusion_store::{LockWait, Session, StackState};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, resume_unwind};
@@ -117,6 +117,19 @@ impl LockedStack {
         leave(session, done).await
     }
 
+    /// Removes resources from the state; their objects are left alone. Returns those that were
+    /// recorded.
+    pub async fn forget(&mut self, ids: &[ResourceId]) -> Result<Vec<ResourceId>, EngineError> {
+        let known = |it: &&ResourceId| self.state.resources.contains_key(*it);
+        let found: Vec<ResourceId> = ids.iter().filter(known).cloned().collect();
+        let gone = |id: &ResourceId| Record::Noted { id: id.clone(), ending: Ending::Absent };
+        if !found.is_empty() {
+            self.session.append(found.iter().map(gone).collect()).await?;
+            self.state = self.session.state();
+        }
+        Ok(found)
+    }
+
     /// Releases the lock without a change.
     pub async fn release(self) -> Result<(), EngineError> {
         leave(self.session, Ok(())).await
@@ -192,7 +205,7 @@ async fn execute(
     let steps = plan.steps.iter().filter(|step| step.action.is_change()).count();
     scope.log.emit(Event::ReleaseOpened { revision, operation: plan.operation, steps });
     let run = async {
-        let execution = Execution::new(scope, session, previewed, revision, options)?;
+        let execution = Execution::new(scope, session, previewed, revision, options);
         execution.run().await
     };
     let end = End::of(AssertUnwindSafe(run).catch_unwind().await, options);

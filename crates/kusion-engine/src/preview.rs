@@ -131,7 +131,7 @@ impl Scope {
         let spec_digest = self.desired_digest(&desired);
         let is_secret = |resource: &Resource, path: &FieldPath| self.is_secret(resource, path);
         let references = References::of(&mut desired, &is_secret)?;
-        let prior = self.priors_for_runtimes(&state.resources)?;
+        let prior = self.priors_for_runtimes(&state.resources);
         let live = self.read_live(&desired, &prior).await?;
         self.learn_secrets(&desired, &live, &state)?;
         let observer = Observer {

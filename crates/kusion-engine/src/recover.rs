@@ -27,8 +27,16 @@ impl Scope {
 
     async fn finding(&self, state: &StackState, call: &PendingStep) -> Result<Ending, EngineError> {
         let recorded = state.resources.get(&call.id);
-        let prior = recorded.map(|it| self.prior_for_runtime(it)).transpose()?;
-        let desired = call.desired.as_deref().map(|it| self.unsealed(it)).transpose()?;
+        let prior = recorded.map(|it| self.prior_for_runtime(it));
+        // The object can be found without its secrets, whose key may be lost. What is sealed stays
+        // sealed in the state.
+        let desired = call.desired.as_deref().map(|it| match self.unsealed(it) {
+            Ok(plain) => plain,
+            Err(error) => {
+                self.warn_unreadable(&call.id, &error);
+                it.clone()
+            }
+        });
         let Some(resource) = desired.as_ref().or(recorded.map(|it| &it.resource)) else {
             return Ok(Ending::Absent);
         };

@@ -79,7 +79,9 @@ impl References {
             }
         });
         if let Some(resource) = desired.get_mut(id) {
-            paths.iter().for_each(|path| resource.mark_secret(path));
+            for path in &paths {
+                resource.mark_secret(path);
+            }
         }
     }
 

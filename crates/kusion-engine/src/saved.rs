@@ -207,7 +207,7 @@ impl Scope {
         if now != plan.state_seq {
             return Err(SavedPlanError::StateMoved { then: plan.state_seq, now }.into());
         }
-        let prior = self.priors_for_runtimes(&state.resources)?;
+        let prior = self.priors_for_runtimes(&state.resources);
         let live = self.read_live(desired, &prior).await?;
         let mut moved = Vec::new();
         for step in &plan.steps {

@@ -3,10 +3,11 @@
 use crate::desired::Desired;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::event::Event;
 use crate::log::EventLog;
 use kusion_model::{
     Description, FieldPath, Infrastructure, Resource, ResourceId, ResourceState, ResourceType,
-    RuntimeData, Spec, StackKey,
+    RuntimeData, Spec, StackKey, Warning,
 };
 use kusion_runtime::Runtime;
 use kusion_secret::{Owner, Redactor};
@@ -79,7 +80,7 @@ impl Scope {
             .infrastructure
             .iter()
             .filter(|(name, now)| {
-                state.infrastructure.get(*name).is_some_and(|recorded| recorded.id != now.id)
+                state.infrastructure.get(*name).is_some_and(|recorded| !recorded.is_same(now))
             })
             .map(|(name, now)| (name.clone(), now.clone()))
             .collect();
@@ -103,7 +104,11 @@ impl Scope {
     pub(crate) fn news(&self, state: &StackState) -> Infrastructure {
         self.infrastructure
             .iter()
-            .filter(|(name, now)| state.infrastructure.get(*name) != Some(*now))
+            .filter(|(name, now)| match state.infrastructure.get(*name) {
+                // An address says less than a recorded id.
+                Some(recorded) if now.is_by_address() => !recorded.is_same(now),
+                recorded => recorded != Some(*now),
+            })
             .map(|(name, now)| (name.clone(), now.clone()))
             .collect()
     }
@@ -167,36 +172,45 @@ impl Scope {
         RuntimeData { value, ..data }
     }
 
-    /// Returns the state of a resource with plain private data, for its runtime.
-    pub(crate) fn prior_for_runtime(
-        &self,
-        state: &ResourceState,
-    ) -> Result<ResourceState, EngineError> {
+    /// Returns the state of a resource with plain private data, for its runtime. Data whose key is
+    /// lost is left out.
+    pub(crate) fn prior_for_runtime(&self, state: &ResourceState) -> ResourceState {
         let mut state = state.clone();
         let id = state.resource.id.clone();
-        let leftovers = state.leftovers.iter_mut().filter_map(|it| it.runtime.as_mut());
-        for data in state.runtime.iter_mut().chain(leftovers).filter(|it| it.is_secret) {
+        let leftovers = state.leftovers.iter_mut().map(|it| &mut it.runtime);
+        for slot in std::iter::once(&mut state.runtime).chain(leftovers) {
+            let Some(data) = slot.as_mut().filter(|it| it.is_secret) else { continue };
             let owner = self.owner(&id);
-            let plain = self.engine.sealer.unseal_whole(&data.value, &runtime_path(), owner);
-            data.value = plain.map_err(|fault| EngineError::Secret {
-                id: id.clone(),
-                message: fault.to_string(),
-            })?;
+            match self.engine.sealer.unseal_whole(&data.value, &runtime_path(), owner) {
+                Ok(plain) => data.value = plain,
+                Err(fault) => {
+                    let message = fault.to_string();
+                    self.warn_unreadable(&id, &EngineError::Secret { id: id.clone(), message });
+                    *slot = None;
+                }
+            }
         }
-        Ok(state)
+        state
+    }
+
+    /// Warns that the secrets of a resource cannot be read.
+    pub(crate) fn warn_unreadable(&self, id: &ResourceId, error: &EngineError) {
+        let (reason, message) = ("SecretUnreadable".to_owned(), error.to_string());
+        let warning = Warning { reason, message, since: None };
+        self.log.emit(Event::Warning { id: id.clone(), object: None, warning });
     }
 
     /// Does the same for all resources of a state; copies nothing if nothing is sealed.
     pub(crate) fn priors_for_runtimes<'a>(
         &self,
         states: &'a BTreeMap<ResourceId, ResourceState>,
-    ) -> Result<Cow<'a, BTreeMap<ResourceId, ResourceState>>, EngineError> {
+    ) -> Cow<'a, BTreeMap<ResourceId, ResourceState>> {
         let is_secret = |it: &ResourceState| it.runtime.as_ref().is_some_and(|it| it.is_secret);
         if !states.values().any(is_secret) {
-            return Ok(Cow::Borrowed(states));
+            return Cow::Borrowed(states);
         }
-        let plain = states.iter().map(|(id, it)| Ok((id.clone(), self.prior_for_runtime(it)?)));
-        plain.collect::<Result<_, EngineError>>().map(Cow::Owned)
+        let plain = states.iter().map(|(id, it)| (id.clone(), self.prior_for_runtime(it)));
+        Cow::Owned(plain.collect())
     }
 
     /// Returns a Spec with its secrets sealed.

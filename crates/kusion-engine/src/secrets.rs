@@ -8,7 +8,7 @@ use crate::desired::Desired;
 use crate::error::EngineError;
 use crate::observe::LiveObjects;
 use crate::scope::Scope;
-use kusion_model::{FieldPath, Health, PathStep, Resource, ResourceId, ResourceState};
+use kusion_model::{FieldPath, Health, Resource, ResourceId, ResourceState};
 use kusion_secret::Redactor;
 use kusion_store::StackState;
 use serde_json::Value;
@@ -102,13 +102,14 @@ impl Scope {
             }
         }
         texts.retain(|it| !it.is_empty());
-        let mut found = Vec::new();
-        if !texts.is_empty() {
-            for object in objects {
-                find_texts(object, &texts, &mut FieldPath::default(), &mut found);
-            }
+        if texts.is_empty() {
+            return Vec::new();
         }
-        found
+        let is_match = |text: &str| {
+            let has = |it: &&str| text == *it || it.len() >= SEARCHED && text.contains(*it);
+            texts.iter().any(has)
+        };
+        objects.iter().flat_map(|object| FieldPath::of_strings(object, &is_match)).collect()
     }
 }
 
@@ -123,33 +124,7 @@ pub(crate) fn hide(redactor: &Redactor, text: &mut String) {
 pub(crate) fn hide_health(redactor: &Redactor, health: &mut Health) {
     hide(redactor, &mut health.message);
     health.reason.iter_mut().for_each(|it| hide(redactor, it));
-    health.warnings.iter_mut().for_each(|it| hide(redactor, &mut it.message));
-}
-
-fn find_texts(value: &Value, texts: &[&str], at: &mut FieldPath, found: &mut Vec<FieldPath>) {
-    match value {
-        Value::String(text) => {
-            let has = |secret: &&str| {
-                text == *secret || secret.len() >= SEARCHED && text.contains(*secret)
-            };
-            if texts.iter().any(has) {
-                found.push(at.clone());
-            }
-        }
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                at.0.push(PathStep::Index(index));
-                find_texts(item, texts, at, found);
-                at.0.pop();
-            }
-        }
-        Value::Object(fields) => {
-            for (key, field) in fields {
-                at.0.push(PathStep::Key(key.clone()));
-                find_texts(field, texts, at, found);
-                at.0.pop();
-            }
-        }
-        _ => {}
+    for warning in &mut health.warnings {
+        hide(redactor, &mut warning.message);
     }
 }

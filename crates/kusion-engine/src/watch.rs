@@ -129,7 +129,7 @@ impl Stack {
         let mut state = self.engine.store.read(self.key()).await?;
         scope.start_for(&state, &Desired::new()).await?;
         scope.check_place(&mut state, false)?;
-        let prior = scope.priors_for_runtimes(&state.resources)?;
+        let prior = scope.priors_for_runtimes(&state.resources);
         let live = scope.read_live(&Desired::new(), &prior).await?;
         drop(prior);
         scope.learn_secrets(&Desired::new(), &live, &state)?;

@@ -5,6 +5,7 @@ use crate::find::{Stack, find};
 use crate::identity::{Additions, Settled, settle};
 use crate::link::link;
 use crate::origins::{self, shown};
+use crate::secrets::{SecretInputs, has_secrets};
 use crate::{CompileOptions, GenerateError, crds, shapes};
 use base_diag::Findings;
 use base_system::System;
@@ -38,6 +39,11 @@ pub struct Compiled {
 }
 
 impl Compiled {
+    /// Returns whether the Spec contains secrets, which are plain in it.
+    pub fn has_secrets(&self) -> bool {
+        self.spec.resources.iter().any(has_secrets)
+    }
+
     /// Returns the warnings as JSON objects, for programs; see [`GenerateError::to_json`].
     pub fn warnings_json(&self) -> Vec<serde_json::Value> {
         findings_json(&self.warnings, &self.shown)
@@ -125,7 +131,8 @@ impl Job<'_> {
         let folder = stack.project.folder.join("crd");
         drafts.resources.extend(crds::read(self.system, &folder, &self.work_dir)?);
         let mut settled = settle(&mut drafts.resources, &additions(stack)).map_err(wrong)?;
-        notes.extend(link(&mut settled, &drafts.resources).map_err(wrong)?);
+        let inputs = self.secret_inputs(stack);
+        notes.extend(link(&mut settled, &drafts.resources, &inputs).map_err(wrong)?);
         let Settled { resources, .. } = settled;
         let ids = resources.iter().map(|resource| &resource.id);
         let origins = Origins::new(origins::Table::new(ids, drafts.resources));
@@ -133,6 +140,16 @@ impl Job<'_> {
         let spec = Spec { resources, secret_store, context };
         let Output { printed, warnings, .. } = output;
         Ok(Compiled { stack: stack.clone(), shown, spec, origins, printed, warnings, notes })
+    }
+}
+
+impl Job<'_> {
+    /// Returns the values of the secret inputs of a stack.
+    fn secret_inputs(&self, stack: &Stack) -> SecretInputs {
+        let of_files = [&stack.project.file.secret_inputs, &stack.file.secret_inputs];
+        let names = self.options.secret_inputs.iter().chain(of_files.into_iter().flatten());
+        let names: Vec<String> = names.cloned().collect();
+        SecretInputs::new(&names, &self.arguments, &|name| self.system.env(name))
     }
 }
 

@@ -22,6 +22,9 @@ pub struct ProjectFile {
     /// Its state store.
     #[serde(default)]
     pub backend: Option<BackendSetting>,
+    /// Names of arguments and environment variables whose values are secret.
+    #[serde(default, rename = "secretInputs")]
+    pub secret_inputs: Vec<String>,
     /// Its generator.
     #[serde(default)]
     pub generator: Option<GeneratorSetting>,
@@ -57,6 +60,9 @@ pub struct StackFile {
     /// Its state store; by default that of the project.
     #[serde(default)]
     pub backend: Option<BackendSetting>,
+    /// Names of arguments and environment variables whose values are secret.
+    #[serde(default)]
+    pub secret_inputs: Vec<String>,
     /// Its workspace.
     #[serde(default)]
     pub workspace: Option<String>,

@@ -2,7 +2,7 @@
 
 use crate::identity::Settled;
 use crate::infer::infer;
-use crate::secrets;
+use crate::secrets::{self, SecretInputs};
 use crate::shapes::Draft;
 use crate::targets;
 use kusion_model::references::{self, IdIndex};
@@ -11,8 +11,13 @@ use kusion_plan::graph::{Graph, GraphError, Node};
 use rustc_hash::FxHashMap;
 
 /// Sets `dependsOn` of all resources; returns notes for users.
-pub(crate) fn link(settled: &mut Settled, drafts: &[Draft]) -> Result<Vec<String>, String> {
+pub(crate) fn link(
+    settled: &mut Settled,
+    drafts: &[Draft],
+    inputs: &SecretInputs,
+) -> Result<Vec<String>, String> {
     let Settled { resources, index } = settled;
+    let mut notes = inputs.notes.clone();
     let places: FxHashMap<ResourceId, usize> =
         resources.iter().enumerate().map(|(at, resource)| (resource.id.clone(), at)).collect();
     let mut stated = Vec::new();
@@ -26,6 +31,8 @@ pub(crate) fn link(settled: &mut Settled, drafts: &[Draft]) -> Result<Vec<String
         let before = stated.len();
         add_references(resources, at, draft, index, &places, &mut stated)?;
         secrets::refuse_references(&resources[at], draft)?;
+        notes.extend(secrets::check_marks(&resources[at], draft)?);
+        inputs.mark(&mut resources[at]);
         if stated.len() > before {
             references::spell_out(&mut resources[at].attributes, index);
         }
@@ -36,7 +43,7 @@ pub(crate) fn link(settled: &mut Settled, drafts: &[Draft]) -> Result<Vec<String
     let mut inferred = infer(resources);
     inferred.sort_unstable();
     inferred.dedup();
-    let notes = drop_circles(resources, &stated, &mut inferred)?;
+    notes.extend(drop_circles(resources, &stated, &mut inferred)?);
     let mut needs: Vec<Vec<ResourceId>> = vec![Vec::new(); resources.len()];
     for (from, to) in stated.iter().chain(&inferred) {
         needs[*from].push(resources[*to].id.clone());

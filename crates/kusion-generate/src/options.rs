@@ -18,6 +18,8 @@ pub struct CompileOptions {
     pub arguments: Vec<String>,
     /// Overrides of values in the program, `path=value`.
     pub overrides: Vec<String>,
+    /// Names of arguments and environment variables whose values are secret.
+    pub secret_inputs: Vec<String>,
     /// Number of threads; 0 means one per core.
     pub threads: usize,
 }

@@ -55,9 +55,42 @@ impl FieldPath {
         })
     }
 
+    /// Returns the paths of the strings in a value for which `is_match` is true.
+    pub fn of_strings(value: &Value, is_match: &dyn Fn(&str) -> bool) -> Vec<Self> {
+        let (mut path, mut found) = (Self::default(), Vec::new());
+        add_strings(value, is_match, &mut path, &mut found);
+        found
+    }
+
     /// Returns whether this path is a prefix of `other` or equal to it.
     pub fn is_prefix_of(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
+    }
+}
+
+fn add_strings(
+    value: &Value,
+    is_match: &dyn Fn(&str) -> bool,
+    path: &mut FieldPath,
+    found: &mut Vec<FieldPath>,
+) {
+    match value {
+        Value::String(text) if is_match(text) => found.push(path.clone()),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                path.0.push(PathStep::Index(index));
+                add_strings(item, is_match, path, found);
+                path.0.pop();
+            }
+        }
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                path.0.push(PathStep::Key(key.clone()));
+                add_strings(field, is_match, path, found);
+                path.0.pop();
+            }
+        }
+        _ => {}
     }
 }
 

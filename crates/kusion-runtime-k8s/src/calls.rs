@@ -4,7 +4,7 @@ use crate::connect::{Connection, Options, chain};
 use crate::failure;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use kube::client::Body;
 use kusion_runtime::RuntimeError;
 use std::time::Duration;
@@ -20,11 +20,24 @@ pub(crate) struct Call<'a> {
     pub(crate) accept: &'a str,
     /// The type of the body, and the body.
     pub(crate) body: Option<(&'a str, Vec<u8>)>,
+    /// Maximum size of the response.
+    pub(crate) max_response: usize,
 }
+
+/// Maximum size of a response; servers do not store objects of this size.
+const MAX_RESPONSE: usize = 16 << 20;
+/// Maximum size of one page of a list.
+const MAX_PAGE: usize = 128 << 20;
 
 impl<'a> Call<'a> {
     pub(crate) fn get(target: String) -> Self {
-        Self { method: Method::GET, target, accept: "application/json", body: None }
+        Self {
+            method: Method::GET,
+            target,
+            accept: "application/json",
+            body: None,
+            max_response: MAX_RESPONSE,
+        }
     }
 
     /// Asks for one page of a list, of all objects or of those that a field selector takes;
@@ -39,7 +52,7 @@ impl<'a> Call<'a> {
             target.push_str("&continue=");
             push_escaped(&mut target, next);
         }
-        Self::get(target)
+        Self { max_response: MAX_PAGE, ..Self::get(target) }
     }
 
     pub(crate) fn with_body(
@@ -48,7 +61,7 @@ impl<'a> Call<'a> {
         content: &'a str,
         body: Vec<u8>,
     ) -> Self {
-        Self { method, target, accept: "application/json", body: Some((content, body)) }
+        Self { method, body: Some((content, body)), ..Self::get(target) }
     }
 
     /// Returns whether the call is read-only.
@@ -161,9 +174,20 @@ impl Calls {
     }
 
     async fn send_untraced(&self, call: Call<'_>) -> Result<Answer, RuntimeError> {
+        let max_response = call.max_response;
         let response = self.begin(call).await?;
         let (parts, body) = response.into_parts();
-        let body = body.collect().await.map_err(|error| self.lost(&chain(&error)))?.to_bytes();
+        let body = Limited::new(body, max_response).collect().await.map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                let mib = max_response >> 20;
+                let server = self.server();
+                return RuntimeError::Invalid(format!(
+                    "`{server}` sent a response of more than {mib} MiB"
+                ));
+            }
+            self.lost(&chain(&*error))
+        })?;
+        let body = body.to_bytes();
         Ok(Answer {
             status: parts.status,
             warnings: warnings(&parts.headers),

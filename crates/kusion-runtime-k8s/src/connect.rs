@@ -3,6 +3,7 @@
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use kusion_runtime::RuntimeError;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -214,10 +215,25 @@ async fn of_kubeconfig(
             return Err(unavailable(message));
         }
     }
+    let has_proxy = kubeconfig
+        .clusters
+        .iter()
+        .any(|it| it.cluster.as_ref().is_some_and(|it| it.proxy_url.is_some()));
     let options = KubeConfigOptions { context: context.map(str::to_owned), ..Default::default() };
-    Config::from_custom_kubeconfig(kubeconfig, &options)
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options)
         .await
-        .map_err(|error| unavailable(format!("cannot use {place}: {}", chain(&error))))
+        .map_err(|error| unavailable(format!("cannot use {place}: {}", chain(&error))))?;
+    // A proxy of the environment cannot reach this machine, and must not see what stays on it.
+    if !has_proxy && config.cluster_url.host().is_some_and(is_loopback) {
+        config.proxy_url = None;
+    }
+    Ok(config)
+}
+
+/// Returns whether a host is this machine.
+fn is_loopback(host: &str) -> bool {
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
 }
 
 pub(crate) fn unreadable(path: &Path, error: &dyn std::error::Error) -> RuntimeError {
@@ -250,8 +266,14 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::needs_no_certificates;
+    use super::{is_loopback, needs_no_certificates};
     use kube::Config;
+
+    #[test]
+    fn this_machine_is_not_reached_through_a_proxy() {
+        assert!(["localhost", "127.0.0.1", "127.8.0.1", "[::1]"].into_iter().all(is_loopback));
+        assert!(!["127.example.com", "10.0.0.1", "kubernetes"].into_iter().any(is_loopback));
+    }
 
     #[test]
     fn certificates_are_read_where_somebody_proves_who_they_are() {

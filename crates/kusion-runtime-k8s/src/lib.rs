@@ -18,6 +18,7 @@ mod describe;
 mod discovery;
 mod failure;
 pub mod health;
+mod identity;
 mod immutable;
 mod inspect;
 mod key;

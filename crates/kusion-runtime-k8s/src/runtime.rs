@@ -4,7 +4,9 @@ use crate::calls::{Call, Calls};
 use crate::connect::{self, ClusterSource, Options};
 use crate::discovery::{Discovery, Served};
 use crate::key::ObjectKey;
-use crate::{change, check, clean, compare, contents, delete, describe, object, read, watch};
+use crate::{
+    change, check, clean, compare, contents, delete, describe, identity, object, read, watch,
+};
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use kusion_model::{
@@ -80,17 +82,7 @@ impl KubernetesRuntime {
 #[async_trait]
 impl Runtime for KubernetesRuntime {
     async fn identity(&self) -> Result<InfrastructureId, RuntimeError> {
-        let call = Call::get("/api/v1/namespaces/kube-system".to_owned());
-        let answer = self.calls.send(call).await.and_then(crate::calls::Answer::success);
-        let answer = answer.map_err(|error| {
-            RuntimeError::Unavailable(format!("cannot reach the cluster: {error}"))
-        })?;
-        let object: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-        let name = self.server().to_owned();
-        let id = object::uid_of(&object).ok_or_else(|| {
-            RuntimeError::Unavailable(format!("`{name}` is not a Kubernetes server"))
-        })?;
-        Ok(InfrastructureId { id, name })
+        identity::identity(&self.calls).await
     }
 
     fn parallel_calls(&self) -> usize {

@@ -29,6 +29,17 @@ pub enum KeyError {
         /// The variable or the file.
         place: String,
     },
+    /// Other users can read the file.
+    #[error(
+        "other users of this machine can read the key file `{path}` (mode {mode:03o}); make it \
+         private with `chmod 600 {path}`"
+    )]
+    Public {
+        /// The file.
+        path: String,
+        /// Its permissions.
+        mode: u32,
+    },
     /// The file cannot be read or created.
     #[error("cannot use the key file `{}`: {source}", path.display())]
     File {
@@ -113,9 +124,22 @@ fn find(variable: Option<&str>, home: &Path) -> Result<([u8; 32], String), KeyEr
     }
     let path = home.join(KEY_FILE);
     let place = format!("`{}`", path.display());
+    check_private(&path)?;
     let text = read_or_make(&path).map_err(|source| KeyError::File { path, source })?;
     let key = parse(&text).ok_or_else(|| KeyError::Malformed { place: place.clone() })?;
     Ok((key, place))
+}
+
+/// Checks that only its owner can read a key file, if it exists.
+fn check_private(path: &Path) -> Result<(), KeyError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Ok(facts) = fs::metadata(path) else { return Ok(()) };
+    let mode = facts.permissions().mode() & 0o777;
+    let of_others = mode & 0o077;
+    if of_others == 0 {
+        return Ok(());
+    }
+    Err(KeyError::Public { path: path.display().to_string(), mode })
 }
 
 /// Reads the key file. Of several processes that create it concurrently one succeeds, and all read
@@ -236,8 +260,20 @@ mod tests {
         fs::create_dir_all(&folder.0).expect("a folder");
         let path = folder.0.join(KEY_FILE);
         fs::write(&path, "").expect("a file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("private");
         let error = Sealer::open(None, &folder.0).expect_err("no key").to_string();
         assert!(error.contains(&path.display().to_string()), "{error}");
         assert_eq!(fs::read(&path).expect("still there"), b"");
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_is_refused() {
+        let folder = Folder::new("public");
+        let key = KeyText::open(None, &folder.0).expect("a key").reveal();
+        let path = folder.0.join(KEY_FILE);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("public");
+        let error = Sealer::open(None, &folder.0).expect_err("others can read it").to_string();
+        assert!(error.contains("mode 644") && error.contains("chmod 600"), "{error}");
+        assert!(Sealer::open(Some(&key), &folder.0).is_ok(), "the variable is private");
     }
 }

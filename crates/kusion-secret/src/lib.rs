@@ -11,4 +11,4 @@ mod seal;
 
 pub use key::{KEY_FILE, KEY_VARIABLE, KeyError, KeyText};
 pub use redact::Redactor;
-pub use seal::{MAC_LENGTH, Owner, Sealer, UnsealError, is_sealed, sealed_hash};
+pub use seal::{MAC_LENGTH, Owner, Sealer, UnsealError, is_sealed, sealed_hash, sealed_keys};

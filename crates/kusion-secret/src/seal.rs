@@ -6,6 +6,7 @@ use kusion_model::markers::SEALED;
 use kusion_model::{FieldPath, PathStep, ResourceId, StackKey};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 
 /// Domain separator of sealed values.
@@ -303,6 +304,24 @@ pub fn sealed_hash(value: &Value) -> Option<&str> {
     let sealed = map.get(SEALED)?;
     sealed.get("data")?.as_str()?;
     sealed.get("hash")?.as_str()
+}
+
+/// Returns the fingerprints of the keys that values inside a value were sealed with.
+pub fn sealed_keys(value: &Value) -> BTreeSet<String> {
+    fn collect(value: &Value, keys: &mut BTreeSet<String>) {
+        if is_sealed(value) {
+            keys.extend(value[SEALED]["key"].as_str().map(str::to_owned));
+            return;
+        }
+        match value {
+            Value::Object(map) => map.values().for_each(|inner| collect(inner, keys)),
+            Value::Array(items) => items.iter().for_each(|inner| collect(inner, keys)),
+            _ => {}
+        }
+    }
+    let mut keys = BTreeSet::new();
+    collect(value, &mut keys);
+    keys
 }
 
 fn is_nested(value: &Value) -> bool {

@@ -34,6 +34,10 @@ struct ProgramArgs {
     /// Override of a value in the program, `path=value`
     #[arg(long = "overrides", short = 'O', value_name = "PATH=VALUE")]
     overrides: Vec<String>,
+    /// Name of an argument or environment variable whose value is secret: fields that contain it
+    /// are hidden and encrypted
+    #[arg(long, value_name = "NAME")]
+    secret_input: Vec<String>,
 }
 
 /// Selects stacks and compiles them.
@@ -99,6 +103,7 @@ impl SourceArgs {
             settings: program.settings.clone(),
             arguments: program.arguments.clone(),
             overrides: program.overrides.clone(),
+            secret_inputs: program.secret_input.clone(),
             ..CompileOptions::default()
         };
         Ok(compile(&OsSystem, &options)?)

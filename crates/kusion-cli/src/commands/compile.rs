@@ -119,4 +119,8 @@ fn tell(stack: &Compiled) {
         let (project, name) = (&stack.stack.project.name, &stack.stack.name);
         let _ = writeln!(out, "note: {project}/{name}: {}", note.trim_end());
     }
+    if stack.has_secrets() {
+        let (project, name) = (&stack.stack.project.name, &stack.stack.name);
+        let _ = writeln!(out, "note: {project}/{name}: the Spec contains secrets in plain text");
+    }
 }

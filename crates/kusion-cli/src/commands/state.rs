@@ -1,15 +1,34 @@
 //! `kusion state`.
 
-use crate::failure::Failure;
+use crate::arguments::StackArgs;
+use crate::failure::{Exit, Failure};
+use crate::view::{View, words};
 use crate::{home, interrupt, view};
 use clap::Subcommand;
-use kusion_store::Store;
+use kusion_app::OpenStack;
+use kusion_engine::RunOptions;
+use kusion_model::{Phase, ResourceId};
+use kusion_secret::sealed_keys;
+use kusion_store::{Holder, Store};
+use std::sync::Arc;
 
 /// A command of `kusion state`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Rename the data of an earlier version; nothing is deleted
     SetAside(SetAsideArgs),
+    /// Show what interrupted operations and lost keys left behind, and settle it
+    Repair(RepairArgs),
+}
+
+/// Arguments of `kusion state repair`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RepairArgs {
+    #[command(flatten)]
+    stacks: StackArgs,
+    /// Remove this resource from the state; its object is left alone
+    #[arg(long, value_name = "ID")]
+    forget: Vec<String>,
 }
 
 /// Arguments of `kusion state set-aside`.
@@ -21,10 +40,62 @@ pub(crate) struct SetAsideArgs {
 }
 
 /// Runs a command.
-pub(crate) fn run(command: &Command) -> Result<(), Failure> {
+pub(crate) fn run(command: &Command) -> Result<Exit, Failure> {
     match command {
-        Command::SetAside(args) => set_aside(args),
+        Command::SetAside(args) => set_aside(args).map(|()| Exit::Success),
+        Command::Repair(args) => {
+            args.stacks.read(async |view, open| repair(args, view, open).await)
+        }
     }
+}
+
+async fn repair(args: &RepairArgs, view: &Arc<View>, open: &OpenStack) -> Result<(), Failure> {
+    let state = open.stack.state().await?;
+    let mut lines = vec![open.title()];
+    for call in &state.pending {
+        let action = words::of_action(call.action).verb;
+        lines.push(format!("  {}: `{action}` was interrupted; checking the live object", call.id));
+    }
+    for release in state.releases.iter().filter(|it| it.phase == Phase::Running) {
+        lines.push(format!("  release {} was interrupted", release.head.revision));
+    }
+    let ours = open.stack.engine().sealer().fingerprint();
+    for (id, resource) in &state.resources {
+        let keys = sealed_keys(&resource.resource.attributes);
+        if let Some(key) = keys.iter().find(|it| *it != ours) {
+            lines.push(format!(
+                "  {id}: its secrets were sealed with the key {key}, which this machine does not \
+                 have; the next apply seals them again"
+            ));
+        }
+    }
+    let is_interrupted =
+        !state.pending.is_empty() || state.releases.iter().any(|it| it.phase == Phase::Running);
+    if lines.len() == 1 && args.forget.is_empty() {
+        lines.push("  nothing to repair".to_owned());
+    }
+    view.text(&(lines.join("\n") + "\n"));
+    if !is_interrupted && args.forget.is_empty() {
+        return Ok(());
+    }
+    // To lock a stack recovers what was interrupted.
+    let options = RunOptions::new(Holder::current("kusion state repair"));
+    let mut locked = open.stack.lock(&options).await?;
+    let ids: Vec<ResourceId> = args.forget.iter().map(|it| ResourceId::new(it.as_str())).collect();
+    let forgotten = locked.forget(&ids).await;
+    locked.release().await?;
+    let forgotten = forgotten?;
+    for id in &ids {
+        view.text(&if forgotten.contains(id) {
+            format!("removed {id} from the state; its object was left alone\n")
+        } else {
+            format!("{id} is not in the state\n")
+        });
+    }
+    if is_interrupted {
+        view.text("the interrupted operation is settled\n");
+    }
+    Ok(())
 }
 
 fn set_aside(args: &SetAsideArgs) -> Result<(), Failure> {

@@ -139,3 +139,47 @@ async fn old_secrets_and_short_ones_are_hidden_in_messages() {
     assert!(message.contains("***") && message.contains("withheld"), "{message}");
     assert!(!message.contains("canary") && !message.contains("y!"), "{message}");
 }
+
+#[tokio::test]
+async fn a_lost_key_and_an_interrupted_call_lock_nobody_out() {
+    let world = World::start().await;
+    let objects = [namespace("shop"), secret("s", "canary value")];
+    world.apply(&objects).await.expect("it is applied");
+    let id = kusion_model::ResourceId::new("v1:Secret:shop:s");
+    let state = world.stack.state().await.expect("a state");
+    let options = options();
+    let session = world
+        .engine
+        .store()
+        .lock(world.stack.key(), options.lock.holder.clone(), options.lock.wait)
+        .await
+        .expect("it is free");
+    let began = kusion_model::Record::StepBegan {
+        attempt: kusion_model::AttemptId { revision: 1, step: 9 },
+        id: id.clone(),
+        action: kusion_model::Action::Update,
+        desired: Some(Box::new(state.resources[&id].resource.clone())),
+        replace_order: kusion_model::ReplaceOrder::default(),
+    };
+    session.append(vec![began]).await.expect("written");
+    session.close().await.expect("closed");
+
+    // The same store and cluster, but the key of the secrets is another one.
+    let other = world.with_sealer(kusion_secret::Sealer::new([9; 32], "a test"));
+    let previewed =
+        crate::world::preview(&other, &crate::world::spec(&objects), &Default::default()).await;
+    let lines = crate::world::lines(&previewed.expect("a plan is made"));
+    assert!(lines.is_empty(), "the live object is as desired: {lines:?}");
+    let done = crate::world::apply(&other, &crate::world::spec(&objects)).await;
+    done.expect("it is applied");
+    let unreadable = world.events.all().into_iter().find_map(|event| match event {
+        kusion_engine::Event::Warning { id, warning, .. } => Some((id, warning)),
+        _ => None,
+    });
+    let (named, warning) = unreadable.expect("it is named");
+    assert_eq!((named, warning.reason.as_str()), (id, "SecretUnreadable"));
+    let goal = kusion_engine::Goal::Destroy;
+    let destroyed = crate::world::run(&other, goal, &Default::default(), &options).await;
+    destroyed.expect("everything is deleted");
+    assert!(world.object("secrets", "shop", "s").is_none());
+}

@@ -8,7 +8,7 @@ use kusion_k8s_schema::{ObjectId, RESOURCE_TYPE};
 use kusion_model::{
     Action, Origins, Place, PlanOptions, Resource, ResourceId, ResourceType, Spec, StackKey,
 };
-use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
+use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, KubernetesSource, Options};
 use kusion_sandbox::{Deletion, PatchKind, Sandbox, Write};
 use kusion_secret::Sealer;
 use kusion_store::{Backend, Holder, Memory, Store, StoreKey};
@@ -60,6 +60,16 @@ impl World {
         let engine = Engine::new(store_on(backend), runtimes, sealer(), Arc::clone(&events) as _);
         let stack = engine.stack(key("dev"));
         Self { sandbox, engine, stack, events }
+    }
+
+    /// Returns the stack as a process with another key for secrets sees it.
+    pub(crate) fn with_sealer(&self, sealer: Sealer) -> Stack {
+        let source = ClusterSource::Text(self.sandbox.kubeconfig());
+        let kubernetes = KubernetesSource::new(source, Options::default());
+        let runtimes = Runtimes::default().with_source(RESOURCE_TYPE, Arc::new(kubernetes));
+        let store = self.engine.store().clone();
+        let events = Arc::clone(&self.events) as _;
+        Engine::new(store, runtimes, Arc::new(sealer), events).stack(key("dev"))
     }
 
     pub(crate) async fn preview(&self, objects: &[Value]) -> Result<Previewed, EngineError> {

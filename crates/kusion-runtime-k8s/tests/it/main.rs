@@ -9,4 +9,5 @@ mod faults;
 mod health;
 mod proxy;
 mod reading;
+mod servers;
 mod watching;
