@@ -1,4 +1,4 @@
-//! Which values are secret, and what is known about them.
+//! Which values are secret, and how messages hide them.
 //!
 //! A value is secret because its runtime says so, because its resource marks it, or because a
 //! reference fills it from a secret value. The last becomes a mark, too, so that states, releases

@@ -18,7 +18,7 @@ pub(crate) enum Command {
     /// Rename the data of an earlier version; nothing is deleted
     SetAside(SetAsideArgs),
     /// Show what interrupted operations and lost keys left behind, and settle it
-    Repair(RepairArgs),
+    Repair(Box<RepairArgs>),
 }
 
 /// Arguments of `kusion state repair`.
