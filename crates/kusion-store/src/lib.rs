@@ -15,8 +15,11 @@ mod frame;
 mod holder;
 mod journal;
 mod lease;
+mod machine;
 mod meta;
 mod operation;
+#[cfg(test)]
+mod search;
 mod session;
 mod state;
 mod store;
