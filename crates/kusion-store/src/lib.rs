@@ -8,6 +8,7 @@
 //! Independent of runtimes and plans. Reads the process table of the machine to find out whether a
 //! lock holder has ended, and nothing else of the system.
 
+mod audit;
 mod auth;
 mod backend;
 mod error;

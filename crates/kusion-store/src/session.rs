@@ -110,6 +110,12 @@ impl Session {
         Ok(Self { shared, queue })
     }
 
+    /// Returns the epoch of the lock.
+    #[cfg(test)]
+    pub(crate) fn epoch(&self) -> u64 {
+        self.shared.lease.epoch()
+    }
+
     /// Returns the id of the operation for which the stack is locked.
     pub fn operation(&self) -> &OperationId {
         &self.shared.operation

@@ -237,7 +237,7 @@ impl Store {
         self.backend.close().await;
     }
 
-    async fn paths(&self, key: &StackKey) -> Result<StackPaths, StoreError> {
+    pub(crate) async fn paths(&self, key: &StackKey) -> Result<StackPaths, StoreError> {
         Ok(StackPaths::new(key, self.authority().await?))
     }
 

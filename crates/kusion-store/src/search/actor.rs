@@ -44,8 +44,9 @@ async fn live(world: &World, actor: &Arc<Actor>) {
 }
 
 async fn work(world: &World, actor: &Actor, opened: Session) {
+    let session = opened.epoch();
     actor.pass().await;
-    let session = world.locked();
+    world.locked(session);
     for _ in 0..world.pick(1..12) {
         let revision = world.next_revision();
         match opened.append(vec![record(world, revision)]).await {

@@ -189,8 +189,8 @@ struct Inner {
 #[derive(Default)]
 struct Log {
     outcome: Outcome,
-    /// Sessions in the order of their locks.
-    sessions: u64,
+    /// The newest epoch.
+    newest: u64,
     /// Sessions that have not ended.
     open: BTreeSet<u64>,
     /// Revisions whose records were confirmed.
@@ -320,7 +320,7 @@ impl World {
         *actor.is_dead.lock().unwrap() = true;
         actor.stops.send_modify(|it| *it += 1);
         let mut inner = actor.host.inner.lock().unwrap();
-        let is_it = |it: &Entry| it.namespace == actor.namespace && it.started == actor.started;
+        let is_it = |it: &Entry| (it.namespace, it.pid) == (actor.namespace, actor.pid);
         if is_zombie {
             inner.table.iter_mut().filter(|it| is_it(it)).for_each(|it| it.is_zombie = true);
         } else {
@@ -403,15 +403,13 @@ impl World {
         *self.0.is_over.lock().unwrap() = true;
     }
 
-    /// Registers a lock; returns the number of the session.
-    pub(super) fn locked(&self) -> u64 {
+    /// Registers a lock by its epoch. A process may register late, because it was paused.
+    pub(super) fn locked(&self, epoch: u64) {
         let mut log = self.log();
         log.outcome.locks += 1;
         log.outcome.takeovers += u64::from(!log.open.is_empty());
-        log.sessions += 1;
-        let session = log.sessions;
-        log.open.insert(session);
-        session
+        log.newest = log.newest.max(epoch);
+        log.open.insert(epoch);
     }
 
     /// Registers the end of a session.
@@ -442,8 +440,8 @@ impl World {
         let mut log = self.log();
         log.outcome.calls += 1;
         // A machine that was frozen cannot know it; its next write is refused.
-        if session < log.sessions && !actor.was_frozen() {
-            let newest = log.sessions;
+        if session < log.newest && !actor.was_frozen() {
+            let newest = log.newest;
             log.outcome
                 .problems
                 .push(format!("session {session} makes a call, but session {newest} has the lock"));

@@ -5,6 +5,7 @@
 mod child;
 mod damage;
 mod faults;
+mod forgery;
 mod full_disk;
 mod keys;
 mod laws;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
     let mut suite = Suite::default();
     damage::add(&mut suite);
     faults::add(&mut suite);
+    forgery::add(&mut suite);
     full_disk::add(&mut suite);
     keys::add(&mut suite);
     laws::add(&mut suite);
