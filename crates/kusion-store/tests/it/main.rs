@@ -11,7 +11,10 @@ mod keys;
 mod laws;
 mod places;
 mod processes;
+mod promises;
+mod proxy;
 mod records;
+mod schedules;
 
 use std::process::ExitCode;
 use testkit::Suite;
@@ -29,5 +32,7 @@ fn main() -> ExitCode {
     keys::add(&mut suite);
     laws::add(&mut suite);
     processes::add(&mut suite);
+    promises::add(&mut suite);
+    schedules::add(&mut suite);
     suite.run()
 }
