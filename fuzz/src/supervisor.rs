@@ -189,10 +189,11 @@ fn write_failures(campaign: &Campaign, totals: &Totals) -> anyhow::Result<()> {
         }
         let text = inputs.make(*index);
         let name = format!("{}-{}-{index}", campaign.kind.name(), campaign.seed);
-        let path = campaign.out.join(format!("{name}.k"));
+        let extension = campaign.kind.extension();
+        let path = campaign.out.join(format!("{name}.{extension}"));
         std::fs::write(&path, &text)?;
         let small = minimise::minimise(campaign.kind, &text, &campaign.out)?;
-        let small_path = campaign.out.join(format!("{name}.min.k"));
+        let small_path = campaign.out.join(format!("{name}.min.{extension}"));
         std::fs::write(&small_path, &small)?;
         println!(
             "  {} ({} bytes), {} ({} bytes)",

@@ -29,6 +29,7 @@ pub(crate) fn feed(kind: Kind, text: &str, closely: bool) -> Result<Reached, Str
     match kind {
         Kind::Parse => parse(text),
         Kind::Run => run(text, closely),
+        Kind::Journal => crate::journal::feed(text),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Storage backends: a key-value interface with compare-and-swap.
 
+mod deadline;
 mod memory;
 mod postgres;
 mod s3;
@@ -70,6 +71,18 @@ pub trait Backend: Send + Sync {
 
     /// Writes a key if the precondition is met.
     async fn put(&self, key: &str, bytes: Bytes, expected: Expected) -> Result<Version, PutError>;
+
+    /// Writes a key that must not exist, if the key `after` exists. A backend that cannot check
+    /// both in one step does not check `after`.
+    async fn put_after(&self, key: &str, bytes: Bytes, after: &str) -> Result<Version, PutError> {
+        let _ = after;
+        self.put(key, bytes, Expected::Absent).await
+    }
+
+    /// Returns why the store can only be read; `None` if it can be written.
+    fn read_only(&self) -> Option<StoreError> {
+        None
+    }
 
     /// Lists the keys that begin with a prefix, which ends with `/` or is empty; sorted.
     async fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError>;

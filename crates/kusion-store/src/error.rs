@@ -37,6 +37,25 @@ pub enum StoreError {
         /// The cause, if it is known.
         cause: String,
     },
+    /// The store no longer contains what it had confirmed to this process.
+    #[error(
+        "{place} lost writes that it had confirmed ({what}): it was restored from a copy, or failed \
+         over to a server that lagged behind; nothing more was written"
+    )]
+    SetBack {
+        /// The store.
+        place: String,
+        /// The missing value.
+        what: String,
+    },
+    /// The store can be read, but not written.
+    #[error("{place} can only be read: {why}")]
+    ReadOnly {
+        /// The store.
+        place: String,
+        /// The reason.
+        why: String,
+    },
     /// Stored data is damaged.
     #[error("{place} is damaged: {what}")]
     Damaged {
@@ -112,6 +131,8 @@ impl StoreError {
             Self::Address(_) => "store-address",
             Self::Held { .. } => "locked",
             Self::Fenced { .. } | Self::Stale { .. } => "lock-lost",
+            Self::SetBack { .. } => "store-set-back",
+            Self::ReadOnly { .. } => "store-read-only",
             Self::Damaged { .. } => "store-damaged",
             Self::Older { .. } => "older-format",
             Self::NotOlder { .. } => "not-older",

@@ -3,15 +3,17 @@
 //! ```text
 //! head   magic `kusion` 0x00 · format u8 · kind u8 · flags u8 · zero u16 · frames u32 ·
 //!        first number u64 · epoch u64 · writer [16] · fingerprint of the key [8] ·
-//!        authentication code [32] · check sum u32 of the head and the name
+//!        authentication code [32] · check sum u32 of the head, the name and the link
+//! link   hash of the segment before this one [32], if flag 2 is set
 //! frame  number u64 · length u32 · payload · check sum u32 of the frame and the writer
 //! ```
 //! Numbers are little-endian. The check sum of the head covers the name under which the value is
 //! kept, so that a value in the wrong place is found; the count of frames shows missing ones. The
-//! authentication code covers the name, the head before it and all frames: a value cannot be
-//! created or changed without the key of the store.
+//! authentication code covers the name, the head before it, the link and all frames, and, if flag 4
+//! is set, the id of the store: a value cannot be created, changed or copied from another store
+//! without the key of the store. Links make the segments of a journal a chain.
 
-use crate::auth::{Authority, FINGERPRINT, MAC};
+use crate::auth::{Authenticated, Authority, FINGERPRINT, MAC};
 use crate::error::StoreError;
 
 /// The only format that this version reads and writes; the one before it was never released.
@@ -21,6 +23,9 @@ const PLAIN_HEAD: usize = 48;
 const HEAD: usize = PLAIN_HEAD + FINGERPRINT + MAC;
 const FRAME: usize = 12;
 const SUM: usize = 4;
+const LINK: usize = 32;
+/// The place of the flags in the header.
+const FLAGS: usize = 9;
 
 /// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +49,18 @@ pub(crate) type Writer = [u8; 16];
 
 /// A flag of segments: this segment fences off an earlier lock holder that may still be running.
 pub(crate) const FENCE: u8 = 1;
+/// A flag of segments: a link follows the header.
+const LINKED: u8 = 2;
+/// A flag of values: the authentication code covers the id of the store.
+const BOUND: u8 = 4;
+
+/// The hash of a segment, which the next one contains.
+pub(crate) type Link = [u8; 32];
+
+/// Returns the hash of a segment.
+pub(crate) fn link_of(segment: &[u8]) -> Link {
+    *blake3::hash(segment).as_bytes()
+}
 
 /// The header of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +72,8 @@ pub(crate) struct Head {
     /// Epoch: increases with every lock holder of the stack.
     pub(crate) epoch: u64,
     pub(crate) writer: Writer,
+    /// The hash of the segment before this one, in segments.
+    pub(crate) link: Option<Link>,
 }
 
 /// Encodes a value.
@@ -65,9 +84,12 @@ pub(crate) fn encode<P: AsRef<[u8]>>(
     payloads: &[P],
 ) -> Vec<u8> {
     let length: usize = payloads.iter().map(|it| it.as_ref().len() + FRAME + SUM).sum();
-    let mut bytes = Vec::with_capacity(HEAD + SUM + length);
+    let link = head.link.as_ref().map_or(&[][..], |it| it.as_slice());
+    let mut bytes = Vec::with_capacity(HEAD + SUM + link.len() + length);
+    let linked = if head.link.is_some() { LINKED } else { 0 };
+    let bound = if authority.binds() { BOUND } else { 0 };
     bytes.extend_from_slice(MAGIC);
-    bytes.extend_from_slice(&[FORMAT, head.kind as u8, head.flags, 0, 0]);
+    bytes.extend_from_slice(&[FORMAT, head.kind as u8, head.flags | linked | bound, 0, 0]);
     bytes.extend_from_slice(&(payloads.len() as u32).to_le_bytes());
     bytes.extend_from_slice(&head.first.to_le_bytes());
     bytes.extend_from_slice(&head.epoch.to_le_bytes());
@@ -75,6 +97,7 @@ pub(crate) fn encode<P: AsRef<[u8]>>(
     bytes.extend_from_slice(&authority.fingerprint());
     // Filled in after the frames were written.
     bytes.extend_from_slice(&[0; MAC + SUM]);
+    bytes.extend_from_slice(link);
     for (number, payload) in (head.first..).zip(payloads) {
         let payload = payload.as_ref();
         let start = bytes.len();
@@ -85,9 +108,15 @@ pub(crate) fn encode<P: AsRef<[u8]>>(
         bytes.extend_from_slice(&sum.to_le_bytes());
     }
     let (head, rest) = bytes.split_at_mut(HEAD);
-    let code = authority.code(key, &head[..PLAIN_HEAD], &rest[SUM..]);
+    let value = Authenticated {
+        name: key,
+        head: &head[..PLAIN_HEAD],
+        rest: &rest[SUM..],
+        is_bound: authority.binds(),
+    };
+    let code = authority.code(&value);
     head[HEAD - MAC..].copy_from_slice(&code);
-    let sum = sum(&[head, key.as_bytes()]);
+    let sum = sum(&[head, key.as_bytes(), link]);
     rest[..SUM].copy_from_slice(&sum.to_le_bytes());
     bytes
 }
@@ -108,7 +137,12 @@ pub(crate) fn decode<'a>(
         return Err(damaged("unknown file signature"));
     }
     let format = head.u8();
-    if rest.u32() != Some(sum(&[start, key.as_bytes()])) {
+    let expected_sum = rest.u32();
+    let covered = rest.bytes;
+    let is_linked = start[FLAGS] & LINKED != 0;
+    let link = if is_linked { rest.take(LINK) } else { Some(&[][..]) };
+    let link = link.ok_or_else(|| damaged("truncated header"))?;
+    if expected_sum != Some(sum(&[start, key.as_bytes(), link])) {
         return Err(damaged("wrong checksum of the header"));
     }
     // Checked after the checksum, so that a flipped bit is reported as damage.
@@ -124,7 +158,6 @@ pub(crate) fn decode<'a>(
     };
     let mut writer = Writer::default();
     writer.copy_from_slice(id);
-    let frames = rest.bytes;
     let mut payloads = Vec::with_capacity((count as usize).min(bytes.len() / (FRAME + SUM)));
     for number in (first..).take(count as usize) {
         let payload = frame(&mut rest, number, &writer)
@@ -136,8 +169,11 @@ pub(crate) fn decode<'a>(
     }
     let (plain, signed) = start.split_at(PLAIN_HEAD);
     let (fingerprint, code) = signed.split_at(FINGERPRINT);
-    authority.check(key, plain, frames, fingerprint, code).map_err(|what| damaged(&what))?;
-    Ok((Head { kind, flags, first, epoch, writer }, payloads))
+    let is_bound = flags & BOUND != 0;
+    let value = Authenticated { name: key, head: plain, rest: covered, is_bound };
+    authority.check(&value, fingerprint, code).map_err(|what| damaged(&what))?;
+    let (flags, link) = (flags & !(LINKED | BOUND), link.try_into().ok());
+    Ok((Head { kind, flags, first, epoch, writer, link }, payloads))
 }
 
 fn frame<'a>(rest: &mut Reader<'a>, number: u64, writer: &Writer) -> Option<&'a [u8]> {
@@ -199,7 +235,14 @@ mod tests {
     }
 
     fn example() -> Vec<u8> {
-        let head = Head { kind: Kind::Segment, flags: FENCE, first: 7, epoch: 3, writer: [9; 16] };
+        let head = Head {
+            kind: Kind::Segment,
+            flags: FENCE,
+            first: 7,
+            epoch: 3,
+            writer: [9; 16],
+            link: None,
+        };
         encode(&authority(1), "a/log/7", head, &["one", "", "three"])
     }
 
@@ -251,7 +294,8 @@ mod tests {
 
     #[test]
     fn what_was_written_without_the_key_is_found() {
-        let head = Head { kind: Kind::Segment, flags: 0, first: 7, epoch: 3, writer: [9; 16] };
+        let head =
+            Head { kind: Kind::Segment, flags: 0, first: 7, epoch: 3, writer: [9; 16], link: None };
         let forged = encode(&authority(2), "a/log/7", head, &["one"]);
         let text = read(&forged).expect_err("another key").to_string();
         assert!(text.contains("another key"), "{text}");

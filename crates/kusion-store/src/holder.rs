@@ -1,8 +1,8 @@
 //! Lock holders, and whether their processes are still running.
 
+use crate::machine::{self, Machine, System};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::path::Path;
 
 /// The process that holds the lock of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,7 +18,7 @@ pub struct Holder {
     /// with the same id.
     #[serde(default)]
     pub started: u64,
-    /// Boot id of the machine and PID namespace; empty if unknown.
+    /// Boot id of the machine, PID and time namespace; empty if unknown.
     #[serde(default)]
     pub machine: String,
     /// Its command.
@@ -30,7 +30,7 @@ pub struct Holder {
 pub(crate) enum Life {
     /// Running or paused on this machine.
     Here,
-    /// Ended; it ran on this machine.
+    /// Certainly ended; it ran on this machine.
     Dead,
     /// On another machine, or unknown.
     Elsewhere,
@@ -39,25 +39,32 @@ pub(crate) enum Life {
 impl Holder {
     /// Describes this process.
     pub fn current(command: impl Into<String>) -> Self {
-        let pid = std::process::id();
         Self {
             user: user(),
-            host: host(),
-            pid,
-            started: process(pid).map_or(0, |it| it.started),
-            machine: machine(),
+            host: System.host(),
+            pid: std::process::id(),
+            started: machine::own_start(),
+            machine: System.id(),
             command: command.into(),
         }
     }
 
-    /// Returns the status of the process, as far as it is known on this machine.
-    pub(crate) fn life(&self) -> Life {
-        if self.machine.is_empty() || self.machine != machine() || self.host != host() {
+    /// Returns the status of the process, as far as it is known on a machine.
+    ///
+    /// Only certainty counts as dead: the lock of a dead holder is taken over without waiting.
+    /// A process that is hidden from this one, as `hidepid` does, may be the holder or another one
+    /// with the same id, so that its lease decides.
+    pub(crate) fn life(&self, on: &dyn Machine) -> Life {
+        if self.machine.is_empty() || self.machine != on.id() || self.host != on.host() {
             return Life::Elsewhere;
         }
-        match process(self.pid) {
-            Some(found) if found.started == self.started && !found.ended => Life::Here,
-            _ => Life::Dead,
+        let found = on.process(self.pid);
+        match found.started {
+            _ if found.exists == Some(false) => Life::Dead,
+            None => Life::Elsewhere,
+            Some(_) if self.started == 0 => Life::Elsewhere,
+            Some(started) if started != self.started || found.ended => Life::Dead,
+            Some(_) => Life::Here,
         }
     }
 }
@@ -66,55 +73,6 @@ impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}@{} (process {}, `{}`)", self.user, self.host, self.pid, self.command)
     }
-}
-
-/// Returns the seconds since boot, including suspended time; the same for all processes of the
-/// machine.
-#[cfg(target_os = "linux")]
-pub(crate) fn uptime() -> f64 {
-    use nix::time::{ClockId, clock_gettime};
-    clock_gettime(ClockId::CLOCK_BOOTTIME)
-        .map_or(0.0, |it| std::time::Duration::from(it).as_secs_f64())
-}
-
-/// Returns the seconds since the first call: on this platform, other processes are judged only by
-/// whether they renew their leases.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn uptime() -> f64 {
-    use std::sync::OnceLock;
-    use std::time::Instant;
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()
-}
-
-struct Process {
-    started: u64,
-    ended: bool,
-}
-
-/// Looks a process up in the table of the system.
-fn process(pid: u32) -> Option<Process> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program stands in parentheses and may hold anything.
-    let (_, after_name) = stat.rsplit_once(')')?;
-    let mut words = after_name.split_ascii_whitespace();
-    let ended = matches!(words.next()?, "Z" | "X" | "x");
-    let started = words.nth(18)?.parse().ok()?;
-    Some(Process { started, ended })
-}
-
-fn machine() -> String {
-    let Some(boot) = first_word("/proc/sys/kernel/random/boot_id") else { return String::new() };
-    match std::fs::read_link(Path::new("/proc/self/ns/pid")) {
-        Ok(numbers) => format!("{boot}/{}", numbers.display()),
-        Err(_) => String::new(),
-    }
-}
-
-fn host() -> String {
-    first_word("/proc/sys/kernel/hostname")
-        .or_else(|| std::env::var("HOSTNAME").ok())
-        .unwrap_or_else(|| "unknown".to_owned())
 }
 
 fn user() -> String {
@@ -137,42 +95,84 @@ fn user_of_process() -> Option<String> {
     })
 }
 
-fn first_word(path: &str) -> Option<String> {
-    let text = std::fs::read_to_string(path).ok()?;
-    text.split_ascii_whitespace().next().map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Process;
+    use std::time::Duration;
+
+    /// This machine, with another view of processes.
+    struct View(Process);
+
+    impl Machine for View {
+        fn host(&self) -> String {
+            System.host()
+        }
+
+        fn id(&self) -> String {
+            System.id()
+        }
+
+        fn uptime(&self) -> f64 {
+            System.uptime()
+        }
+
+        fn elapsed(&self) -> Duration {
+            System.elapsed()
+        }
+
+        fn process(&self, _: u32) -> Process {
+            self.0
+        }
+    }
 
     #[test]
     fn this_process_lives_here() {
         let me = Holder::current("test");
-        assert_eq!(me.life(), Life::Here);
+        assert_eq!(me.life(&System), Life::Here);
         assert!(me.to_string().contains(&format!("process {}, `test`", me.pid)));
     }
 
     #[test]
     fn a_process_that_ended_is_dead() {
         let mut child = std::process::Command::new("true").spawn().expect("`true` runs");
-        let mut holder = Holder { pid: child.id(), ..Holder::current("test") };
-        holder.started = process(child.id()).map_or(0, |it| it.started);
+        let holder = Holder { pid: child.id(), ..Holder::current("test") };
         child.wait().expect("the child ends");
-        assert_eq!(holder.life(), Life::Dead);
+        assert_eq!(holder.life(&System), Life::Dead);
     }
 
     #[test]
     fn another_process_with_the_same_number_is_not_the_holder() {
         let mut holder = Holder::current("test");
         holder.started += 1;
-        assert_eq!(holder.life(), Life::Dead);
+        assert_eq!(holder.life(&System), Life::Dead);
+    }
+
+    #[test]
+    fn only_certainty_counts_as_dead() {
+        let holder = Holder { started: 7, ..Holder::current("test") };
+        let without_start = Holder { started: 0, ..holder.clone() };
+        let process = |exists, started, ended| View(Process { exists, started, ended });
+        for (view, life) in [
+            (process(Some(true), Some(7), false), Life::Here),
+            (process(None, Some(7), false), Life::Here),
+            (process(Some(true), Some(7), true), Life::Dead),
+            (process(Some(true), Some(8), false), Life::Dead),
+            (process(Some(false), None, false), Life::Dead),
+            // Hidden, as with `hidepid=2`: the holder, or another process with its id.
+            (process(Some(true), None, false), Life::Elsewhere),
+            (process(None, None, false), Life::Elsewhere),
+        ] {
+            assert_eq!(holder.life(&view), life, "{:?}", view.0);
+        }
+        let unknown = process(Some(true), Some(8), false);
+        assert_eq!(without_start.life(&unknown), Life::Elsewhere);
     }
 
     #[test]
     fn a_process_of_another_machine_is_elsewhere() {
         let mut holder = Holder::current("test");
         holder.machine.push('x');
-        assert_eq!(holder.life(), Life::Elsewhere);
+        assert_eq!(holder.life(&System), Life::Elsewhere);
     }
 }

@@ -4,7 +4,7 @@
 use crate::auth::Authority;
 use crate::backend::{Backend, Expected, PutError};
 use crate::error::StoreError;
-use crate::frame::{self, Kind, Writer};
+use crate::frame::{self, Kind, Link, Writer};
 use crate::lease::Lease;
 use crate::state::StackState;
 use bytes::Bytes;
@@ -91,7 +91,11 @@ impl StackPaths {
         payloads.iter().map(|it| parse(backend, name, it)).collect::<Result<_, _>>().map(Some)
     }
 
-    async fn numbers(&self, backend: &dyn Backend, folder: &str) -> Result<Vec<u64>, StoreError> {
+    pub(crate) async fn numbers(
+        &self,
+        backend: &dyn Backend,
+        folder: &str,
+    ) -> Result<Vec<u64>, StoreError> {
         let prefix = format!("{}/{folder}/", self.root);
         let keys = backend.list(&prefix).await?;
         keys.iter()
@@ -110,6 +114,8 @@ impl StackPaths {
 struct SnapshotOut<'a> {
     state: &'a StackState,
     fences: &'a [u64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<String>,
 }
 
 /// A snapshot as it is read.
@@ -117,6 +123,9 @@ struct SnapshotOut<'a> {
 struct SnapshotIn {
     state: StackState,
     fences: Vec<u64>,
+    /// The hash of the last segment that it contains.
+    #[serde(default)]
+    link: Option<String>,
 }
 
 /// A loaded journal.
@@ -134,6 +143,48 @@ pub(crate) struct Loaded {
     pub(crate) log_bytes: usize,
     /// How many they are.
     pub(crate) segments: usize,
+    /// The end of the journal.
+    pub(crate) end: End,
+}
+
+/// The end of a journal, which the next segment continues.
+#[derive(Clone, Debug)]
+pub(crate) struct End {
+    /// The hash of the last segment; `None` if an earlier version wrote the snapshot that holds it.
+    pub(crate) link: Option<Link>,
+    /// The name of the last segment, or of the snapshot that holds it; `None` if there is none.
+    pub(crate) name: Option<String>,
+    /// The epoch of its writer.
+    pub(crate) epoch: u64,
+}
+
+impl Default for End {
+    fn default() -> Self {
+        Self { link: Some(Link::default()), name: None, epoch: 0 }
+    }
+}
+
+impl End {
+    /// Continues with a segment; returns the problem if it does not belong here.
+    pub(crate) fn continue_with(
+        &mut self,
+        name: &str,
+        head: &frame::Head,
+        bytes: &[u8],
+    ) -> Result<(), &'static str> {
+        // Segments of an earlier version have no link.
+        if let (Some(expected), Some(found)) = (self.link, head.link)
+            && expected != found
+        {
+            return Err("does not continue the segment before it");
+        }
+        if head.epoch < self.epoch {
+            return Err("is older than the segment before it");
+        }
+        let link = Some(frame::link_of(bytes));
+        *self = Self { link, name: Some(name.to_owned()), epoch: head.epoch };
+        Ok(())
+    }
 }
 
 /// Reads the journal of a stack.
@@ -142,8 +193,8 @@ pub(crate) async fn load(backend: &dyn Backend, paths: &StackPaths) -> Result<Lo
     loop {
         // The lease is read first: the journal contains at least the record that it names.
         let lease = Lease::read(backend, paths).await?;
-        let at_least = lease.map_or(0, |(lease, _)| lease.seq);
-        match load_once(backend, paths, at_least).await {
+        let lease = lease.map(|(lease, _)| lease);
+        match load_once(backend, paths, lease.as_ref()).await {
             Err(StoreError::Damaged { .. }) if attempt < ATTEMPTS => attempt += 1,
             other => return other,
         }
@@ -153,8 +204,9 @@ pub(crate) async fn load(backend: &dyn Backend, paths: &StackPaths) -> Result<Lo
 async fn load_once(
     backend: &dyn Backend,
     paths: &StackPaths,
-    at_least: u64,
+    lease: Option<&Lease>,
 ) -> Result<Loaded, StoreError> {
+    let at_least = lease.map_or(0, |it| it.seq);
     let snapshots = paths.numbers(backend, "snapshot").await?;
     let mut loaded = Loaded::default();
     let mut last_error = None;
@@ -179,13 +231,29 @@ async fn load_once(
                 paths.root, loaded.state.seq
             ),
         )),
-        Ok(()) => Ok(loaded),
+        Ok(()) => match lease {
+            None if loaded.state.seq > 0 => Err(StoreError::damaged(
+                backend.place(),
+                format!("`{}` is missing; restore the store from a backup", paths.lease()),
+            )),
+            Some(lease) if lease.token < loaded.end.epoch => Err(StoreError::damaged(
+                backend.place(),
+                format!(
+                    "`{}` is older than the journal: it names lock holder {}, but lock holder {} \
+                     wrote; restore the store from a backup",
+                    paths.lease(),
+                    lease.token,
+                    loaded.end.epoch
+                ),
+            )),
+            _ => Ok(loaded),
+        },
         // The contents of a damaged snapshot cannot be rebuilt from segments: report the damage.
         Err(error) => Err(last_error.unwrap_or(error)),
     }
 }
 
-async fn read_snapshot(
+pub(crate) async fn read_snapshot(
     backend: &dyn Backend,
     paths: &StackPaths,
     seq: u64,
@@ -193,7 +261,7 @@ async fn read_snapshot(
     let key = paths.snapshot(seq);
     let Some((bytes, _)) = backend.get(&key).await? else { return Ok(None) };
     let place = backend.place();
-    let (_, payloads) = frame::decode(&paths.authority, place, &key, Kind::Snapshot, &bytes)?;
+    let (head, payloads) = frame::decode(&paths.authority, place, &key, Kind::Snapshot, &bytes)?;
     let payload = payloads.first().copied().unwrap_or_default();
     let snapshot: SnapshotIn = parse(backend, &key, payload)?;
     if snapshot.state.seq != seq {
@@ -202,7 +270,9 @@ async fn read_snapshot(
             format!("`{key}` contains another state"),
         ));
     }
+    let link = snapshot.link.and_then(|it| blake3::Hash::from_hex(it).ok()).map(Into::into);
     Ok(Some(Loaded {
+        end: End { link, name: Some(key), epoch: head.epoch },
         state: snapshot.state,
         fences: snapshot.fences,
         snapshot: seq,
@@ -237,6 +307,10 @@ async fn add_segments(
             return Err(StoreError::damaged(backend.place(), format!("`{key}` is missing")));
         };
         let (head, records) = read_segment(backend, paths, &key, &bytes)?;
+        loaded
+            .end
+            .continue_with(&key, &head, &bytes)
+            .map_err(|what| StoreError::damaged(format!("{}: `{key}`", backend.place()), what))?;
         if head.flags & frame::FENCE != 0 {
             loaded.fences.push(first);
         }
@@ -271,12 +345,20 @@ pub(crate) async fn records(
     backend: &dyn Backend,
     paths: &StackPaths,
 ) -> Result<Vec<LoggedRecord>, StoreError> {
-    let mut all = Vec::new();
+    let mut all: Vec<LoggedRecord> = Vec::new();
+    let unknown = || End { link: None, ..End::default() };
+    let mut end = unknown();
     for first in paths.numbers(backend, "log").await? {
         let key = paths.segment(first);
         // A missing segment was replaced by a snapshot meanwhile.
         let Some((bytes, _)) = backend.get(&key).await? else { continue };
-        let (_, records) = read_segment(backend, paths, &key, &bytes)?;
+        let (head, records) = read_segment(backend, paths, &key, &bytes)?;
+        // Segments that fence off an earlier lock holder are kept longer than their neighbours.
+        if all.last().is_none_or(|it| it.seq + 1 != first) {
+            end = unknown();
+        }
+        end.continue_with(&key, &head, &bytes)
+            .map_err(|what| StoreError::damaged(format!("{}: `{key}`", backend.place()), what))?;
         all.extend((first..).zip(records).map(|(seq, it)| LoggedRecord {
             stack: paths.key.clone(),
             seq,
@@ -301,11 +383,13 @@ impl Snapshot {
         paths: &StackPaths,
         state: &StackState,
         fences: &[u64],
-        (epoch, writer): (u64, Writer),
+        (end, writer): (&End, Writer),
     ) -> Self {
         let key = paths.snapshot(state.seq);
-        let payload = to_json(&SnapshotOut { state, fences });
-        let head = frame::Head { kind: Kind::Snapshot, flags: 0, first: state.seq, epoch, writer };
+        let link = end.link.map(|it| blake3::Hash::from_bytes(it).to_string());
+        let payload = to_json(&SnapshotOut { state, fences, link });
+        let (kind, first, epoch) = (Kind::Snapshot, state.seq, end.epoch);
+        let head = frame::Head { kind, flags: 0, first, epoch, writer, link: None };
         let bytes = frame::encode(&paths.authority, &key, head, &[payload]).into();
         Self { seq: state.seq, key, bytes }
     }

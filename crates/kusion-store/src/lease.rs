@@ -7,10 +7,11 @@
 use crate::backend::{Backend, Expected, PutError, Version};
 use crate::error::StoreError;
 use crate::frame::{self, Kind, Writer};
-use crate::holder::{self, Holder, Life};
+use crate::holder::{Holder, Life};
 use crate::journal::{StackPaths, to_json};
+use crate::machine::Machine;
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a lease lasts without renewal.
 pub const LEASE_TIME: Duration = Duration::from_secs(15);
@@ -92,7 +93,7 @@ impl Lease {
     ) -> Result<Version, PutError> {
         let key = paths.lease();
         let (first, epoch) = (self.token, self.token);
-        let head = frame::Head { kind: Kind::Lease, flags: 0, first, epoch, writer };
+        let head = frame::Head { kind: Kind::Lease, flags: 0, first, epoch, writer, link: None };
         let bytes = frame::encode(&paths.authority, &key, head, &[to_json(self)]);
         backend.put(&key, bytes.into(), expected).await
     }
@@ -109,20 +110,21 @@ enum LeaseStatus {
 }
 
 /// The observations of a lease by a waiting process.
-#[derive(Default)]
-struct Watch {
-    seen: Option<(Lease, Instant)>,
+struct Watch<'a> {
+    machine: &'a dyn Machine,
+    /// The lease, and when it was first seen like this.
+    seen: Option<(Lease, Duration)>,
     /// Whether the lease has changed since the first observation.
     moved: bool,
 }
 
-impl Watch {
+impl Watch<'_> {
     fn classify(&mut self, lease: &Lease) -> LeaseStatus {
         let Some(holder) = &lease.holder else { return LeaseStatus::Free { fence: false } };
-        match holder.life() {
+        match holder.life(self.machine) {
             Life::Dead => return LeaseStatus::Free { fence: false },
             Life::Here => {
-                let age = holder::uptime() - lease.uptime;
+                let age = self.machine.uptime() - lease.uptime;
                 let expired = age >= LEASE_TIME.as_secs_f64();
                 return if expired { LeaseStatus::Free { fence: true } } else { LeaseStatus::Live };
             }
@@ -130,7 +132,7 @@ impl Watch {
         }
         match &self.seen {
             Some((seen, since)) if seen == lease => {
-                if since.elapsed() >= LEASE_TIME {
+                if self.machine.elapsed().saturating_sub(*since) >= LEASE_TIME {
                     LeaseStatus::Free { fence: true }
                 } else if self.moved {
                     LeaseStatus::Live
@@ -140,7 +142,7 @@ impl Watch {
             }
             other => {
                 self.moved = other.is_some();
-                self.seen = Some((lease.clone(), Instant::now()));
+                self.seen = Some((lease.clone(), self.machine.elapsed()));
                 if self.moved { LeaseStatus::Live } else { LeaseStatus::Unknown }
             }
         }
@@ -149,19 +151,20 @@ impl Watch {
 
 /// Acquires the lease of a stack; fails with [`StoreError::Held`] if another process holds it.
 pub(crate) async fn acquire(
+    machine: &dyn Machine,
     backend: &dyn Backend,
     paths: &StackPaths,
     stack: &str,
     holder: Holder,
     wait: LockWait,
 ) -> Result<Held, StoreError> {
-    let begun = Instant::now();
+    let begun = machine.elapsed();
     let timeout = match wait {
         LockWait::No => Duration::ZERO,
         LockWait::For(time) => time,
     };
     let writer: Writer = fastrand::u128(..).to_le_bytes();
-    let mut watch = Watch::default();
+    let mut watch = Watch { machine, seen: None, moved: false };
     loop {
         let found = Lease::read(backend, paths).await?;
         let status = match &found {
@@ -179,7 +182,7 @@ pub(crate) async fn acquire(
                     holder: Some(holder.clone()),
                     since: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
                     beat: 0,
-                    uptime: holder::uptime(),
+                    uptime: machine.uptime(),
                     seq,
                     session: format!("{:032x}", u128::from_le_bytes(writer)),
                 };
@@ -196,7 +199,9 @@ pub(crate) async fn acquire(
                     Err(PutError::Failed(error)) => return Err(error),
                 }
             }
-            (LeaseStatus::Live, Some((lease, _))) if begun.elapsed() >= timeout => {
+            (LeaseStatus::Live, Some((lease, _)))
+                if machine.elapsed().saturating_sub(begun) >= timeout =>
+            {
                 let holder = lease.holder.unwrap_or(holder);
                 return Err(StoreError::Held {
                     stack: stack.to_owned(),

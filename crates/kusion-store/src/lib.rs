@@ -8,6 +8,7 @@
 //! Independent of runtimes and plans. Reads the process table of the machine to find out whether a
 //! lock holder has ended, and nothing else of the system.
 
+mod audit;
 mod auth;
 mod backend;
 mod error;
@@ -15,8 +16,11 @@ mod frame;
 mod holder;
 mod journal;
 mod lease;
+mod machine;
 mod meta;
 mod operation;
+#[cfg(test)]
+mod search;
 mod session;
 mod state;
 mod store;

@@ -4,7 +4,7 @@ use crate::auth::{self, Authority, StoreKey};
 use crate::backend::{Backend, Expected, PutError, Version};
 use crate::error::StoreError;
 use crate::frame::{self, Kind};
-use crate::journal::{parse, to_json};
+use crate::journal::{STACKS, parse, to_json};
 use crate::operation;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ impl Meta {
     /// Returns the authority that verifies the values of the store.
     pub(crate) fn authority(&self, key: &StoreKey) -> Authority {
         let replaced = self.replaced.iter().filter_map(|it| auth::parse(it)).collect();
-        Authority::new(key.clone()).with_replaced(replaced)
+        Authority::new(key.clone()).with_store(&self.id).with_replaced(replaced)
     }
 
     /// Reads the metadata; `None` in a new store. Fails if the store uses another key.
@@ -47,6 +47,19 @@ impl Meta {
             });
         }
         Ok(Some(meta))
+    }
+
+    /// Fails if the metadata is missing although there are stacks.
+    pub(crate) async fn check_missing(backend: &dyn Backend) -> Result<(), StoreError> {
+        if backend.list(STACKS).await?.is_empty() {
+            return Ok(());
+        }
+        // Another process may have created the store meanwhile.
+        if backend.get(NAME).await?.is_some() {
+            return Ok(());
+        }
+        let what = format!("`{NAME}` is missing, but stacks exist; restore it from a backup");
+        Err(StoreError::damaged(backend.place(), what))
     }
 
     /// Reads the metadata regardless of the key.
@@ -118,7 +131,8 @@ impl Meta {
         expected: Expected,
     ) -> Result<Version, PutError> {
         let writer = fastrand::u128(..).to_le_bytes();
-        let head = frame::Head { kind: Kind::Store, flags: 0, first: 1, epoch: 0, writer };
+        let head =
+            frame::Head { kind: Kind::Store, flags: 0, first: 1, epoch: 0, writer, link: None };
         let authority = Authority::new(key.clone());
         let bytes = frame::encode(&authority, NAME, head, &[to_json(self)]);
         backend.put(NAME, bytes.into(), expected).await

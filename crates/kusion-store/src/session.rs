@@ -6,14 +6,15 @@ mod renewal;
 use crate::backend::Backend;
 use crate::error::StoreError;
 use crate::frame::{self, Kind};
-use crate::holder::{self, Holder};
+use crate::holder::Holder;
 use crate::journal::{StackPaths, to_json};
 use crate::lease::{self, LEASE_TIME, LockWait, MARGIN};
+use crate::machine::Machine;
 use crate::operation;
 use crate::state::StackState;
 use commit::{Committer, Entry};
 use kusion_model::{OperationId, Record, Spec, StampedRecord};
-use renewal::{LeaseKeeper, Renewals};
+use renewal::{LeaseKeeper, Loss, Renewals};
 use serde::Serialize;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
@@ -31,6 +32,7 @@ pub struct Session {
 
 /// Data that a session shares with its tasks.
 struct Shared {
+    machine: Arc<dyn Machine>,
     backend: Arc<dyn Backend>,
     paths: StackPaths,
     stack: String,
@@ -46,16 +48,22 @@ impl Shared {
         StampedRecord { operation_id, time, record }
     }
 
-    fn fenced(&self, holder: String) -> StoreError {
-        StoreError::Fenced { stack: self.stack.clone(), holder }
+    /// Returns the error of a session that lost its lock.
+    fn lost(&self, loss: Loss) -> StoreError {
+        match loss {
+            Loss::Holder(holder) => StoreError::Fenced { stack: self.stack.clone(), holder },
+            Loss::SetBack(what) => {
+                StoreError::SetBack { place: self.backend.place().to_owned(), what }
+            }
+        }
     }
 
     /// Checks that the lease is still valid.
     fn check(&self) -> Result<(), StoreError> {
-        if let Some(holder) = self.lease.lost() {
-            return Err(self.fenced(holder));
+        if let Some(loss) = self.lease.lost() {
+            return Err(self.lost(loss));
         }
-        let age = holder::uptime() - self.lease.renewed();
+        let age = self.machine.uptime() - self.lease.renewed();
         if age < LEASE_TIME.saturating_sub(MARGIN).as_secs_f64() {
             return Ok(());
         }
@@ -69,20 +77,23 @@ impl Shared {
 
 impl Session {
     pub(crate) async fn open(
+        machine: Arc<dyn Machine>,
         backend: Arc<dyn Backend>,
         paths: StackPaths,
         holder: Holder,
         wait: LockWait,
     ) -> Result<Self, StoreError> {
         let stack = format!("stack `{}`", paths.key);
-        let held = lease::acquire(&*backend, &paths, &stack, holder.clone(), wait).await?;
+        let held = lease::acquire(&*machine, &*backend, &paths, &stack, holder.clone(), wait);
+        let held = held.await?;
         let shared = Arc::new(Shared {
+            machine: Arc::clone(&machine),
             backend,
             paths,
             stack,
             operation: operation::new_id(),
             holder,
-            lease: LeaseKeeper::new(&held),
+            lease: LeaseKeeper::new(machine, &held),
             state: Mutex::new(StackState::default()),
         });
         let renewals = Renewals::begin(&shared);
@@ -97,6 +108,12 @@ impl Session {
         };
         tokio::spawn(committer.run(entries, renewals));
         Ok(Self { shared, queue })
+    }
+
+    /// Returns the epoch of the lock.
+    #[cfg(test)]
+    pub(crate) fn epoch(&self) -> u64 {
+        self.shared.lease.epoch()
     }
 
     /// Returns the id of the operation for which the stack is locked.
@@ -142,7 +159,9 @@ impl Session {
     /// opened, so that every release has its Spec.
     pub async fn put_spec(&self, revision: u64, spec: &Spec) -> Result<(), StoreError> {
         let key = self.shared.paths.spec(revision);
-        self.put(&key, Kind::Spec, revision, &[to_json(spec)]).await
+        // The operation binds the Spec to its release.
+        let payloads = [to_json(spec), to_json(&self.shared.operation)];
+        self.put(&key, Kind::Spec, revision, &payloads).await
     }
 
     /// Stores the events of a release.
@@ -166,7 +185,7 @@ impl Session {
         let shared = &self.shared;
         shared.check()?;
         let (epoch, writer) = (shared.lease.epoch(), shared.lease.writer());
-        let head = frame::Head { kind, flags: 0, first, epoch, writer };
+        let head = frame::Head { kind, flags: 0, first, epoch, writer, link: None };
         let check = || shared.check();
         shared.paths.write(&*shared.backend, key, head, payloads, check).await
     }

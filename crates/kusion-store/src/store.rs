@@ -3,14 +3,15 @@
 use crate::auth::{Authority, StoreKey};
 use crate::backend::{self, Backend, Memory, Postgres, S3, Sqlite};
 use crate::error::StoreError;
-use crate::frame::Kind;
+use crate::frame::{self, Kind};
 use crate::holder::Holder;
 use crate::journal::{self, STACKS, StackPaths};
 use crate::lease::LockWait;
+use crate::machine::{Machine, System};
 use crate::meta::Meta;
 use crate::session::Session;
 use crate::state::StackState;
-use kusion_model::{LoggedRecord, Spec, StackKey};
+use kusion_model::{LoggedRecord, OperationId, Spec, StackKey};
 use serde::de::DeserializeOwned;
 use std::path::Path;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ pub struct Store {
     backend: Arc<dyn Backend>,
     key: StoreKey,
     meta: Arc<OnceCell<Meta>>,
+    machine: Arc<dyn Machine>,
 }
 
 /// A kind of backend, with the rest of its URL.
@@ -75,7 +77,14 @@ impl Store {
 
     /// Creates a store from a backend. Its key is checked on first use.
     pub fn with_backend(backend: Arc<dyn Backend>, key: StoreKey) -> Self {
-        Self { backend, key, meta: Arc::default() }
+        Self { backend, key, meta: Arc::default(), machine: Arc::new(System) }
+    }
+
+    /// Runs on another machine.
+    #[cfg(test)]
+    pub(crate) fn on_machine(mut self, machine: Arc<dyn Machine>) -> Self {
+        self.machine = machine;
+        self
     }
 
     /// Moves the data of an earlier version away, so that the URL can be used again. Nothing is
@@ -106,7 +115,10 @@ impl Store {
         key: &StoreKey,
     ) -> Result<Option<String>, StoreError> {
         let backend = connect(url, home).await?;
-        let replaced = Meta::replace_key(&*backend, key).await;
+        let replaced = match backend.read_only() {
+            Some(error) => Err(error),
+            None => Meta::replace_key(&*backend, key).await,
+        };
         backend.close().await;
         replaced
     }
@@ -144,6 +156,8 @@ impl Store {
         holder: Holder,
         wait: LockWait,
     ) -> Result<Session, StoreError> {
+        self.backend.read_only().map_or(Ok(()), Err)?;
+        self.authority().await?;
         self.meta
             .get_or_try_init(|| async {
                 match Meta::read(&*self.backend, &self.key).await? {
@@ -153,7 +167,8 @@ impl Store {
             })
             .await?;
         let paths = self.paths(key).await?;
-        Session::open(Arc::clone(&self.backend), paths, holder, wait).await
+        let (machine, backend) = (Arc::clone(&self.machine), Arc::clone(&self.backend));
+        Session::open(machine, backend, paths, holder, wait).await
     }
 
     /// Lists the stacks that have a state, sorted.
@@ -170,8 +185,35 @@ impl Store {
     /// Reads the Spec of a release, with sealed secrets.
     pub async fn spec(&self, key: &StackKey, revision: u64) -> Result<Option<Spec>, StoreError> {
         let paths = self.paths(key).await?;
-        let found = paths.payloads(&*self.backend, &paths.spec(revision), Kind::Spec).await?;
-        Ok(found.and_then(|it| it.into_iter().next()))
+        let Some((spec, operation)) = self.stored_spec(&paths, revision).await? else {
+            return Ok(None);
+        };
+        let state = journal::load(&*self.backend, &paths).await?.state;
+        let is_bound = match (state.release(revision), &operation) {
+            (Some(release), Some(operation)) => release.operation_id == *operation,
+            // Not opened yet, or written by an earlier version.
+            _ => true,
+        };
+        if !is_bound {
+            let place = format!("{}: `{}`", self.place(), paths.spec(revision));
+            return Err(StoreError::damaged(place, "belongs to another release"));
+        }
+        Ok(Some(spec))
+    }
+
+    /// Reads a Spec and the operation that wrote it.
+    async fn stored_spec(
+        &self,
+        paths: &StackPaths,
+        revision: u64,
+    ) -> Result<Option<(Spec, Option<OperationId>)>, StoreError> {
+        let (backend, name) = (&*self.backend, paths.spec(revision));
+        let Some((bytes, _)) = backend.get(&name).await? else { return Ok(None) };
+        let place = backend.place();
+        let (_, payloads) = frame::decode(&paths.authority, place, &name, Kind::Spec, &bytes)?;
+        let spec = journal::parse(backend, &name, payloads.first().copied().unwrap_or_default())?;
+        let operation = payloads.get(1).map(|it| journal::parse(backend, &name, it)).transpose()?;
+        Ok(Some((spec, operation)))
     }
 
     /// Reads the events of a release that has ended.
@@ -195,7 +237,7 @@ impl Store {
         self.backend.close().await;
     }
 
-    async fn paths(&self, key: &StackKey) -> Result<StackPaths, StoreError> {
+    pub(crate) async fn paths(&self, key: &StackKey) -> Result<StackPaths, StoreError> {
         Ok(StackPaths::new(key, self.authority().await?))
     }
 
@@ -205,6 +247,7 @@ impl Store {
             return Ok(meta.authority(&self.key));
         }
         let Some(meta) = Meta::read(&*self.backend, &self.key).await? else {
+            Meta::check_missing(&*self.backend).await?;
             return Ok(Authority::new(self.key.clone()));
         };
         let authority = meta.authority(&self.key);
@@ -224,11 +267,11 @@ async fn connect(url: &str, home: &Path) -> Result<Arc<dyn Backend>, StoreError>
 }
 
 fn unusable(url: &str, why: &str) -> StoreError {
-    // The part before an `@` may contain a password.
-    let shown = url.rsplit_once('@').map_or(url, |(_, after)| after);
+    // Everything but the scheme may contain a password; without `://` it may be one.
+    let scheme = url.split_once("://").map(|it| it.0).unwrap_or_default();
+    let is_shown = scheme.len() <= 16 && scheme.bytes().all(|it| it.is_ascii_alphanumeric());
+    let shown =
+        if is_shown && !scheme.is_empty() { format!(" `{scheme}://…`") } else { String::new() };
     let forms: Vec<String> = SCHEMES.iter().map(|it| format!("`{it}`")).collect();
-    StoreError::Address(format!(
-        "invalid store URL `{shown}`: {why}; expected {}",
-        forms.join(", ")
-    ))
+    StoreError::Address(format!("invalid store URL{shown}: {why}; expected {}", forms.join(", ")))
 }

@@ -25,6 +25,14 @@ impl Memory {
     }
 }
 
+impl Inner {
+    fn insert(&mut self, key: &str, bytes: Bytes) -> Version {
+        self.count += 1;
+        self.values.insert(key.to_owned(), (bytes, self.count));
+        Version(self.count.to_string())
+    }
+}
+
 #[async_trait]
 impl Backend for Memory {
     fn place(&self) -> &'static str {
@@ -47,10 +55,15 @@ impl Backend for Memory {
         if !holds {
             return Err(PutError::Conflict);
         }
-        inner.count += 1;
-        let version = inner.count;
-        inner.values.insert(key.to_owned(), (bytes, version));
-        Ok(Version(version.to_string()))
+        Ok(inner.insert(key, bytes))
+    }
+
+    async fn put_after(&self, key: &str, bytes: Bytes, after: &str) -> Result<Version, PutError> {
+        let mut inner = self.lock();
+        if !inner.values.contains_key(after) || inner.values.contains_key(key) {
+            return Err(PutError::Conflict);
+        }
+        Ok(inner.insert(key, bytes))
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {

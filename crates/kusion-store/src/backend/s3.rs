@@ -1,31 +1,41 @@
 //! A backend in a bucket of S3 or a compatible service with conditional writes.
 
+mod probe;
+
+use super::deadline::{self, ANSWER, CONNECT, within};
 use super::{Backend, BackendError, Expected, PutError, Version};
 use crate::error::StoreError;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
-use object_store::aws::{AmazonS3, AmazonS3Builder, S3ConditionalPut};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
 use object_store::path::Path;
-use object_store::{ObjectStore as _, ObjectStoreExt as _, PutMode, PutOptions, UpdateVersion};
+use object_store::{
+    BackoffConfig, ClientConfigKey, ObjectStore as _, ObjectStoreExt as _, PutMode, PutOptions,
+    RetryConfig, UpdateVersion,
+};
+use std::time::Duration;
 
-/// The format of the store, and the object that names it.
-const FORMAT: u32 = 2;
-const MARK: &str = "kusion.format";
+/// How long one request may take, with the transfer of a large value.
+const REQUEST: Duration = Duration::from_mins(20);
 
 /// Bytes in a bucket.
 pub(crate) struct S3 {
     bucket: AmazonS3,
     prefix: String,
     place: String,
+    /// The hash of endpoint and bucket: the service whose promises were checked.
+    service: String,
+    /// Why it can only be read.
+    read_only: Option<String>,
 }
 
 impl S3 {
     /// Opens `s3://BUCKET/PREFIX?endpoint=URL&region=NAME&allow_http=true`. Keys and tokens come
     /// from the environment, as the tools of AWS read them.
     pub(crate) async fn open(url: &str) -> Result<Self, StoreError> {
-        let store = Self::connect(url)?;
-        store.prepare().await?;
+        let mut store = Self::connect(url)?;
+        store.read_only = store.prepare().await?;
         Ok(store)
     }
 
@@ -37,8 +47,12 @@ impl S3 {
         let keys: Vec<String> = keys.into_iter().filter(|it| !it.starts_with("aside-")).collect();
         for key in &keys {
             let target = store.path(&format!("{folder}/{key}"));
-            let copied = store.bucket.copy(&store.path(key), &target).await;
-            copied.map_err(|error| store.failure(&error))?;
+            let source = store.path(key);
+            let copy = async {
+                let copied = store.bucket.copy(&source, &target).await;
+                copied.map_err(|error| store.failure(&error))
+            };
+            within(&store.place, ANSWER, copy).await?;
         }
         store.delete(&keys).await?;
         Ok(format!("{}/{folder}", store.place))
@@ -55,7 +69,8 @@ impl S3 {
         }
         let mut builder = AmazonS3Builder::from_env()
             .with_bucket_name(bucket)
-            .with_conditional_put(S3ConditionalPut::ETagMatch);
+            .with_conditional_put(S3ConditionalPut::ETagMatch)
+            .with_retry(retries());
         for option in options.split('&').filter(|it| !it.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, "true"));
             builder = match name {
@@ -68,39 +83,18 @@ impl S3 {
                 }
             };
         }
+        let seconds = |it: Duration| format!("{}s", it.as_secs());
+        let (timeout, connect) = (ClientConfigKey::Timeout, ClientConfigKey::ConnectTimeout);
+        let builder = builder
+            .with_config(AmazonS3ConfigKey::Client(timeout), seconds(REQUEST))
+            .with_config(AmazonS3ConfigKey::Client(connect), seconds(CONNECT));
+        let endpoint = builder.get_config_value(&AmazonS3ConfigKey::Endpoint).unwrap_or_default();
+        let service = blake3::hash(format!("{endpoint} {bucket}").as_bytes());
+        let service = format!("{service:.16}");
         let bucket_store = builder.build().map_err(|error| wrong(&error.to_string()))?;
         let prefix = prefix.trim_matches('/').to_owned();
         let place = format!("s3://{}", rest.trim_end_matches('/'));
-        Ok(Self { bucket: bucket_store, prefix, place })
-    }
-
-    /// Checks the format of the store. In a new store, also checks that the service supports
-    /// conditional writes; without them, two processes could lock the same stack.
-    async fn prepare(&self) -> Result<(), StoreError> {
-        let unclear =
-            || StoreError::damaged(&self.place, format!("`{MARK}` is not a valid format number"));
-        if let Some((bytes, _)) = self.get(MARK).await? {
-            let text = std::str::from_utf8(&bytes).ok();
-            let found: u32 = text.and_then(|it| it.trim().parse().ok()).ok_or_else(unclear)?;
-            if found != FORMAT {
-                return Err(StoreError::format(&self.place, found, FORMAT));
-            }
-            return Ok(());
-        }
-        let mut refused = 0;
-        for _ in 0..2 {
-            match self.put(MARK, Bytes::from(FORMAT.to_string()), Expected::Absent).await {
-                Ok(_) => {}
-                Err(PutError::Conflict) => refused += 1,
-                Err(PutError::Failed(error)) => return Err(error),
-            }
-        }
-        if refused == 0 {
-            self.delete(&[MARK.to_owned()]).await?;
-            let why = "this service does not support conditional writes (`If-None-Match`)";
-            return Err(StoreError::Address(format!("{}: {why}", self.place)));
-        }
-        Ok(())
+        Ok(Self { bucket: bucket_store, prefix, place, service, read_only: None })
     }
 
     /// Returns the name of an object. `%` means something in URLs, `=` does not.
@@ -136,14 +130,27 @@ impl Backend for S3 {
     }
 
     async fn get(&self, key: &str) -> Result<Option<(Bytes, Version)>, StoreError> {
-        let found = match self.bucket.get(&self.path(key)).await {
-            Ok(found) => found,
-            Err(object_store::Error::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(self.failure(&error)),
+        let path = self.path(key);
+        let begin = async {
+            match self.bucket.get(&path).await {
+                Ok(found) => Ok(Some(found)),
+                Err(object_store::Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(self.failure(&error)),
+            }
         };
+        let Some(found) = within(&self.place, ANSWER, begin).await? else { return Ok(None) };
+        let size = usize::try_from(found.meta.size).unwrap_or(usize::MAX);
+        deadline::check_size(&self.place, key, size)?;
         let version = self.version(found.meta.e_tag.clone())?;
-        let bytes = found.bytes().await.map_err(|error| self.failure(&error))?;
-        Ok(Some((bytes, version)))
+        let mut bytes = Vec::with_capacity(size.min(1 << 20));
+        let mut parts = found.into_stream();
+        loop {
+            let next = async { parts.try_next().await.map_err(|error| self.failure(&error)) };
+            let Some(part) = within(&self.place, ANSWER, next).await? else { break };
+            bytes.extend_from_slice(&part);
+            deadline::check_size(&self.place, key, bytes.len())?;
+        }
+        Ok(Some((bytes.into(), version)))
     }
 
     async fn put(&self, key: &str, bytes: Bytes, expected: Expected) -> Result<Version, PutError> {
@@ -153,29 +160,39 @@ impl Backend for S3 {
                 PutMode::Update(UpdateVersion { e_tag: Some(version.0), version: None })
             }
         };
+        deadline::check_size(&self.place, key, bytes.len())?;
         let options = PutOptions { mode, ..PutOptions::default() };
-        match self.bucket.put_opts(&self.path(key), bytes.into(), options).await {
-            Ok(done) => Ok(self.version(done.e_tag)?),
-            Err(
-                object_store::Error::AlreadyExists { .. }
-                | object_store::Error::Precondition { .. }
-                // The object to replace does not exist.
-                | object_store::Error::NotFound { .. },
-            ) => Err(PutError::Conflict),
-            Err(error) => Err(self.failure(&error).into()),
-        }
+        let (path, limit) = (self.path(key), deadline::limit(bytes.len()));
+        let write = async {
+            match self.bucket.put_opts(&path, bytes.into(), options).await {
+                Ok(done) => Ok(self.version(done.e_tag)?),
+                Err(
+                    object_store::Error::AlreadyExists { .. }
+                    | object_store::Error::Precondition { .. }
+                    // The object to replace does not exist.
+                    | object_store::Error::NotFound { .. },
+                ) => Err(PutError::Conflict),
+                Err(error) => Err(self.failure(&error).into()),
+            }
+        };
+        within(&self.place, limit, write).await
+    }
+
+    fn read_only(&self) -> Option<StoreError> {
+        let why = self.read_only.clone()?;
+        Some(StoreError::ReadOnly { place: self.place.clone(), why })
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         let folder = self.path(prefix.trim_end_matches('/'));
-        let found: Vec<_> = self
-            .bucket
-            .list(Some(&folder))
-            .try_collect()
-            .await
-            .map_err(|error| self.failure(&error))?;
-        let mut keys: Vec<String> = found.iter().filter_map(|it| self.key(&it.location)).collect();
-        keys.retain(|key| key.starts_with(prefix));
+        let mut found = self.bucket.list(Some(&folder));
+        let mut keys: Vec<String> = Vec::new();
+        loop {
+            let next = async { found.try_next().await.map_err(|error| self.failure(&error)) };
+            let Some(object) = within(&self.place, ANSWER, next).await? else { break };
+            keys.extend(self.key(&object.location).filter(|key| key.starts_with(prefix)));
+            deadline::check_count(&self.place, keys.len())?;
+        }
         keys.sort();
         Ok(keys)
     }
@@ -183,14 +200,28 @@ impl Backend for S3 {
     async fn delete(&self, keys: &[String]) -> Result<(), StoreError> {
         let paths: Vec<Path> = keys.iter().map(|key| self.path(key)).collect();
         let mut deletions = stream::iter(paths)
-            .map(|path| async move { self.bucket.delete(&path).await })
+            .map(|path| {
+                within(&self.place, ANSWER, async move {
+                    match self.bucket.delete(&path).await {
+                        Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+                        Err(error) => Err(self.failure(&error)),
+                    }
+                })
+            })
             .buffer_unordered(16);
         while let Some(done) = deletions.next().await {
-            match done {
-                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
-                Err(error) => return Err(self.failure(&error)),
-            }
+            done?;
         }
         Ok(())
     }
+}
+
+/// Few retries: a call that takes long must fail before the lease of its caller expires.
+fn retries() -> RetryConfig {
+    let backoff = BackoffConfig {
+        init_backoff: Duration::from_millis(100),
+        max_backoff: Duration::from_secs(1),
+        base: 2.0,
+    };
+    RetryConfig { backoff, max_retries: 3, retry_timeout: Duration::from_secs(6) }
 }

@@ -5,20 +5,25 @@
 //! and a missing store existed before.
 
 mod mark;
+mod read_only;
+mod write;
 
+use super::deadline::{self, MAX_KEYS, MAX_VALUE};
 use super::{Backend, BackendError, Expected, PutError, Version, end_of};
 use crate::error::StoreError;
 use crate::frame::sum;
 use async_trait::async_trait;
 use bytes::Bytes;
 use mark::Mark;
+use sqlx::Row as _;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePool, SqlitePoolOptions,
     SqliteSynchronous,
 };
-use sqlx::{Row as _, Sqlite as Db, Transaction};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use write::{Change, Writer};
 
 /// The format of the tables.
 const FORMAT: i64 = 2;
@@ -29,20 +34,28 @@ const CHECKED_SIZE: u64 = 32 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// `SQLITE_BUSY`: another process is writing.
 const BUSY: u32 = 5;
+/// `SQLITE_FULL`: no space left on the device.
+const FULL: u32 = 13;
 
 /// Bytes in a file.
 pub(crate) struct Sqlite {
-    pool: SqlitePool,
-    place: String,
-    mark: Mark,
+    writer: Writer,
+    /// Why it can only be read.
+    read_only: Option<String>,
 }
 
 impl Sqlite {
     /// Opens the file, and creates it if it does not exist.
     pub(crate) async fn open(path: &Path) -> Result<Self, StoreError> {
         let place = path.display().to_string();
-        let mark = Mark::beside(path);
-        prepare(path, &mark, &place)?;
+        let mark = Arc::new(Mark::beside(path));
+        check_mark(path, &mark, &place)?;
+        if let Err(error) = prepare(path) {
+            let Some(why) = read_only::reason(&error) else {
+                return Err(BackendError { place, message: error.to_string() }.into());
+            };
+            return read_only::open(path, mark, place, why).await;
+        }
         let options = SqliteConnectOptions::new()
             .filename(path)
             .journal_mode(SqliteJournalMode::Wal)
@@ -51,9 +64,9 @@ impl Sqlite {
             .foreign_keys(false)
             .statement_cache_capacity(16);
         let pool = connect(options).await.map_err(|error| failure(&place, &error))?;
-        let store = Self { pool, place, mark };
+        let store = Self { writer: Writer { pool, place, mark }, read_only: None };
         if let Err(error) = store.check(path).await {
-            store.pool.close().await;
+            store.writer.pool.close().await;
             return Err(error);
         }
         Ok(store)
@@ -61,25 +74,44 @@ impl Sqlite {
 
     /// Creates the tables, or checks existing ones.
     async fn check(&self, path: &Path) -> Result<(), StoreError> {
-        let failed = |error: sqlx::Error| failure(&self.place, &error);
-        let damaged = |what: String| StoreError::damaged(&self.place, what);
-        let mut transaction = self.begin().await?;
-        let connection: &mut SqliteConnection = &mut transaction;
+        let mut connection = self.writer.begin().await?;
+        let checked = self.check_within(path, &mut connection).await;
+        self.writer.end(connection, checked).await
+    }
+
+    /// Checks a store that can only be read; `exists` if it has a file.
+    async fn check_opened(&self, path: &Path, exists: bool) -> Result<(), StoreError> {
+        let failed = |error: sqlx::Error| failure(&self.writer.place, &error);
+        let mut connection = self.writer.pool.acquire().await.map_err(failed)?;
+        if exists {
+            self.check_within(path, &mut connection).await
+        } else {
+            create(&mut connection).await.map_err(failed)
+        }
+    }
+
+    async fn check_within(
+        &self,
+        path: &Path,
+        connection: &mut SqliteConnection,
+    ) -> Result<(), StoreError> {
+        let (place, mark) = (&self.writer.place, &self.writer.mark);
+        let failed = |error: sqlx::Error| failure(place, &error);
+        let damaged = |what: String| StoreError::damaged(place, what);
         let format: i64 = sqlx::query_scalar("PRAGMA user_version")
             .fetch_one(&mut *connection)
             .await
             .map_err(failed)?;
         match format {
             0 => {
-                if let Some(count) = self.mark.read() {
-                    return Err(damaged(lost(0, count, &self.mark)));
+                if let Some(count) = mark.read() {
+                    return Err(damaged(lost(0, count, mark)));
                 }
-                create(connection).await.map_err(failed)?;
-                return transaction.commit().await.map_err(failed);
+                return create(connection).await.map_err(failed);
             }
             FORMAT => {}
             other if other > 0 => {
-                return Err(StoreError::format(&self.place, other as u32, FORMAT as u32));
+                return Err(StoreError::format(place, other as u32, FORMAT as u32));
             }
             _ => return Err(damaged("wrong format number".to_owned())),
         }
@@ -94,8 +126,8 @@ impl Sqlite {
             }
         }
         let (writes, rows) = counts(connection).await.map_err(failed)?;
-        if let Some(count) = self.mark.read().filter(|it| writes < *it) {
-            return Err(damaged(lost(writes, count, &self.mark)));
+        if let Some(count) = mark.read().filter(|it| writes < *it) {
+            return Err(damaged(lost(writes, count, mark)));
         }
         let heads = sqlx::query("SELECT key, version, length, sum, head FROM item")
             .fetch_all(&mut *connection)
@@ -107,32 +139,11 @@ impl Sqlite {
             return Err(damaged(what));
         }
         for head in &heads {
-            Head::of(head).ok_or_else(|| damaged("wrong checksum of a value".to_owned()))?;
+            Head::of(head).ok_or_else(|| {
+                let key: String = head.try_get(0).unwrap_or_default();
+                damaged(format!("wrong checksum of `{key}`"))
+            })?;
         }
-        transaction.commit().await.map_err(failed)
-    }
-
-    async fn begin(&self) -> Result<Transaction<'static, Db>, StoreError> {
-        let begun = self.pool.begin_with("BEGIN IMMEDIATE").await;
-        begun.map_err(|error| failure(&self.place, &error))
-    }
-
-    /// Finishes a write: counts it, makes it durable, and updates the mark file.
-    async fn commit(
-        &self,
-        mut transaction: Transaction<'static, Db>,
-        writes: u64,
-        rows: i64,
-    ) -> Result<(), StoreError> {
-        let failed = |error: sqlx::Error| failure(&self.place, &error);
-        sqlx::query("UPDATE count SET writes = ?1, rows = rows + ?2")
-            .bind(writes as i64)
-            .bind(rows)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        transaction.commit().await.map_err(failed)?;
-        self.mark.write(writes);
         Ok(())
     }
 }
@@ -166,19 +177,24 @@ impl Head {
 #[async_trait]
 impl Backend for Sqlite {
     fn place(&self) -> &str {
-        &self.place
+        &self.writer.place
     }
 
     async fn get(&self, key: &str) -> Result<Option<(Bytes, Version)>, StoreError> {
-        let row =
-            sqlx::query("SELECT key, version, length, sum, head, value FROM item WHERE key = ?1")
-                .bind(key)
-                .fetch_optional(&self.pool)
-                .await
-                .map_err(|error| failure(&self.place, &error))?;
+        let place = &self.writer.place;
+        let row = sqlx::query(
+            "SELECT key, version, length, sum, head, \
+             CASE WHEN length(value) <= ?2 THEN value END FROM item WHERE key = ?1",
+        )
+        .bind(key)
+        .bind(MAX_VALUE as i64)
+        .fetch_optional(&self.writer.pool)
+        .await
+        .map_err(|error| failure(place, &error))?;
         let Some(row) = row else { return Ok(None) };
-        let wrong = || StoreError::damaged(&self.place, format!("wrong checksum of `{key}`"));
+        let wrong = || StoreError::damaged(place, format!("wrong checksum of `{key}`"));
         let head = Head::of(&row).ok_or_else(wrong)?;
+        deadline::check_size(place, key, usize::try_from(head.length).unwrap_or(usize::MAX))?;
         let value: Vec<u8> = row.try_get(5).map_err(|_| wrong())?;
         if value.len() as i64 != head.length || i64::from(sum(&[&value])) != head.sum {
             return Err(wrong());
@@ -187,72 +203,45 @@ impl Backend for Sqlite {
     }
 
     async fn put(&self, key: &str, bytes: Bytes, expected: Expected) -> Result<Version, PutError> {
-        let failed = |error: sqlx::Error| failure(&self.place, &error);
-        let mut transaction = self.begin().await?;
-        let (found, writes): (Option<i64>, i64) =
-            sqlx::query_as("SELECT (SELECT version FROM item WHERE key = ?1), writes FROM count")
-                .bind(key)
-                .fetch_one(&mut *transaction)
-                .await
-                .map_err(failed)?;
-        let holds = match (&expected, found) {
-            (Expected::Absent, None) => true,
-            (Expected::Is(wanted), Some(version)) => wanted.0 == version.to_string(),
-            _ => false,
-        };
-        if !holds {
-            return Err(PutError::Conflict);
-        }
-        let version = writes.max(0) as u64 + 1;
-        let head = Head {
-            version: version as i64,
-            length: bytes.len() as i64,
-            sum: sum(&[&bytes]).into(),
-        };
-        sqlx::query(
-            "INSERT OR REPLACE INTO item (key, version, length, sum, head, value) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )
-        .bind(key)
-        .bind(head.version)
-        .bind(head.length)
-        .bind(head.sum)
-        .bind(head.sum_with(key))
-        .bind(bytes.as_ref())
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed)?;
-        self.commit(transaction, version, i64::from(found.is_none())).await?;
-        Ok(Version(version.to_string()))
+        deadline::check_size(&self.writer.place, key, bytes.len())?;
+        self.writer.write(Change::Put { key: key.to_owned(), bytes, expected, after: None }).await
+    }
+
+    async fn put_after(&self, key: &str, bytes: Bytes, after: &str) -> Result<Version, PutError> {
+        deadline::check_size(&self.writer.place, key, bytes.len())?;
+        let (key, after, expected) = (key.to_owned(), Some(after.to_owned()), Expected::Absent);
+        self.writer.write(Change::Put { key, bytes, expected, after }).await
+    }
+
+    fn read_only(&self) -> Option<StoreError> {
+        let why = self.read_only.clone()?;
+        Some(StoreError::ReadOnly { place: self.writer.place.clone(), why })
     }
 
     async fn list(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
-        sqlx::query_scalar("SELECT key FROM item WHERE key >= ?1 AND key < ?2 ORDER BY key")
-            .bind(prefix)
-            .bind(end_of(prefix))
-            .fetch_all(&self.pool)
-            .await
-            .map_err(|error| failure(&self.place, &error))
+        let place = &self.writer.place;
+        let keys: Vec<String> = sqlx::query_scalar(
+            "SELECT key FROM item WHERE key >= ?1 AND key < ?2 ORDER BY key LIMIT ?3",
+        )
+        .bind(prefix)
+        .bind(end_of(prefix))
+        .bind(MAX_KEYS as i64 + 1)
+        .fetch_all(&self.writer.pool)
+        .await
+        .map_err(|error| failure(place, &error))?;
+        deadline::check_count(place, keys.len())?;
+        Ok(keys)
     }
 
     async fn delete(&self, keys: &[String]) -> Result<(), StoreError> {
-        let failed = |error: sqlx::Error| failure(&self.place, &error);
-        let mut transaction = self.begin().await?;
-        let (writes, _) = counts(&mut transaction).await.map_err(failed)?;
-        let mut removed = 0;
-        for key in keys {
-            let done = sqlx::query("DELETE FROM item WHERE key = ?1")
-                .bind(key)
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
-            removed += done.rows_affected() as i64;
+        match self.writer.write(Change::Delete(keys.to_vec())).await {
+            Ok(_) | Err(PutError::Conflict) => Ok(()),
+            Err(PutError::Failed(error)) => Err(error),
         }
-        self.commit(transaction, writes + 1, -removed).await
     }
 
     async fn close(&self) {
-        self.pool.close().await;
+        self.writer.pool.close().await;
     }
 }
 
@@ -321,31 +310,29 @@ async fn counts(connection: &mut SqliteConnection) -> Result<(u64, u64), sqlx::E
     Ok((writes.max(0) as u64, rows.max(0) as u64))
 }
 
-/// Creates folder and file, accessible to their owner only. Fails if the store existed before and
-/// is missing now.
-fn prepare(path: &Path, mark: &Mark, place: &str) -> Result<(), StoreError> {
+/// Fails if the store existed before and is missing now.
+fn check_mark(path: &Path, mark: &Mark, place: &str) -> Result<(), StoreError> {
+    let length = std::fs::metadata(path).map_or(0, |it| it.len());
+    if !mark.exists() || length > 0 {
+        return Ok(());
+    }
+    Err(StoreError::damaged(
+        place,
+        format!(
+            "the file is missing or empty, but existed before; restore it from a backup, or \
+             delete `{}` to start with an empty store",
+            mark.path().display()
+        ),
+    ))
+}
+
+/// Creates folder and file, accessible to their owner only.
+fn prepare(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-    let failed = |error: std::io::Error| BackendError {
-        place: place.to_owned(),
-        message: error.to_string(),
-    };
-    if mark.exists() {
-        let length = std::fs::metadata(path).map_or(0, |it| it.len());
-        if length == 0 {
-            return Err(StoreError::damaged(
-                place,
-                format!(
-                    "the file is missing or empty, but existed before; restore it from a backup, \
-                     or delete `{}` to start with an empty store",
-                    mark.path().display()
-                ),
-            ));
-        }
-    }
     if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(failed)?;
+    std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
     Ok(())
 }
 
@@ -376,6 +363,12 @@ fn failure(place: &str, error: &sqlx::Error) -> StoreError {
                 format!("timed out after {seconds} s: the file is locked by another process");
             BackendError { place: place.to_owned(), message }.into()
         }
+        (Some(FULL), _) => {
+            let message = "the disk is full; free some space and run the command again".to_owned();
+            BackendError { place: place.to_owned(), message }.into()
+        }
+        // SQLITE_READONLY
+        (Some(8), _) => StoreError::ReadOnly { place: place.to_owned(), why: text(error) },
         _ => BackendError { place: place.to_owned(), message: text(error) }.into(),
     }
 }

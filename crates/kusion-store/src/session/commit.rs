@@ -1,11 +1,12 @@
 //! Writes records: one task for each session, several callers' records in one segment.
 
 use super::Shared;
-use super::renewal::Renewals;
+use super::renewal::{Loss, Renewals};
 use crate::backend::{Expected, PutError};
 use crate::error::StoreError;
 use crate::frame::{self, FENCE, Kind};
-use crate::journal::{self, Snapshot, to_json};
+use crate::journal::{self, End, Snapshot, to_json};
+use bytes::Bytes;
 use kusion_model::{Record, StampedRecord};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -37,6 +38,7 @@ pub(super) enum Entry {
 pub(super) struct Committer {
     shared: Arc<Shared>,
     fences: Vec<u64>,
+    end: End,
     snapshot_bytes: usize,
     log_bytes: usize,
     segments: usize,
@@ -49,9 +51,17 @@ impl Committer {
         let payload = to_json(&locked);
         loop {
             let loaded = journal::load(&*shared.backend, &shared.paths).await?;
+            shared.check()?;
+            if loaded.end.epoch > shared.lease.epoch() {
+                // This process was paused after it had acquired the lease.
+                let loss = Loss::Holder("another process".to_owned());
+                shared.lease.lose(loss.clone());
+                return Err(shared.lost(loss));
+            }
             let mut committer = Self {
                 shared: Arc::clone(&shared),
                 fences: loaded.fences,
+                end: loaded.end,
                 snapshot_bytes: loaded.snapshot_bytes,
                 log_bytes: loaded.log_bytes,
                 segments: loaded.segments,
@@ -104,12 +114,18 @@ impl Committer {
                 let _ = self.snapshot().await;
             }
         };
-        let mut outcome = self.shared.lease.lost().map_or(Ok(()), |it| Err(self.shared.fenced(it)));
+        let mut outcome = self.shared.lease.lost().map_or(Ok(()), |it| Err(self.shared.lost(it)));
         let is_long = self.log_bytes > SNAPSHOT_BYTES.max(self.snapshot_bytes) / 2;
         if outcome.is_ok() && (is_long || self.segments > SNAPSHOT_SEGMENTS) {
             // Only damage is reported: the journal is complete without a snapshot.
             let summed = self.snapshot().await;
-            if matches!(summed, Err(StoreError::Damaged { .. } | StoreError::Fenced { .. })) {
+            let is_serious = matches!(
+                summed,
+                Err(StoreError::Damaged { .. }
+                    | StoreError::Fenced { .. }
+                    | StoreError::SetBack { .. })
+            );
+            if is_serious {
                 outcome = summed;
             }
         }
@@ -162,8 +178,8 @@ impl Committer {
 
     /// Writes the next segment, unless another process wrote it.
     async fn write_next(&mut self, payloads: &[&[u8]]) -> Result<(), StoreError> {
-        if let Some(holder) = self.shared.lease.lost() {
-            return Err(self.shared.fenced(holder));
+        if let Some(loss) = self.shared.lease.lost() {
+            return Err(self.shared.lost(loss));
         }
         let mut pauses = PAUSES.iter();
         loop {
@@ -171,7 +187,10 @@ impl Committer {
             match (self.write(first, 0, payloads).await, pauses.clone().next()) {
                 (Ok(()), _) => return Ok(()),
                 (Err(PutError::Conflict), _) => {}
-                (Err(PutError::Failed(StoreError::Backend(_))), Some(pause)) => {
+                // Without a valid lease, another process may hold the lock by now.
+                (Err(PutError::Failed(StoreError::Backend(_))), Some(pause))
+                    if self.shared.check().is_ok() =>
+                {
                     pauses.next();
                     tokio::time::sleep(*pause).await;
                     continue;
@@ -181,7 +200,10 @@ impl Committer {
             let backend = Arc::clone(&self.shared.backend);
             let key = self.shared.paths.segment(first);
             let Some((bytes, _)) = backend.get(&key).await? else {
-                return Err(StoreError::damaged(backend.place(), format!("`{key}` is missing")));
+                let what = self.end.name.as_ref().unwrap_or(&key);
+                let loss = Loss::SetBack(format!("`{what}` is missing"));
+                self.shared.lease.lose(loss.clone());
+                return Err(self.shared.lost(loss));
             };
             let (head, records) =
                 journal::read_segment(&*backend, &self.shared.paths, &key, &bytes)?;
@@ -190,13 +212,18 @@ impl Committer {
                     Some(Record::Locked { holder }) => holder.clone(),
                     _ => "another process".to_owned(),
                 };
-                self.shared.lease.lose(holder.clone());
-                return Err(self.shared.fenced(holder));
+                let loss = Loss::Holder(holder);
+                self.shared.lease.lose(loss.clone());
+                return Err(self.shared.lost(loss));
             }
             // Ours, from an attempt whose answer was lost: this one, or one before it.
-            let wanted = self.segment(&key, frame::Head { first, ..head }, payloads);
+            let link = self.end.link;
+            let wanted = self.segment(&key, frame::Head { first, link, ..head }, payloads);
             self.log_bytes += bytes.len();
             self.segments += 1;
+            self.end.continue_with(&key, &head, &bytes).map_err(|what| {
+                StoreError::damaged(format!("{}: `{key}`", backend.place()), what)
+            })?;
             if bytes == wanted {
                 return Ok(());
             }
@@ -207,13 +234,19 @@ impl Committer {
     async fn write(&mut self, first: u64, flags: u8, payloads: &[&[u8]]) -> Result<(), PutError> {
         let key = self.shared.paths.segment(first);
         let (epoch, writer) = (self.shared.lease.epoch(), self.shared.lease.writer());
-        let head = frame::Head { kind: Kind::Segment, flags, first, epoch, writer };
-        let bytes = self.segment(&key, head, payloads);
+        let link = self.end.link;
+        let head = frame::Head { kind: Kind::Segment, flags, first, epoch, writer, link };
+        let bytes = Bytes::from(self.segment(&key, head, payloads));
         let size = bytes.len();
         tracing::debug!(key, records = payloads.len(), size, "write");
-        self.shared.backend.put(&key, bytes.into(), Expected::Absent).await?;
+        let backend = &self.shared.backend;
+        match &self.end.name {
+            Some(after) => backend.put_after(&key, bytes.clone(), after).await?,
+            None => backend.put(&key, bytes.clone(), Expected::Absent).await?,
+        };
         self.log_bytes += size;
         self.segments += 1;
+        self.end = End { link: Some(frame::link_of(&bytes)), name: Some(key), epoch };
         Ok(())
     }
 
@@ -234,8 +267,8 @@ impl Committer {
         let (backend, paths) = (&*self.shared.backend, &self.shared.paths);
         let snapshot = {
             let state = self.shared.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let writer = (self.shared.lease.epoch(), self.shared.lease.writer());
-            Snapshot::of(paths, &state, &self.fences, writer)
+            let writer = self.shared.lease.writer();
+            Snapshot::of(paths, &state, &self.fences, (&self.end, writer))
         };
         self.snapshot_bytes = snapshot.write(backend, paths, &self.fences).await?;
         self.log_bytes = 0;

@@ -3,9 +3,9 @@
 use super::Shared;
 use crate::backend::{Backend, Expected, PutError, Version};
 use crate::frame::Writer;
-use crate::holder;
 use crate::journal::StackPaths;
 use crate::lease::{Held, Lease, RENEWAL};
+use crate::machine::Machine;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -18,6 +18,7 @@ const ANSWER: Duration = Duration::from_secs(4);
 
 /// The lease of a session as it was last written.
 pub(super) struct LeaseKeeper {
+    machine: Arc<dyn Machine>,
     writer: Writer,
     inner: Mutex<Inner>,
     /// Held while the lease is written.
@@ -29,13 +30,23 @@ struct Inner {
     version: Version,
     /// The uptime right before the last write that succeeded.
     renewed: f64,
-    lost: Option<String>,
+    lost: Option<Loss>,
     last_error: String,
 }
 
+/// Why a session lost its lock.
+#[derive(Clone, Debug)]
+pub(super) enum Loss {
+    /// This lock holder has replaced it.
+    Holder(String),
+    /// The store no longer contains what it had confirmed.
+    SetBack(String),
+}
+
 impl LeaseKeeper {
-    pub(super) fn new(held: &Held) -> Self {
+    pub(super) fn new(machine: Arc<dyn Machine>, held: &Held) -> Self {
         Self {
+            machine,
             writer: held.writer,
             inner: Mutex::new(Inner {
                 lease: held.lease.clone(),
@@ -61,14 +72,14 @@ impl LeaseKeeper {
         self.lock().lease.token
     }
 
-    /// Returns the lock holder that has replaced this one.
-    pub(super) fn lost(&self) -> Option<String> {
+    /// Returns why the lock was lost; `None` if it was not.
+    pub(super) fn lost(&self) -> Option<Loss> {
         self.lock().lost.clone()
     }
 
-    /// Records the lock holder that has replaced this one.
-    pub(super) fn lose(&self, holder: String) {
-        self.lock().lost.get_or_insert(holder);
+    /// Records why the lock was lost.
+    pub(super) fn lose(&self, loss: Loss) {
+        self.lock().lost.get_or_insert(loss);
     }
 
     pub(super) fn renewed(&self) -> f64 {
@@ -111,17 +122,18 @@ impl LeaseKeeper {
         change: impl FnOnce(&mut Lease),
     ) -> bool {
         let _writing = self.writing.lock().await;
-        let (mut next, mut version) = {
+        let (confirmed, mut version) = {
             let inner = self.lock();
             if inner.lost.is_some() {
                 return false;
             }
             (inner.lease.clone(), inner.version.clone())
         };
+        let mut next = confirmed.clone();
         change(&mut next);
         // An earlier write may have succeeded although its answer was lost: retry once.
         for _ in 0..2 {
-            next.uptime = holder::uptime();
+            next.uptime = self.machine.uptime();
             let written = next.write(backend, paths, self.writer, Expected::Is(version));
             let Ok(written) = tokio::time::timeout(ANSWER, written).await else {
                 let message = format!("{} did not answer in time", backend.place());
@@ -141,22 +153,39 @@ impl LeaseKeeper {
                     self.lock().last_error = error.to_string();
                     return false;
                 }
-                Err(PutError::Conflict) => match Lease::read(backend, paths).await {
-                    Ok(Some((now, found)))
-                        if now.session == next.session && now.token == next.token =>
-                    {
-                        version = found;
-                    }
-                    Ok(now) => {
-                        let holder = now.and_then(|(lease, _)| lease.holder);
-                        self.lose(holder.map_or("another process".to_owned(), |it| it.to_string()));
+                Err(PutError::Conflict) => {
+                    let read = Lease::read(backend, paths);
+                    let Ok(found) = tokio::time::timeout(ANSWER, read).await else {
+                        let message = format!("{} did not answer in time", backend.place());
+                        self.lock().last_error = message;
                         return false;
+                    };
+                    match found {
+                        Ok(Some((now, found))) if now.session == next.session => {
+                            if now.beat < confirmed.beat || now.seq < confirmed.seq {
+                                let what = format!("`{}` is older than before", paths.lease());
+                                self.lose(Loss::SetBack(what));
+                                return false;
+                            }
+                            version = found;
+                        }
+                        Ok(Some((now, _))) if now.token > next.token => {
+                            let holder = now.holder.map(|it| it.to_string());
+                            let holder = holder.unwrap_or_else(|| "another process".to_owned());
+                            self.lose(Loss::Holder(holder));
+                            return false;
+                        }
+                        Ok(_) => {
+                            let what = format!("`{}` is missing or older", paths.lease());
+                            self.lose(Loss::SetBack(what));
+                            return false;
+                        }
+                        Err(error) => {
+                            self.lock().last_error = error.to_string();
+                            return false;
+                        }
                     }
-                    Err(error) => {
-                        self.lock().last_error = error.to_string();
-                        return false;
-                    }
-                },
+                }
             }
         }
         false

@@ -3,9 +3,10 @@
 use crate::places::{Place, store_key};
 use crate::records::noted;
 use kusion_model::StackKey;
-use kusion_store::{Holder, LockWait, Session, Store};
+use kusion_store::{Holder, LockWait, Session, Store, StoreError};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use testkit::Missing;
 
 const ADDRESS: &str = "KUSION_STORE_CHILD_URL";
 const HOME: &str = "KUSION_STORE_CHILD_HOME";
@@ -13,6 +14,82 @@ const KEY: &str = "KUSION_STORE_CHILD_KEY";
 const MACHINE: &str = "KUSION_STORE_CHILD_MACHINE";
 /// What the lines of the child begin with.
 const ANSWER: &str = "ANSWER ";
+
+/// The folder of the store, for the shell that starts a child.
+const ROOM: &str = "KUSION_STORE_CHILD_ROOM";
+
+/// Where a process runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// As this one.
+    Plain,
+    /// It says that it runs on another machine.
+    Elsewhere,
+    /// As another user, for whom `/proc` hides the processes of others.
+    Hidden,
+    /// In its own PID namespace.
+    Namespace,
+    /// In its own PID namespace, with the `/proc` of its parent.
+    ForeignProc,
+    /// With a file system of 900 KB, a third of which is in use.
+    SmallDisk,
+    /// With a file system that can only be read.
+    ReadOnly,
+}
+
+impl Kind {
+    /// Returns the command that starts a program there; it runs the program in its last argument.
+    fn command(self) -> Vec<&'static str> {
+        match self {
+            Self::Plain | Self::Elsewhere => vec!["env"],
+            Self::Hidden => vec![
+                "unshare",
+                "--mount",
+                "sh",
+                "-ec",
+                "mount -t proc -o hidepid=2 proc /proc
+                 exec setpriv --reuid=65534 --regid=65534 --clear-groups \"$0\"",
+            ],
+            Self::Namespace => {
+                vec!["unshare", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]
+            }
+            Self::ForeignProc => vec!["unshare", "--pid", "--fork", "--kill-child=KILL"],
+            Self::SmallDisk => vec![
+                "unshare",
+                "--mount",
+                "sh",
+                "-ec",
+                "mkdir -p \"$KUSION_STORE_CHILD_ROOM\"
+                 mount -t tmpfs -o size=900k tmpfs \"$KUSION_STORE_CHILD_ROOM\"
+                 head -c 300000 /dev/zero > \"$KUSION_STORE_CHILD_ROOM/ballast\"
+                 exec \"$0\"",
+            ],
+            Self::ReadOnly => vec![
+                "unshare",
+                "--mount",
+                "sh",
+                "-ec",
+                "mount --bind \"$KUSION_STORE_CHILD_ROOM\" \"$KUSION_STORE_CHILD_ROOM\"
+                 mount -o remount,ro,bind \"$KUSION_STORE_CHILD_ROOM\"
+                 exec \"$0\"",
+            ],
+        }
+    }
+
+    /// Checks that processes of all kinds can be started; that needs rights of root.
+    pub(crate) fn check() -> Result<(), Missing> {
+        let script = "mount -t proc -o hidepid=2 proc /proc && mount -t tmpfs tmpfs /mnt \
+                      && setpriv --reuid=65534 --clear-groups test -x \"$0\"";
+        let program = std::env::current_exe().unwrap_or_default();
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--pid", "--fork", "sh", "-c", script]).arg(program);
+        let done = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if done.is_ok_and(|it| it.success()) {
+            return Ok(());
+        }
+        Err(Missing::new("no rights to use `unshare`, `mount` and `setpriv`"))
+    }
+}
 
 /// A process that tries to hold a stack and does what it is told.
 pub(crate) struct Process {
@@ -43,7 +120,19 @@ impl Process {
         Self::spawn(command, place, key, "")
     }
 
+    /// Starts a process in an environment of its own.
+    pub(crate) fn start_in(kind: Kind, place: &Place, key: &StackKey) -> Self {
+        let program = std::env::current_exe().expect("a program runs");
+        let mut command = Command::new(kind.command()[0]);
+        command.args(&kind.command()[1..]).arg(program);
+        command.env(ROOM, &place.home);
+        Self::spawn(command, place, key, if kind == Kind::Elsewhere { "elsewhere" } else { "" })
+    }
+
     fn spawn(mut command: Command, place: &Place, key: &StackKey, machine: &str) -> Self {
+        use std::os::unix::process::CommandExt as _;
+        // Signals reach the process behind `unshare`, too.
+        command.process_group(0);
         let mut child = command
             .env(ADDRESS, &place.url)
             .env(HOME, &place.home)
@@ -88,14 +177,14 @@ impl Process {
 
     /// Sends a signal: `STOP`, `CONT`.
     pub(crate) fn signal(&self, name: &str) {
-        let done =
-            Command::new("kill").arg(format!("-{name}")).arg(self.pid().to_string()).status();
+        let group = format!("-{}", self.pid());
+        let done = Command::new("kill").args([&format!("-{name}"), "--", &group]).status();
         assert!(done.expect("`kill` runs").success());
     }
 
     /// Ends the child without a word.
     pub(crate) fn kill(mut self) {
-        self.child.kill().expect("it runs");
+        self.signal("KILL");
         self.child.wait().expect("it ends");
     }
 }
@@ -103,7 +192,10 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.input = None;
-        let _ = self.child.kill();
+        if matches!(self.child.try_wait(), Ok(None)) {
+            let group = format!("-{}", self.pid());
+            let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        }
         let _ = self.child.wait();
     }
 }
@@ -134,6 +226,10 @@ async fn play(key: &StackKey) {
     };
     let session = match store.lock(key, holder, LockWait::No).await {
         Ok(session) => session,
+        Err(error @ StoreError::ReadOnly { .. }) => {
+            let found = store.read(key).await.map(|it| it.resources.len());
+            return say(&format!("read {found:?}, {error}"));
+        }
         Err(error) => return say(&format!("refused: {error}")),
     };
     say("held");
@@ -146,6 +242,10 @@ async fn play(key: &StackKey) {
                 say(&session.check().map_or_else(|error| error.to_string(), |()| "ok".into()));
             }
             "fill" => say(&fill(&session).await),
+            "room" => {
+                std::fs::remove_file(format!("{home}/ballast")).expect("removed");
+                say("ok");
+            }
             _ => break,
         }
     }

@@ -1,26 +1,23 @@
 //! Whose key it is, and which version wrote it.
 
-use crate::places::{Place, new_key, root, run, store_key};
+use crate::places::{Place, new_key, own_stores, root, run, store_key};
 use crate::records::noted;
 use kusion_store::{Backend as _, Expected, Holder, LockWait, Memory, Store, StoreError, StoreKey};
 use std::sync::Arc;
 use testkit::Suite;
 
 /// Adds the tests of this module. Those that change the key or the format of a store need a store
-/// of their own: a file, or another prefix of the bucket. A database of `PostgreSQL` is shared.
+/// of their own.
 pub(crate) fn add(suite: &mut Suite) {
-    suite.add("keys::sqlite::a_lost_key_is_replaced", || {
-        run(a_lost_key_is_replaced(Place::in_file()));
+    own_stores(suite, "keys", "a_lost_key_is_replaced", |it| run(a_lost_key_is_replaced(it)));
+    let bucket = Place::on_server("KUSION_TEST_S3");
+    suite.add_with("keys::s3::other_versions_are_refused_and_set_aside", bucket, |place| {
+        run(a_bucket_of_another_version_is_set_aside(place.with_own_store()));
     });
-    for (name, test) in [
-        ("keys::s3::a_lost_key_is_replaced", 0_u8),
-        ("keys::s3::other_versions_are_refused_and_set_aside", 1),
-    ] {
-        suite.add_with(name, Place::on_server("KUSION_TEST_S3"), move |place| match test {
-            0 => run(a_lost_key_is_replaced(place.with_own_prefix())),
-            _ => run(a_bucket_of_another_version_is_set_aside(place.with_own_prefix())),
-        });
-    }
+    let database = Place::on_server("KUSION_TEST_POSTGRES");
+    suite.add_with("keys::postgres::other_versions_are_refused_and_set_aside", database, |place| {
+        run(a_database_of_another_version_is_set_aside(place.with_own_store()));
+    });
     suite.add("keys::another_key_is_refused_at_once", || run(another_key_is_refused_at_once()));
     suite.add("keys::other_versions_are_refused_and_set_aside", || {
         run(other_versions_are_refused_and_set_aside());
@@ -128,6 +125,37 @@ async fn a_bucket_of_another_version_is_set_aside(place: Place) {
     let folder = aside.rsplit('/').next().expect("a folder").to_owned();
     let kept = store.backend().list(&format!("{folder}/")).await.expect("readable");
     assert_eq!(kept.len(), count, "everything is there: {kept:?}");
+}
+
+/// The number of the format is in a table.
+async fn a_database_of_another_version_is_set_aside(place: Place) {
+    use sqlx::{Connection as _, Row as _};
+    let key = new_key();
+    let store = place.open().await;
+    let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
+    session.append(vec![noted("a", 5)]).await.expect("written");
+    session.close().await.expect("closed");
+    let count = store.backend().list("").await.expect("readable").len();
+    store.close().await;
+    let mut connection = sqlx::PgConnection::connect(&place.url).await.expect("a server");
+    for (format, code) in [(3, "newer-format"), (1, "older-format")] {
+        let change = format!("UPDATE kusion_format SET format = {format}");
+        let change = sqlx::query(sqlx::AssertSqlSafe(change));
+        change.execute(&mut connection).await.expect("changed");
+        let refused = Store::open(&place.url, &place.home, store_key()).await.err();
+        assert_eq!(refused.map(|it| it.code()), Some(code));
+    }
+    let aside = Store::set_aside(&place.url, &place.home).await.expect("moved");
+    let again = Store::set_aside(&place.url, &place.home).await.expect_err("it is new");
+    assert_eq!(again.code(), "not-older");
+    let store = place.open().await;
+    assert!(store.stacks().await.expect("readable").is_empty());
+    let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
+    session.close().await.expect("closed");
+    let table = aside.split('`').nth(1).expect("a table").to_owned();
+    let kept = sqlx::query(sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}")));
+    let kept: i64 = kept.fetch_one(&mut connection).await.expect("readable").get(0);
+    assert_eq!(kept as usize, count, "everything is there: {aside}");
 }
 
 /// Somebody who may write the store, but has not the key, copies and changes values.

@@ -238,6 +238,7 @@ async fn missing_parts_are_found(place: Place) {
     let whole = store.read(&key).await.expect("readable");
     let root = format!("{}/", root(&key));
     let mut values = Vec::new();
+    let (meta, _) = store.backend().get("store").await.expect("readable").expect("there");
     for name in store.backend().list(&root).await.expect("readable") {
         let (bytes, _) = store.backend().get(&name).await.expect("readable").expect("there");
         values.push((name, bytes));
@@ -245,6 +246,7 @@ async fn missing_parts_are_found(place: Place) {
     let (mut refused, mut read) = (0, 0);
     for case in 0..200 {
         let copy = Memory::default();
+        copy.put("store", meta.clone(), Expected::Absent).await.expect("written");
         let first = rng.usize(0..values.len());
         let last = if case % 2 == 0 { first } else { rng.usize(first..values.len()) };
         for (index, (name, bytes)) in values.iter().enumerate() {

@@ -5,12 +5,16 @@
 mod child;
 mod damage;
 mod faults;
+mod forgery;
 mod full_disk;
 mod keys;
 mod laws;
 mod places;
 mod processes;
+mod promises;
+mod proxy;
 mod records;
+mod schedules;
 
 use std::process::ExitCode;
 use testkit::Suite;
@@ -23,9 +27,12 @@ fn main() -> ExitCode {
     let mut suite = Suite::default();
     damage::add(&mut suite);
     faults::add(&mut suite);
+    forgery::add(&mut suite);
     full_disk::add(&mut suite);
     keys::add(&mut suite);
     laws::add(&mut suite);
     processes::add(&mut suite);
+    promises::add(&mut suite);
+    schedules::add(&mut suite);
     suite.run()
 }

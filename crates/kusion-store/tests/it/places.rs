@@ -2,6 +2,7 @@
 
 use kusion_model::StackKey;
 use kusion_store::{Store, StoreKey};
+use sqlx::Connection as _;
 use std::path::PathBuf;
 use testkit::{Missing, Suite};
 
@@ -26,6 +27,17 @@ where
     for (backend, variable) in [("postgres", "KUSION_TEST_POSTGRES"), ("s3", "KUSION_TEST_S3")] {
         let place = Place::on_server(variable);
         suite.add_with(format!("{module}::{backend}::{name}"), place, move |it| run(law(it)));
+    }
+}
+
+/// Adds a test on each backend that has a store for itself: a file, another prefix of the bucket,
+/// another database.
+pub(crate) fn own_stores(suite: &mut Suite, module: &str, name: &str, test: fn(Place)) {
+    suite.add(format!("{module}::sqlite::{name}"), move || test(Place::in_file()));
+    for (backend, variable) in [("postgres", "KUSION_TEST_POSTGRES"), ("s3", "KUSION_TEST_S3")] {
+        let place = Place::on_server(variable);
+        let test = move |it: Place| test(it.with_own_store());
+        suite.add_with(format!("{module}::{backend}::{name}"), place, test);
     }
 }
 
@@ -59,8 +71,35 @@ impl Place {
     }
 
     /// Takes another prefix of a bucket: another store.
-    pub(crate) fn with_own_prefix(mut self) -> Self {
+    fn with_own_prefix(mut self) -> Self {
         self.url = self.url.replacen('?', &format!("/own-{:016x}?", fastrand::u64(..)), 1);
+        self
+    }
+
+    /// Takes a store of its own: another prefix of the bucket, or another database.
+    pub(crate) fn with_own_store(self) -> Self {
+        if self.url.starts_with("postgres") {
+            self.with_own_database()
+        } else {
+            self.with_own_prefix()
+        }
+    }
+
+    /// Creates a database. It goes with the server.
+    fn with_own_database(mut self) -> Self {
+        let name = format!("own_{:016x}", fastrand::u64(..));
+        let (url, create) = (self.url.clone(), format!("CREATE DATABASE {name}"));
+        // The test may run in a runtime already.
+        let done = std::thread::spawn(move || {
+            run(async move {
+                let mut connection = sqlx::PgConnection::connect(&url).await.expect("a server");
+                let create = sqlx::query(sqlx::AssertSqlSafe(create));
+                create.execute(&mut connection).await.expect("created");
+            });
+        });
+        done.join().expect("created");
+        let (server, _) = self.url.rsplit_once('/').expect("a database");
+        self.url = format!("{server}/{name}");
         self
     }
 
