@@ -64,11 +64,24 @@ pub struct Expected<'a> {
     pub kind: &'a str,
 }
 
+/// The findings that are told of one body; a real server stops there, too.
+const MAX_FINDINGS: usize = 100;
+
+/// The longest path of a finding, in bytes: a key may be as long as the body.
+pub(crate) const MAX_FINDING_PATH: usize = 4096;
+
+/// Returns whether one more finding is told.
+fn has_room(findings: &[Finding], path: &str) -> bool {
+    findings.len() < MAX_FINDINGS && path.len() <= MAX_FINDING_PATH
+}
+
 /// Reads a body without a type; the findings are duplicate fields.
 pub fn parse(bytes: &[u8], format: Format) -> Result<Decoded, String> {
     let (tree, mut findings) = read(bytes, format)?;
     tree.duplicates(&mut String::new(), &mut |path| {
-        findings.push(Finding::Duplicate(path.to_owned()));
+        if has_room(&findings, path) {
+            findings.push(Finding::Duplicate(path.to_owned()));
+        }
     });
     Ok(Decoded { value: tree.into_value(), findings })
 }

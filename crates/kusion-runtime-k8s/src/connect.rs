@@ -3,6 +3,7 @@
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use kusion_runtime::RuntimeError;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -72,6 +73,10 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
         }
         ClusterSource::Found { kubeconfig: None, context } => find(context.as_deref()).await?,
     };
+    if is_loopback(&config) {
+        // The proxy is another machine.
+        config.proxy_url = None;
+    }
     // The engine decides what is retried, and reports it.
     config.default_retry = false;
     if needs_no_certificates(&config) {
@@ -104,6 +109,13 @@ pub fn server_of(source: &ClusterSource) -> Option<String> {
     let context = kubeconfig.contexts.iter().find(|it| it.name == name)?.context.as_ref()?;
     let cluster = kubeconfig.clusters.iter().find(|it| it.name == context.cluster)?;
     cluster.cluster.as_ref()?.server.clone()
+}
+
+/// Returns whether the server is on this machine.
+fn is_loopback(config: &Config) -> bool {
+    let host = config.cluster_url.host().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// Returns whether the connection uses no certificates.
@@ -209,8 +221,15 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::needs_no_certificates;
+    use super::{is_loopback, needs_no_certificates};
     use kube::Config;
+
+    #[test]
+    fn servers_of_this_machine_are_known() {
+        let of = |url: &'static str| is_loopback(&Config::new(http::Uri::from_static(url)));
+        assert!(of("https://127.0.0.1:1") && of("http://localhost") && of("https://[::1]:1/"));
+        assert!(!of("https://10.0.0.1") && !of("https://localhost.example"));
+    }
 
     #[test]
     fn certificates_are_read_where_somebody_proves_who_they_are() {
