@@ -50,7 +50,15 @@ impl World {
 
     /// Starts a cluster whose state lies in a backend of the test.
     pub(crate) async fn start_on(backend: Arc<dyn Backend>) -> Self {
-        let sandbox = Sandbox::start(kusion_sandbox::Options::default()).expect("it starts");
+        Self::start_with(backend, kusion_sandbox::Options::default()).await
+    }
+
+    /// Starts a cluster with other options.
+    pub(crate) async fn start_with(
+        backend: Arc<dyn Backend>,
+        options: kusion_sandbox::Options,
+    ) -> Self {
+        let sandbox = Sandbox::start(options).expect("it starts");
         let source = ClusterSource::Text(sandbox.kubeconfig());
         let runtime = KubernetesRuntime::connect(&source, Options::default())
             .await
