@@ -93,6 +93,27 @@ impl Controllers {
     }
 }
 
+/// Reconcilers that work only when they are told to.
+#[derive(Debug)]
+pub struct Reconcilers {
+    runtime: Runtime,
+}
+
+impl Reconcilers {
+    /// Makes the objects of a new cluster.
+    ///
+    /// # Errors
+    /// An object is refused: the cluster is not new.
+    pub fn new(api: Api, options: &ControllerOptions) -> Result<Self, Status> {
+        Runtime::new(api, options).map(|runtime| Self { runtime })
+    }
+
+    /// Works until nothing is to be done at present, at most `limit` steps.
+    pub fn work(&mut self, limit: usize) {
+        (0..limit).take_while(|_| self.runtime.step()).for_each(drop);
+    }
+}
+
 impl Drop for Controllers {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);

@@ -33,7 +33,7 @@ pub use api::{
     Api, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts, Scope,
     Selection, Subscription, Validation, Write,
 };
-pub use controllers::{Clock, ControllerOptions, Controllers, SystemClock};
+pub use controllers::{Clock, ControllerOptions, Controllers, Reconcilers, SystemClock};
 pub use credentials::{Credentials, random_token};
 pub use kusion_k8s_schema::Cause;
 pub use lifecycle::bootstrap::ServerAddress;

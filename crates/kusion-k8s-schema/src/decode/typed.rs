@@ -231,9 +231,7 @@ impl<'t> Typing<'t> {
     }
 
     fn find(&mut self, make: fn(String) -> Finding) {
-        if super::has_room(&self.findings, &self.path) {
-            self.findings.push(make(self.path.clone()));
-        }
+        super::note(&mut self.findings, make, &self.path);
     }
 }
 
