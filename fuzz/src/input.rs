@@ -1,6 +1,6 @@
-//! The two kinds of campaign and their inputs, by number.
+//! The kinds of campaign and their inputs, by number.
 
-use crate::{generate, mutate, seeds};
+use crate::{generate, mutate, sandbox, seeds};
 use testkit::Rng;
 
 /// What is fed with random input.
@@ -10,16 +10,29 @@ pub(crate) enum Kind {
     Parse,
     /// The whole way from text to output, with generated and with damaged programs.
     Run,
+    /// The sandbox, with sessions of HTTP requests of all kinds.
+    Http,
+    /// The sandbox, with sessions of patches.
+    Patch,
 }
 
 impl Kind {
+    /// All kinds.
+    pub(crate) const ALL: [Self; 4] = [Self::Parse, Self::Run, Self::Http, Self::Patch];
+
+    /// Returns whether inputs are programs, and not sessions of the sandbox.
+    pub(crate) fn is_language(self) -> bool {
+        matches!(self, Self::Parse | Self::Run)
+    }
+
+    /// Returns the extension of files with inputs.
+    pub(crate) fn extension(self) -> &'static str {
+        if self.is_language() { "k" } else { self.name() }
+    }
+
     /// Finds a kind by the name of its command.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        match name {
-            "parse" => Some(Self::Parse),
-            "run" => Some(Self::Run),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
     /// Returns the name of its command.
@@ -27,6 +40,8 @@ impl Kind {
         match self {
             Self::Parse => "parse",
             Self::Run => "run",
+            Self::Http => "http",
+            Self::Patch => "patch",
         }
     }
 }
@@ -44,7 +59,7 @@ pub(crate) struct Inputs {
 impl Inputs {
     /// Prepares the inputs of a campaign.
     pub(crate) fn new(kind: Kind, seed: u64) -> Self {
-        let mut seeds = seeds::load();
+        let mut seeds = if kind.is_language() { seeds::load() } else { Vec::new() };
         if kind == Kind::Run {
             // Whole programs are run, so only small ones are of use.
             seeds.retain(|text| text.len() < MAX_RUN_BYTES);
@@ -67,6 +82,8 @@ impl Inputs {
                 if rng.one_in(4) { text } else { mutate::tokens(&mut rng, text) }
             }
             Kind::Run => generate::program(&mut rng),
+            Kind::Http => sandbox::http(&mut rng),
+            Kind::Patch => sandbox::patch(&mut rng),
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Feeds random input to the language and reports what breaks.
+//! Feeds random input to the language and to the sandbox, and reports what breaks.
 //!
-//! `kcl-fuzz parse` damages real programs, `kcl-fuzz run` generates mostly well-typed ones. The
+//! `kcl-fuzz parse` damages real programs, `kcl-fuzz run` generates mostly well-typed ones;
+//! `kcl-fuzz http` and `kcl-fuzz patch` send requests to a sandbox in the process. The
 //! process that the user starts supervises workers (`kcl-fuzz work`), so that even an input that
 //! kills its process is found. Input number *n* of a seed is always the same. Start reading at
 //! `supervisor.rs`; what is expected of an input is in `target.rs`.
@@ -11,6 +12,7 @@ mod generate;
 mod input;
 mod minimise;
 mod mutate;
+mod sandbox;
 mod seeds;
 mod supervisor;
 mod target;
@@ -26,9 +28,9 @@ use supervisor::Campaign;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const USAGE: &str = "usage: kcl-fuzz parse|run [--n N] [--seconds S] [--seed N] [--from N] [--threads N] [--out DIR]
-       kcl-fuzz replay [--kind parse|run] FILE…
-       kcl-fuzz print parse|run [--n N] [--seed N] [--from N] [--out DIR]";
+const USAGE: &str = "usage: kcl-fuzz parse|run|http|patch [--n N] [--seconds S] [--seed N] [--from N] [--threads N] [--out DIR]
+       kcl-fuzz replay [--kind parse|run|http|patch] FILE…
+       kcl-fuzz print parse|run|http|patch [--n N] [--seed N] [--from N] [--out DIR]";
 
 fn main() -> anyhow::Result<ExitCode> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
@@ -38,10 +40,6 @@ fn main() -> anyhow::Result<ExitCode> {
     let command = words.remove(0);
     let mut options = Options::read(words)?;
     match command.as_str() {
-        "parse" | "run" => {
-            let kind = Kind::named(&command).context(USAGE)?;
-            supervisor::run(&options.campaign(kind))
-        }
         "work" => {
             let job = options.job()?;
             worker::work(&job);
@@ -49,7 +47,7 @@ fn main() -> anyhow::Result<ExitCode> {
         }
         "replay" => replay(&options),
         "print" => print(&mut options),
-        _ => bail!(USAGE),
+        name => supervisor::run(&options.campaign(Kind::named(name).context(USAGE)?)),
     }
 }
 
@@ -140,7 +138,7 @@ fn replay_here(options: &Options) -> anyhow::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
     for path in &options.files {
         let text = std::fs::read_to_string(path).with_context(|| path.clone())?;
-        let kinds = options.kind.map_or_else(|| vec![Kind::Parse, Kind::Run], |kind| vec![kind]);
+        let kinds = options.kind.map_or_else(|| kinds_of(path), |kind| vec![kind]);
         for kind in kinds {
             match worker::attempt(kind, &text, true) {
                 Ok(reached) => println!("{path}: {}: {reached:?}", kind.name()),
@@ -154,13 +152,19 @@ fn replay_here(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
+/// Returns the kinds of target that a file is for, by its extension.
+fn kinds_of(path: &str) -> Vec<Kind> {
+    let extension = path.rsplit('.').next().unwrap_or_default();
+    Kind::ALL.into_iter().filter(|kind| kind.extension() == extension).collect()
+}
+
 /// Writes inputs to files, for other tools to use.
 fn print(options: &mut Options) -> anyhow::Result<ExitCode> {
     let kind = options.files.first().and_then(|name| Kind::named(name)).context(USAGE)?;
     let inputs = Inputs::new(kind, options.seed);
     std::fs::create_dir_all(&options.out)?;
     for index in options.from..options.from + options.n.unwrap_or(10) {
-        std::fs::write(options.out.join(format!("{index}.k")), inputs.make(index))?;
+        std::fs::write(options.out.join(format!("{index}.{}", kind.extension())), inputs.make(index))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -187,8 +191,10 @@ mod tests {
 
     #[test]
     fn inputs_depend_on_seed_and_number_only() {
-        let (one, two) = (Inputs::new(Kind::Run, 5), Inputs::new(Kind::Run, 5));
-        assert!((0..100).all(|index| one.make(index) == two.make(index)));
-        assert_ne!(one.make(1), Inputs::new(Kind::Run, 6).make(1));
+        for kind in Kind::ALL {
+            let (one, two) = (Inputs::new(kind, 5), Inputs::new(kind, 5));
+            assert!((0..100).all(|index| one.make(index) == two.make(index)));
+            assert_ne!(one.make(1), Inputs::new(kind, 6).make(1));
+        }
     }
 }

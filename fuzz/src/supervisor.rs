@@ -188,11 +188,12 @@ fn write_failures(campaign: &Campaign, totals: &Totals) -> anyhow::Result<()> {
             continue;
         }
         let text = inputs.make(*index);
+        let extension = campaign.kind.extension();
         let name = format!("{}-{}-{index}", campaign.kind.name(), campaign.seed);
-        let path = campaign.out.join(format!("{name}.k"));
+        let path = campaign.out.join(format!("{name}.{extension}"));
         std::fs::write(&path, &text)?;
         let small = minimise::minimise(campaign.kind, &text, &campaign.out)?;
-        let small_path = campaign.out.join(format!("{name}.min.k"));
+        let small_path = campaign.out.join(format!("{name}.min.{extension}"));
         std::fs::write(&small_path, &small)?;
         println!(
             "  {} ({} bytes), {} ({} bytes)",

@@ -1,6 +1,7 @@
 //! What is expected of any input: no panic, no endless work, and the laws below.
 
 use crate::input::Kind;
+use crate::sandbox;
 use base_system::MemorySystem;
 use kcl_driver::{EvalOptions, Format, Input, Limits, RunError, RunOptions, RunOutput};
 use kcl_syntax::ast::{Expr, Module, StringPart};
@@ -29,6 +30,7 @@ pub(crate) fn feed(kind: Kind, text: &str, closely: bool) -> Result<Reached, Str
     match kind {
         Kind::Parse => parse(text),
         Kind::Run => run(text, closely),
+        Kind::Http | Kind::Patch => sandbox::feed(text, closely),
     }
 }
 
