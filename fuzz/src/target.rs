@@ -15,11 +15,11 @@ const DEPTH: u32 = 2_000;
 /// How far an input got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reached {
-    /// It has syntax errors.
+    /// It has syntax errors; of a session, all requests are refused.
     Rejected,
-    /// It is a program, and the static checks say no.
+    /// It is a program, and the static checks say no; a session reads something.
     Accepted,
-    /// It was evaluated, with a value or an error at the end.
+    /// It was evaluated, with a value or an error at the end; a session changes something.
     Evaluated,
 }
 

@@ -39,6 +39,7 @@ pub use clock::{Clock, SystemClock};
 use crate::lifecycle::bootstrap::{self, ServerAddress};
 use crate::{Api, Status, Subscription};
 use kind::Kind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -83,7 +84,10 @@ impl Controllers {
             .name("controllers".to_owned())
             .spawn(move || {
                 while !flag.load(Ordering::Relaxed) {
-                    if !runtime.step() {
+                    // A panic is a bug of ours, and is in the log: the work on one object is
+                    // given up, that on all others goes on.
+                    let step = catch_unwind(AssertUnwindSafe(|| runtime.step()));
+                    if !step.unwrap_or(true) {
                         runtime.sleep();
                     }
                 }
