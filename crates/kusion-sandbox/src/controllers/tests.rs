@@ -434,3 +434,21 @@ fn containers_that_lack_something_are_not_created() {
     let message = text(&pod["status"]["containerStatuses"][0]["state"]["waiting"]["message"]);
     assert!(message.starts_with("container's runAsUser breaks non-root policy"), "{message}");
 }
+
+#[test]
+fn a_job_must_select_its_own_pods() {
+    let cluster = Cluster::new();
+    let make = |selector: Value| {
+        let mut pod = template("a");
+        pod["spec"]["restartPolicy"] = "Never".into();
+        let job = json!({"metadata": {"name": "j"}, "spec": {"manualSelector": true,
+            "selector": selector, "template": pod}});
+        cluster.api.create(Kind::Job.resource(), "default", job, &Write::default())
+    };
+    // Else it would make pods without end, and find none of them.
+    for selector in [Value::Null, json!({"matchLabels": {"b": "c"}})] {
+        let status = make(selector).expect_err("it is refused");
+        assert!(status.message.contains("`selector` does not match template `labels`"), "{status}");
+    }
+    assert!(make(json!({"matchLabels": {"app": "web"}})).is_ok());
+}

@@ -219,6 +219,18 @@ pub(super) fn job(spec: &Value, path: &str, report: &mut Report) {
         report.required(join(path, "completions"), detail);
     }
     let inner = at(spec, "template");
+    // Only templates of jobs have no selector: the server sets it, unless it was told not to.
+    if path == "spec" {
+        let wanted = at(spec, "selector");
+        if wanted.is_null() {
+            report.required("spec.selector", "");
+        }
+        let labels = at(at(inner, "metadata"), "labels");
+        if wanted.is_null() || !selector::matches(wanted, labels) {
+            let detail = "`selector` does not match template `labels`";
+            report.invalid("spec.template.metadata.labels", labels, detail);
+        }
+    }
     pod::template(inner, &join(path, "template"), report);
     let policy = at(at(inner, "spec"), "restartPolicy");
     let place = format!("{path}.template.spec.restartPolicy");
