@@ -1,6 +1,6 @@
 //! The kinds of campaign and their inputs, by number.
 
-use crate::{generate, journal, mutate, seeds};
+use crate::{generate, journal, mutate, sandbox, seeds};
 use testkit::Rng;
 
 /// What is fed with random input.
@@ -12,11 +12,16 @@ pub(crate) enum Kind {
     Run,
     /// The store, with edited values.
     Journal,
+    /// The sandbox, with sessions of HTTP requests of all kinds.
+    Http,
+    /// The sandbox, with sessions of patches.
+    Patch,
 }
 
 impl Kind {
     /// All kinds.
-    pub(crate) const ALL: [Self; 3] = [Self::Parse, Self::Run, Self::Journal];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Parse, Self::Run, Self::Journal, Self::Http, Self::Patch];
 
     /// Returns whether inputs are programs.
     pub(crate) fn is_language(self) -> bool {
@@ -39,6 +44,8 @@ impl Kind {
             Self::Parse => "parse",
             Self::Run => "run",
             Self::Journal => "journal",
+            Self::Http => "http",
+            Self::Patch => "patch",
         }
     }
 }
@@ -80,6 +87,8 @@ impl Inputs {
             }
             Kind::Run => generate::program(&mut rng),
             Kind::Journal => journal::script(&mut rng),
+            Kind::Http => sandbox::http(&mut rng),
+            Kind::Patch => sandbox::patch(&mut rng),
         }
     }
 }

@@ -188,8 +188,8 @@ fn write_failures(campaign: &Campaign, totals: &Totals) -> anyhow::Result<()> {
             continue;
         }
         let text = inputs.make(*index);
-        let name = format!("{}-{}-{index}", campaign.kind.name(), campaign.seed);
         let extension = campaign.kind.extension();
+        let name = format!("{}-{}-{index}", campaign.kind.name(), campaign.seed);
         let path = campaign.out.join(format!("{name}.{extension}"));
         std::fs::write(&path, &text)?;
         let small = minimise::minimise(campaign.kind, &text, &campaign.out)?;

@@ -1,6 +1,7 @@
 //! What is expected of any input: no panic, no endless work, and the laws below.
 
 use crate::input::Kind;
+use crate::sandbox;
 use base_system::MemorySystem;
 use kcl_driver::{EvalOptions, Format, Input, Limits, RunError, RunOptions, RunOutput};
 use kcl_syntax::ast::{Expr, Module, StringPart};
@@ -14,11 +15,11 @@ const DEPTH: u32 = 2_000;
 /// How far an input got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reached {
-    /// It has syntax errors.
+    /// It has syntax errors; of a session, all requests are refused.
     Rejected,
-    /// It is a program, and the static checks say no.
+    /// It is a program, and the static checks say no; a session reads something.
     Accepted,
-    /// It was evaluated, with a value or an error at the end.
+    /// It was evaluated, with a value or an error at the end; a session changes something.
     Evaluated,
 }
 
@@ -30,6 +31,7 @@ pub(crate) fn feed(kind: Kind, text: &str, closely: bool) -> Result<Reached, Str
         Kind::Parse => parse(text),
         Kind::Run => run(text, closely),
         Kind::Journal => crate::journal::feed(text),
+        Kind::Http | Kind::Patch => sandbox::feed(text, closely),
     }
 }
 

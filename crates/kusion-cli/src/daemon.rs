@@ -41,7 +41,6 @@ pub(crate) struct Daemon {
     pub(crate) url: String,
     pub(crate) port: u16,
     pub(crate) tls: bool,
-    pub(crate) token: String,
     /// The control port.
     pub(crate) control: u16,
     /// The secret that commands must contain.
@@ -64,7 +63,6 @@ impl Daemon {
             url: text("url")?,
             port: port("port")?,
             tls: value.get("tls")?.as_bool()?,
-            token: text("token")?,
             control: port("control")?,
             secret: text("secret")?,
         })
@@ -79,7 +77,6 @@ impl Daemon {
             "url": self.url,
             "port": self.port,
             "tls": self.tls,
-            "token": self.token,
             "control": self.control,
             "secret": self.secret,
         });

@@ -1,18 +1,21 @@
 //! The expression language of validation rules (CEL), as far as rules on JSON need it.
 //!
 //! Covers literals, operators, field and index access, `has`, the list macros and the common
-//! functions on text, lists, maps, times, amounts, addresses and URLs. What is not covered is told apart from what is wrong, so
-//! that a rule that we cannot evaluate never refuses an object.
+//! functions on text, lists, maps, times, amounts, addresses, URLs, versions and formats. What is
+//! not covered is told apart from what is wrong.
 
 mod eval;
 mod functions;
+mod library;
 mod parse;
+mod semver;
 mod special;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use eval::{Cel, Failure, Scope, evaluate, unescape};
 pub(crate) use functions::KNOWN;
+pub(crate) use library::SPACES;
 #[cfg(test)]
 use parse::SyntaxError;
 pub(crate) use parse::parse;

@@ -64,11 +64,27 @@ pub struct Expected<'a> {
     pub kind: &'a str,
 }
 
+/// The findings that are told of one body; a real server stops there, too.
+const MAX_FINDINGS: usize = 100;
+
+/// The longest path of a finding, in bytes: a key may be as long as the body.
+pub(crate) const MAX_FINDING_PATH: usize = 4096;
+
+/// Adds a finding, if it is new and there is room for it.
+fn note(findings: &mut Vec<Finding>, make: fn(String) -> Finding, path: &str) {
+    if findings.len() < MAX_FINDINGS && path.len() <= MAX_FINDING_PATH {
+        let finding = make(path.to_owned());
+        if !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+}
+
 /// Reads a body without a type; the findings are duplicate fields.
 pub fn parse(bytes: &[u8], format: Format) -> Result<Decoded, String> {
     let (tree, mut findings) = read(bytes, format)?;
     tree.duplicates(&mut String::new(), &mut |path| {
-        findings.push(Finding::Duplicate(path.to_owned()));
+        note(&mut findings, Finding::Duplicate, path);
     });
     Ok(Decoded { value: tree.into_value(), findings })
 }

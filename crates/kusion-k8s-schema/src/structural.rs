@@ -1,10 +1,11 @@
 //! Schemas of custom kinds: checked, then used to prune, default and validate objects.
 //!
 //! Rules in `x-kubernetes-validations` are checked with the CRD and run on objects; a rule that
-//! uses a function which the evaluator lacks (times, addresses, quantities) holds always.
+//! uses something which the evaluator lacks refuses the object and says so.
 
 mod check;
 mod compile;
+mod cost;
 mod defaults;
 mod formats;
 mod lists;
@@ -49,6 +50,11 @@ pub fn structural(schema: &Value, path: &str) -> Result<Structural, Vec<Cause>> 
     let (types, root) = types::build(&schema);
     let has_rules = rules::exist(&schema);
     Ok(Structural { types, root, schema, has_rules })
+}
+
+/// Returns whether a text has a format of strings.
+pub(crate) fn is_format(format: &str, text: &str) -> bool {
+    formats::fits(format, text)
 }
 
 impl Structural {

@@ -39,6 +39,7 @@ pub use clock::{Clock, SystemClock};
 use crate::lifecycle::bootstrap::{self, ServerAddress};
 use crate::{Api, Status, Subscription};
 use kind::Kind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -83,13 +84,37 @@ impl Controllers {
             .name("controllers".to_owned())
             .spawn(move || {
                 while !flag.load(Ordering::Relaxed) {
-                    if !runtime.step() {
+                    // A panic is a bug of ours, and is in the log: the work on one object is
+                    // given up, that on all others goes on.
+                    let step = catch_unwind(AssertUnwindSafe(|| runtime.step()));
+                    if !step.unwrap_or(true) {
                         runtime.sleep();
                     }
                 }
             })
             .map_err(|it| Status::internal(&it.to_string()))?;
         Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+/// Reconcilers that work only when they are told to.
+#[derive(Debug)]
+pub struct Reconcilers {
+    runtime: Runtime,
+}
+
+impl Reconcilers {
+    /// Makes the objects of a new cluster.
+    ///
+    /// # Errors
+    /// An object is refused: the cluster is not new.
+    pub fn new(api: Api, options: &ControllerOptions) -> Result<Self, Status> {
+        Runtime::new(api, options).map(|runtime| Self { runtime })
+    }
+
+    /// Works until nothing is to be done at present, at most `limit` steps.
+    pub fn work(&mut self, limit: usize) {
+        (0..limit).take_while(|_| self.runtime.step()).for_each(drop);
     }
 }
 

@@ -11,6 +11,7 @@ mod cluster;
 mod controllers;
 mod convert;
 mod crd;
+mod credentials;
 mod defaults;
 mod fields;
 mod http;
@@ -25,7 +26,6 @@ mod status;
 mod store;
 mod subresources;
 mod table;
-mod tls;
 mod validate;
 mod write;
 
@@ -33,7 +33,8 @@ pub use api::{
     Api, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts, Scope,
     Selection, Subscription, Validation, Write,
 };
-pub use controllers::{Clock, ControllerOptions, Controllers, SystemClock};
+pub use controllers::{Clock, ControllerOptions, Controllers, Reconcilers, SystemClock};
+pub use credentials::{Credentials, random_token};
 pub use kusion_k8s_schema::Cause;
 pub use lifecycle::bootstrap::ServerAddress;
 pub use sandbox::{Options, Sandbox};

@@ -10,6 +10,7 @@ pub(crate) mod kubelet;
 pub(crate) mod logs;
 pub(crate) mod nodes;
 mod ports;
+mod refusals;
 pub(crate) mod resources;
 pub(crate) mod scheduler;
 mod status;

@@ -2,13 +2,13 @@
 
 use crate::api::Api;
 use crate::controllers::{ControllerOptions, Controllers};
-use crate::http::{Server, serve};
+use crate::credentials::Credentials;
+use crate::http::{Access, Limits, Server, serve};
 use crate::lifecycle::bootstrap::ServerAddress;
-use crate::tls;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
 
 /// How a sandbox is started.
 #[derive(Debug, Clone)]
@@ -17,17 +17,23 @@ pub struct Options {
     pub name: String,
     /// The port on the loopback address; 0 takes a free one.
     pub port: u16,
-    /// Whether connections are encrypted.
-    pub tls: bool,
-    /// The token that clients must show; none makes a random one.
-    pub token: Option<String>,
+    /// Serve plain HTTP, and accept clients without credentials.
+    pub plain: bool,
+    /// Token and certificate; `None` makes random ones.
+    pub credentials: Option<Credentials>,
     /// Whether reconcilers run and the usual objects (namespaces, nodes) are there.
     pub reconcile: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { name: "sandbox".to_owned(), port: 0, tls: false, token: None, reconcile: true }
+        Self {
+            name: "sandbox".to_owned(),
+            port: 0,
+            plain: false,
+            credentials: None,
+            reconcile: true,
+        }
     }
 }
 
@@ -37,8 +43,8 @@ pub struct Sandbox {
     api: Api,
     name: String,
     address: SocketAddr,
-    token: Arc<str>,
-    authority: Option<String>,
+    plain: bool,
+    credentials: Credentials,
     runtime: Option<Runtime>,
     controllers: Option<Controllers>,
 }
@@ -52,17 +58,14 @@ impl Sandbox {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let token: Arc<str> = options.token.unwrap_or_else(random_token).into();
-        let made = if options.tls { Some(tls::make()?) } else { None };
+        let credentials = options.credentials.map_or_else(Credentials::generate, Ok)?;
+        let tls = if options.plain { None } else { Some(credentials.acceptor()?) };
         let api = Api::new();
-        let (authority, tls) =
-            made.map_or((None, None), |made| (Some(made.authority), Some(made.acceptor)));
-        // Pods expect a root certificate in every namespace, with or without TLS.
-        let root_ca: Arc<str> = authority.as_deref().unwrap_or(tls::PLACEHOLDER).into();
         let controllers = if options.reconcile {
             let options = ControllerOptions {
                 server: ServerAddress { ip: address.ip().to_string(), port: address.port() },
-                root_ca,
+                // Pods expect a root certificate in every namespace, with or without TLS.
+                root_ca: credentials.authority().into(),
                 ..ControllerOptions::default()
             };
             Some(Controllers::start(api.clone(), &options).map_err(io::Error::other)?)
@@ -74,11 +77,19 @@ impl Sandbox {
             .thread_name("sandbox-http")
             .enable_all()
             .build()?;
+        let limits = Limits::default();
+        let access = Access {
+            token: credentials.token().to_owned(),
+            guests: options.plain,
+            scheme: scheme(options.plain),
+        };
         let server = Server {
             api: api.clone(),
-            token: Arc::clone(&token),
-            address: address.to_string().into(),
+            access,
+            address: address.to_string(),
             tls,
+            limits,
+            bodies: Semaphore::new(limits.bodies),
         };
         let listener = {
             let _guard = runtime.enter();
@@ -89,8 +100,8 @@ impl Sandbox {
             api,
             name: options.name,
             address,
-            token,
-            authority,
+            plain: options.plain,
+            credentials,
             runtime: Some(runtime),
             controllers,
         })
@@ -108,22 +119,23 @@ impl Sandbox {
 
     /// Returns the URL of the server.
     pub fn url(&self) -> String {
-        let scheme = if self.authority.is_some() { "https" } else { "http" };
-        format!("{scheme}://{}", self.address)
+        format!("{}://{}", scheme(self.plain), self.address)
     }
 
-    /// Returns the token that clients must show.
+    /// Returns the token that clients must send.
     pub fn token(&self) -> &str {
-        &self.token
+        self.credentials.token()
     }
 
     /// Returns a kubeconfig that leads to the sandbox.
     pub fn kubeconfig(&self) -> String {
         let name = format!("kusion-{}", self.name);
-        let authority = self.authority.as_ref().map_or(String::new(), |pem| {
-            let data = data_encoding::BASE64.encode(pem.as_bytes());
+        let authority = if self.plain {
+            String::new()
+        } else {
+            let data = data_encoding::BASE64.encode(self.credentials.authority().as_bytes());
             format!("\n    certificate-authority-data: {data}")
-        });
+        };
         format!(
             "apiVersion: v1\n\
              kind: Config\n\
@@ -142,7 +154,7 @@ impl Sandbox {
              \x20   user: {name}\n\
              current-context: {name}\n",
             self.url(),
-            self.token
+            self.token()
         )
     }
 }
@@ -156,9 +168,6 @@ impl Drop for Sandbox {
     }
 }
 
-/// Returns a token that cannot be guessed: hashes under keys that the system made at random.
-fn random_token() -> String {
-    use std::hash::BuildHasher as _;
-    let part = |number: u8| std::hash::RandomState::new().hash_one(number);
-    format!("{:016x}{:016x}", part(0), part(1))
+fn scheme(plain: bool) -> &'static str {
+    if plain { "http" } else { "https" }
 }

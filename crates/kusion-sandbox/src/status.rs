@@ -136,6 +136,17 @@ impl Status {
         Self::new(401, "Unauthorized", "Unauthorized".to_owned(), Value::Null)
     }
 
+    /// The request did not arrive in time.
+    pub(crate) fn timed_out() -> Self {
+        let message = "Timeout: request did not complete within the allotted timeout";
+        Self::new(504, "Timeout", message.to_owned(), json!({}))
+    }
+
+    /// The object is larger than what the server can store.
+    pub(crate) fn too_large_to_store() -> Self {
+        Self::unnamed("etcdserver: request is too large")
+    }
+
     /// Too much at the moment; try again later.
     pub fn too_many_requests(message: impl Into<String>, details: Value) -> Self {
         Self::new(429, "TooManyRequests", message.into(), details)

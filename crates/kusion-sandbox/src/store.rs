@@ -26,6 +26,11 @@ const RING: usize = 8192;
 const SHORT_RING: usize = 1024;
 /// Beyond those, changes are kept while their texts take no more than this.
 const RING_BYTES: usize = 8 << 20;
+/// Changes are kept only while their texts take no more than this.
+const MAX_RING_BYTES: usize = 64 << 20;
+/// The largest object, in bytes of JSON. A real server stores built-in kinds in a form that is
+/// shorter, of which it takes 1.5 MiB.
+const LARGEST: usize = 2 << 20;
 
 /// Number of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,9 +54,24 @@ impl Change {
     }
 }
 
-/// Why a write did not happen: the table is no longer as the writer saw it.
+/// The table is no longer as the writer saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Race;
+
+/// Why a write did not happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The table is no longer as the writer saw it.
+    Race,
+    /// The object is too large.
+    TooLarge,
+}
+
+impl From<Race> for Refused {
+    fn from(Race: Race) -> Self {
+        Self::Race
+    }
+}
 
 /// The revision that was asked for is no longer kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +96,7 @@ impl Table {
         self.ring.push_back(change);
         while self.ring.len() > RING
             || (self.ring.len() > SHORT_RING && self.ring_bytes > RING_BYTES)
+            || self.ring_bytes > MAX_RING_BYTES
         {
             let Some(old) = self.ring.pop_front() else { return };
             self.ring_bytes -= old.object.size();
@@ -230,12 +251,12 @@ impl Store {
         table: TableId,
         key: &str,
         value: Value,
-    ) -> Result<Arc<Stored>, Race> {
+    ) -> Result<Arc<Stored>, Refused> {
         let mut state = self.write();
         if state.tables[table.0 as usize].objects.contains_key(key) {
-            return Err(Race);
+            return Err(Refused::Race);
         }
-        Ok(self.commit(&mut state, table, EventKind::Added, key.into(), value))
+        self.commit(&mut state, table, EventKind::Added, key.into(), value)
     }
 
     /// Replaces an object, unless it changed after `seen`.
@@ -244,10 +265,10 @@ impl Store {
         table: TableId,
         seen: &Stored,
         value: Value,
-    ) -> Result<Arc<Stored>, Race> {
+    ) -> Result<Arc<Stored>, Refused> {
         let mut state = self.write();
         check_seen(&state, table, seen)?;
-        Ok(self.commit(&mut state, table, EventKind::Modified, Arc::clone(&seen.key), value))
+        self.commit(&mut state, table, EventKind::Modified, Arc::clone(&seen.key), value)
     }
 
     /// Removes an object, unless it changed after `seen`; `last` is its last state.
@@ -256,10 +277,10 @@ impl Store {
         table: TableId,
         seen: &Stored,
         last: Value,
-    ) -> Result<Arc<Stored>, Race> {
+    ) -> Result<Arc<Stored>, Refused> {
         let mut state = self.write();
         check_seen(&state, table, seen)?;
-        Ok(self.commit(&mut state, table, EventKind::Deleted, Arc::clone(&seen.key), last))
+        self.commit(&mut state, table, EventKind::Deleted, Arc::clone(&seen.key), last)
     }
 
     fn commit(
@@ -269,12 +290,16 @@ impl Store {
         kind: EventKind,
         key: Arc<str>,
         mut value: Value,
-    ) -> Arc<Stored> {
-        state.revision += 1;
-        let revision = state.revision;
+    ) -> Result<Arc<Stored>, Refused> {
+        let revision = state.revision + 1;
         object::meta_mut(&mut value)
             .insert("resourceVersion".to_owned(), Value::String(revision.to_string()));
         let stored = Arc::new(Stored::new(key, revision, kind, value, &self.recent));
+        // What is removed was stored before.
+        if stored.size() > LARGEST && kind != EventKind::Deleted {
+            return Err(Refused::TooLarge);
+        }
+        state.revision = revision;
         let table = &mut state.tables[table.0 as usize];
         let previous = match kind {
             EventKind::Deleted => table.objects.remove(&stored.key),
@@ -284,7 +309,7 @@ impl Store {
         self.tell(table, &change);
         table.remember(change);
         table.wake.send_replace(revision);
-        stored
+        Ok(stored)
     }
 
     fn tell(&self, table: &Table, change: &Change) {

@@ -17,6 +17,7 @@ pub(crate) use subresource::selector_text;
 pub(crate) use update::Origin;
 
 use crate::Status;
+use crate::store::Refused;
 use crate::store::Stored;
 use serde_json::Value;
 use std::sync::Arc;
@@ -43,6 +44,15 @@ pub(crate) enum Failed {
     Race,
     /// The request cannot be served.
     Status(Status),
+}
+
+impl From<Refused> for Failed {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Race => Self::Race,
+            Refused::TooLarge => Self::Status(Status::too_large_to_store()),
+        }
+    }
 }
 
 impl From<Status> for Failed {

@@ -3,6 +3,7 @@
 mod control;
 mod down;
 mod kubeconfig;
+mod lock;
 mod logs;
 mod reset;
 mod status;

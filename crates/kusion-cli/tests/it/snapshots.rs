@@ -18,6 +18,7 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     (r#"((?:pid|process) |"pid": ?)\d+"#, "${1}[PID]"),
     (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "[UID]"),
     (r"\b[0-9a-f]{16,}\b", "[DIGEST]"),
+    (r"(certificate-authority-data: )\S+", "${1}[CERTIFICATE]"),
     (r"\((linux|macos)/\w+\)", "([OS]/[ARCH])"),
     (r#"("arch": )"\w+""#, "${1}\"[ARCH]\""),
     (r#"("os": )"\w+""#, "${1}\"[OS]\""),

@@ -1,9 +1,10 @@
 //! A home of its own for each test, and a few stacks to work on.
 
+use kube::client::Body;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
 use serde_json::Value;
 use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -46,6 +47,11 @@ impl Home {
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert!(output.status.success(), "{words:?}: {out}{err}");
         out
+    }
+
+    /// Sends a request to the sandbox `default`; returns the code and the body of the answer.
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        ask(&self.ok(&["sandbox", "kubeconfig"]), method, path, body)
     }
 
     pub(crate) fn fails(&self, words: &[&str]) -> String {
@@ -114,25 +120,18 @@ impl Project {
         out.lines().map(|it| serde_json::from_str(it).expect("JSON")).collect()
     }
 
-    /// Returns the address of the sandbox.
-    pub(crate) fn url(&self) -> String {
-        let out = self.home.ok(&["sandbox", "up", "--output", "json"]);
-        let value: Value = serde_json::from_str(&out).expect("JSON");
-        value["url"].as_str().expect("a URL").to_owned()
-    }
-
     /// Returns a live object; none if there is none.
     pub(crate) fn live(&self, path: &str) -> Option<Value> {
-        let answer = get(&self.url(), path);
-        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
-        head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(body).expect("JSON"))
+        self.home.ok(&["sandbox", "up"]);
+        let (code, body) = self.home.ask("GET", path, "");
+        (code == 200).then(|| serde_json::from_str(&body).expect("JSON"))
     }
 
     /// Changes a live object behind the back of the engine.
     pub(crate) fn patch(&self, path: &str, body: &str) {
-        let kind = "Content-Type: application/merge-patch+json\r\n";
-        let answer = request(&self.url(), "PATCH", path, kind, body);
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        self.home.ok(&["sandbox", "up"]);
+        let (code, answer) = self.home.ask("PATCH", path, body);
+        assert_eq!(code, 200, "{answer}");
     }
 }
 
@@ -140,21 +139,23 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-pub(crate) fn get(url: &str, path: &str) -> String {
-    request(url, "GET", path, "", "")
-}
-
-pub(crate) fn request(url: &str, method: &str, path: &str, heads: &str, body: &str) -> String {
-    let address = url.trim_start_matches("http://");
-    let mut stream = TcpStream::connect(address).expect("a server");
-    let length = body.len();
-    write!(
-        stream,
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\
-         Content-Length: {length}\r\n{heads}\r\n{body}"
-    )
-    .expect("a request");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
-    answer
+/// Sends a request as a client with a kubeconfig; returns the code and the body of the answer.
+pub(crate) fn ask(kubeconfig: &str, method: &str, path: &str, body: &str) -> (u16, String) {
+    let kubeconfig = Kubeconfig::from_yaml(kubeconfig).expect("a kubeconfig");
+    let content =
+        if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    let request = http::Request::builder().method(method).uri(path).header("content-type", content);
+    let request = request.body(Body::from(body.as_bytes().to_vec())).expect("a request");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+            .await
+            .expect("a configuration");
+        config.proxy_url = None;
+        let client = Client::try_from(config).expect("a client");
+        let answer = client.send(request).await.expect("an answer");
+        let code = answer.status().as_u16();
+        let bytes = answer.into_body().collect_bytes().await.expect("a body");
+        (code, text(&bytes))
+    })
 }

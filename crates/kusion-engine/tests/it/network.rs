@@ -6,6 +6,7 @@ use kusion_engine::{Engine, Event, Goal, Outcome, Runtimes};
 use kusion_k8s_schema::RESOURCE_TYPE;
 use kusion_model::{Phase, PlanOptions};
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
+use kusion_store::Memory;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -32,7 +33,9 @@ fn objects(value: &str) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bad_network_loses_and_doubles_nothing() {
-    let world = World::start().await;
+    // The network in between reads what is said.
+    let plain = kusion_sandbox::Options { plain: true, ..Default::default() };
+    let world = World::start_with(Arc::new(Memory::default()), plain).await;
     let proxy = Proxy::start(world.sandbox.address(), once);
     let source = ClusterSource::Text(proxy.kubeconfig(&world.sandbox.kubeconfig()));
     let runtime = KubernetesRuntime::connect(&source, Options::default()).await.expect("a runtime");

@@ -50,7 +50,15 @@ impl World {
 
     /// Starts a cluster whose state lies in a backend of the test.
     pub(crate) async fn start_on(backend: Arc<dyn Backend>) -> Self {
-        let sandbox = Sandbox::start(kusion_sandbox::Options::default()).expect("it starts");
+        Self::start_with(backend, kusion_sandbox::Options::default()).await
+    }
+
+    /// Starts a cluster with other options.
+    pub(crate) async fn start_with(
+        backend: Arc<dyn Backend>,
+        options: kusion_sandbox::Options,
+    ) -> Self {
+        let sandbox = Sandbox::start(options).expect("it starts");
         let source = ClusterSource::Text(sandbox.kubeconfig());
         let runtime = KubernetesRuntime::connect(&source, Options::default())
             .await
@@ -194,18 +202,8 @@ fn configs() -> kusion_sandbox::Resource {
 
 /// Asks the cluster without the engine.
 pub(crate) fn get(sandbox: &Sandbox, path: &str) -> Option<Value> {
-    use std::io::{Read as _, Write as _};
-    let mut stream = std::net::TcpStream::connect(sandbox.address()).expect("it listens");
-    let token = sandbox.token();
-    write!(
-        stream,
-        "GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
-    )
-    .expect("the request is sent");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("the answer comes");
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(body).ok())?
+    let (code, body) = sandbox.api().respond("GET", path, &[], Vec::new());
+    (code == 200).then(|| serde_json::from_slice(&body).ok())?
 }
 
 pub(crate) fn lines(previewed: &Previewed) -> Vec<String> {

@@ -10,6 +10,9 @@ use super::PatchError;
 /// How many operations a patch may have.
 const MAX_OPERATIONS: usize = 10_000;
 
+/// How many bytes of JSON the copies of a patch may add.
+const MAX_COPIED: usize = 3 * 1024 * 1024;
+
 /// How deep the result may be nested.
 const MAX_DEPTH: usize = 512;
 
@@ -28,6 +31,7 @@ pub fn json_patch(current: &Value, patch: &Value) -> Result<Value, PatchError> {
         )));
     }
     let mut doc = current.clone();
+    let mut copied = 0;
     for operation in operations {
         let Value::Object(operation) = operation else {
             return Err(PatchError::BadRequest(format!(
@@ -35,7 +39,7 @@ pub fn json_patch(current: &Value, patch: &Value) -> Result<Value, PatchError> {
                 json_kind(operation)
             )));
         };
-        run(&mut doc, operation).map_err(PatchError::Unprocessable)?;
+        run(&mut doc, operation, &mut copied).map_err(PatchError::Unprocessable)?;
     }
     Ok(doc)
 }
@@ -51,7 +55,8 @@ fn json_kind(value: &Value) -> &'static str {
     }
 }
 
-fn run(doc: &mut Value, operation: &Map<String, Value>) -> Result<(), String> {
+/// Runs one operation; `copied` is how many bytes all copies have added so far.
+fn run(doc: &mut Value, operation: &Map<String, Value>, copied: &mut usize) -> Result<(), String> {
     let kind = operation.get("op").and_then(Value::as_str).unwrap_or("unknown");
     let pointer = |name: &str| {
         let text = operation.get(name).and_then(Value::as_str);
@@ -73,26 +78,56 @@ fn run(doc: &mut Value, operation: &Map<String, Value>) -> Result<(), String> {
             check_depth(path, &taken)?;
             insert(place, &key, taken).map_err(|e| format!("error in move for path: '{path}': {e}"))
         }
-        "copy" => {
-            let from = pointer("from")?;
-            let (place, key) = find(doc, from).ok_or_else(|| {
-                format!(
-                    "copy operation does not apply: doc is missing from path: {from}: missing value"
-                )
-            })?;
-            let found =
-                get(place, &key).map_err(|e| format!("error in copy for from: '{from}': {e}"))?;
-            let copied = found.cloned().unwrap_or_default();
-            let path = pointer("path")?;
-            let (place, key) = find(doc, path).ok_or_else(|| {
-                format!("copy operation does not apply: doc is missing destination path: {path}: missing value")
-            })?;
-            check_depth(path, &copied)?;
-            insert(place, &key, copied)
-                .map_err(|e| format!("error while adding value during copy: {e}"))
-        }
+        "copy" => copy(doc, pointer("from")?, &pointer, copied),
         other => Err(format!("Unexpected kind: {other}")),
     }
+}
+
+fn copy<'p>(
+    doc: &mut Value,
+    from: &str,
+    pointer: &impl Fn(&str) -> Result<&'p str, String>,
+    copied: &mut usize,
+) -> Result<(), String> {
+    let (place, key) = find(doc, from).ok_or_else(|| {
+        format!("copy operation does not apply: doc is missing from path: {from}: missing value")
+    })?;
+    let found = get(place, &key).map_err(|e| format!("error in copy for from: '{from}': {e}"))?;
+    // The size is known before the copy is made: each one can double the document.
+    *copied += found.map_or(0, json_size);
+    if *copied > MAX_COPIED {
+        return Err(format!(
+            "Unable to complete the copy, the accumulated size increase of copy is {copied}, \
+             exceeding the limit {MAX_COPIED}"
+        ));
+    }
+    let value = found.cloned().unwrap_or_default();
+    let path = pointer("path")?;
+    let (place, key) = find(doc, path).ok_or_else(|| {
+        format!(
+            "copy operation does not apply: doc is missing destination path: {path}: missing value"
+        )
+    })?;
+    check_depth(path, &value)?;
+    insert(place, &key, value).map_err(|e| format!("error while adding value during copy: {e}"))
+}
+
+/// Returns how many bytes a value takes as JSON.
+fn json_size(value: &Value) -> usize {
+    struct Counter(usize);
+    impl std::io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    // Counting cannot fail.
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.0
 }
 
 fn add(doc: &mut Value, path: &str, value: Value) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! From expressions to values.
 
 use super::functions::call;
+use super::library::{self, SPACES};
 use super::special::Special;
 use super::{Expr, Macro, Node, Op};
 use serde_json::Value;
@@ -75,7 +76,7 @@ impl<'a> Cel<'a> {
     }
 
     /// Returns keys and values of a map.
-    fn entries(&self) -> Option<Vec<(Cel<'a>, Cel<'a>)>> {
+    pub(super) fn entries(&self) -> Option<Vec<(Cel<'a>, Cel<'a>)>> {
         match self {
             Self::Map(entries) => Some(entries.clone()),
             Self::Object(entries) => Some(
@@ -149,7 +150,12 @@ pub(crate) fn evaluate<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Cel<'a>
         Node::String(text) => Cel::String(Cow::Owned(text.clone())),
         Node::Ident(name) => {
             let found = scope.names.iter().rev().find(|(own, _)| own == name);
-            found.map(|(_, value)| value.clone()).ok_or(Failure::Unknown)?
+            let is_type = ["int", "uint", "double", "bool", "string", "list", "map", "null_type"];
+            match found {
+                Some((_, value)) => value.clone(),
+                None if is_type.contains(&&**name) => Cel::Special(Special::Type(name.clone())),
+                None => return Err(Failure::Unknown),
+            }
         }
         Node::List(items) => {
             Cel::List(items.iter().map(|item| evaluate(item, scope)).collect::<Result<_, _>>()?)
@@ -181,6 +187,15 @@ pub(crate) fn evaluate<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Cel<'a>
             Cel::Bool(false) => evaluate(right, scope)?,
             _ => return Err(Failure::overload()),
         },
+        Node::Call(Some(target), name, arguments) if matches!(&target.node, Node::Ident(space) if is_space(space, scope)) =>
+        {
+            let Node::Ident(space) = &target.node else { return Err(Failure::Unknown) };
+            let arguments = arguments
+                .iter()
+                .map(|argument| evaluate(argument, scope))
+                .collect::<Result<Vec<_>, _>>()?;
+            library::call(space, name, &arguments)?
+        }
         Node::Call(target, name, arguments) => {
             let target = match target {
                 Some(target) => Some(evaluate(target, scope)?),
@@ -194,6 +209,11 @@ pub(crate) fn evaluate<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Cel<'a>
         }
         Node::Loop(kind, target, names, bodies) => run(*kind, target, names, bodies, scope)?,
     })
+}
+
+/// Returns whether a name stands for functions, and not for a value.
+fn is_space(name: &str, scope: &Scope<'_>) -> bool {
+    SPACES.contains(&name) && !scope.names.iter().any(|(own, _)| own == name)
 }
 
 fn overflow() -> Failure {
@@ -382,20 +402,20 @@ fn run<'a>(
         }
         let last = bodies.last().map_or(Err(Failure::Unknown), |body| match (kind, bodies) {
             (Macro::Map, [condition, body]) => match evaluate(condition, scope) {
-                Ok(Cel::Bool(true)) => evaluate(body, scope),
-                Ok(_) => Ok(Cel::Null),
+                Ok(Cel::Bool(true)) => evaluate(body, scope).map(Some),
+                Ok(_) => Ok(None),
                 Err(failure) => Err(failure),
             },
-            _ => evaluate(body, scope),
+            _ => evaluate(body, scope).map(Some),
         });
         scope.names.truncate(n_names);
         match (kind, last) {
             (_, Err(Failure::Cost)) => return Err(Failure::Cost),
-            (Macro::All, Ok(Cel::Bool(false))) => return Ok(Cel::Bool(false)),
-            (Macro::Exists, Ok(Cel::Bool(true))) => return Ok(Cel::Bool(true)),
-            (Macro::ExistsOne, Ok(Cel::Bool(flag))) => count += usize::from(flag),
-            (Macro::Filter, Ok(Cel::Bool(true))) => kept.push(item),
-            (Macro::Map, Ok(value)) => kept.push(value),
+            (Macro::All, Ok(Some(Cel::Bool(false)))) => return Ok(Cel::Bool(false)),
+            (Macro::Exists, Ok(Some(Cel::Bool(true)))) => return Ok(Cel::Bool(true)),
+            (Macro::ExistsOne, Ok(Some(Cel::Bool(flag)))) => count += usize::from(flag),
+            (Macro::Filter, Ok(Some(Cel::Bool(true)))) => kept.push(item),
+            (Macro::Map, Ok(Some(value))) => kept.push(value),
             (_, Ok(_)) => {}
             (_, Err(error)) => failure = Some(error),
         }

@@ -1,12 +1,14 @@
 //! The functions that rules can call.
 
 use super::eval::{Cel, Failure, compare, equal};
+use super::library;
+use super::semver::Semver;
 use super::special::Special;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Functions that exist in servers; a call of any other name is an error in the rule.
-pub(crate) const KNOWN: [&str; 88] = [
+pub(crate) const KNOWN: [&str; 113] = [
     "size",
     "contains",
     "startsWith",
@@ -95,6 +97,31 @@ pub(crate) const KNOWN: [&str; 88] = [
     "exists_one",
     "map",
     "filter",
+    "hasValue",
+    "value",
+    "orValue",
+    "isCanonical",
+    "equivalent",
+    "intersects",
+    "quote",
+    "range",
+    "distinct",
+    "flatten",
+    "slice",
+    "sort",
+    "dns1123Label",
+    "dns1123Subdomain",
+    "dns1035Label",
+    "qualifiedName",
+    "dns1123LabelPrefix",
+    "dns1123SubdomainPrefix",
+    "dns1035LabelPrefix",
+    "labelValue",
+    "uri",
+    "uuid",
+    "byte",
+    "date",
+    "datetime",
 ];
 
 /// Calls a function.
@@ -105,6 +132,16 @@ pub(super) fn call<'a>(
 ) -> Result<Cel<'a>, Failure> {
     match (target, arguments) {
         (None, [only]) => global(name, only),
+        (None, [Cel::String(text), Cel::Bool(loose)]) => {
+            let version = Semver::parse(text, *loose);
+            match name {
+                "isSemver" => Ok(Cel::Bool(version.is_some())),
+                "semver" => version.map(|it| Cel::Special(Special::Semver(it))).ok_or_else(|| {
+                    Failure::Error("No Major.Minor.Patch elements found".to_owned())
+                }),
+                _ => Err(Failure::Unknown),
+            }
+        }
         (Some(Cel::String(text)), _) => on_text(&text, name, arguments),
         (Some(Cel::Special(target)), _) => target.call(name, arguments),
         (Some(target), _) => on_list(&target, name, arguments),
@@ -112,7 +149,7 @@ pub(super) fn call<'a>(
     }
 }
 
-fn text_of(value: &Cel) -> Option<String> {
+pub(super) fn text_of(value: &Cel) -> Option<String> {
     Some(match value {
         Cel::String(text) => text.to_string(),
         Cel::Int(number) => number.to_string(),
@@ -144,6 +181,7 @@ fn global<'a>(name: &str, value: &Cel<'a>) -> Result<Cel<'a>, Failure> {
         }
         "int" => match value {
             Cel::Double(number) => Ok(Cel::Int(*number as i64)),
+            Cel::Special(Special::Time(time)) => Ok(Cel::Int(time.seconds)),
             _ => text_of(value)
                 .and_then(|text| text.parse().ok())
                 .map(Cel::Int)
@@ -166,7 +204,9 @@ fn global<'a>(name: &str, value: &Cel<'a>) -> Result<Cel<'a>, Failure> {
         "isIP" => is_of("ip", value),
         "isCIDR" => is_of("cidr", value),
         "isURL" => is_of("url", value),
-        "duration" | "timestamp" | "quantity" | "ip" | "cidr" | "url" => match value {
+        "isSemver" => is_of("semver", value),
+        "type" => Ok(Cel::Special(Special::Type(type_name(value).to_owned()))),
+        "duration" | "timestamp" | "quantity" | "ip" | "cidr" | "url" | "semver" => match value {
             Cel::Special(_) => Ok(value.clone()),
             Cel::String(text) => {
                 Special::parse(name, text).map(Cel::Special).ok_or_else(|| error(name))
@@ -174,6 +214,20 @@ fn global<'a>(name: &str, value: &Cel<'a>) -> Result<Cel<'a>, Failure> {
             _ => Err(Failure::overload()),
         },
         _ => Err(Failure::Unknown),
+    }
+}
+
+fn type_name(value: &Cel) -> &'static str {
+    match value {
+        Cel::Null => "null_type",
+        Cel::Bool(_) => "bool",
+        Cel::Int(_) => "int",
+        Cel::Uint(_) => "uint",
+        Cel::Double(_) => "double",
+        Cel::String(_) => "string",
+        Cel::List(_) | Cel::Array(_) => "list",
+        Cel::Map(_) | Cel::Object(_) => "map",
+        Cel::Special(_) => "",
     }
 }
 
@@ -192,15 +246,46 @@ fn on_time_text<'a>(text: &str, name: &str, arguments: &[Cel<'a>]) -> Result<Cel
 
 fn on_text<'a>(text: &str, name: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>, Failure> {
     let owned = |text: String| Ok(Cel::String(Cow::Owned(text)));
+    let part = |text: &str| Cel::String(Cow::Owned(text.to_owned()));
+    let at = |number: i64| usize::try_from(number).unwrap_or(0);
     match (name, arguments) {
         ("size", []) => Ok(Cel::Int(text.chars().count() as i64)),
         ("contains", [Cel::String(part)]) => Ok(Cel::Bool(text.contains(&**part))),
         ("startsWith", [Cel::String(part)]) => Ok(Cel::Bool(text.starts_with(&**part))),
         ("endsWith", [Cel::String(part)]) => Ok(Cel::Bool(text.ends_with(&**part))),
         ("matches", [Cel::String(pattern)]) => {
-            let regex = fancy_regex::Regex::new(pattern)
-                .map_err(|error| Failure::Error(format!("error parsing regexp: {error}")))?;
-            regex.is_match(text).map(Cel::Bool).map_err(|_| Failure::Cost)
+            regex(pattern)?.is_match(text).map(Cel::Bool).map_err(|_| Failure::Cost)
+        }
+        ("find", [Cel::String(pattern)]) => {
+            let found = regex(pattern)?.find(text).map_err(|_| Failure::Cost)?;
+            owned(found.map(|it| it.as_str().to_owned()).unwrap_or_default())
+        }
+        ("findAll", [Cel::String(pattern)]) => find_all(text, pattern, usize::MAX),
+        ("findAll", [Cel::String(pattern), Cel::Int(limit)]) => {
+            find_all(text, pattern, usize::try_from(*limit).unwrap_or(usize::MAX))
+        }
+        ("format", [list]) => library::format(text, &list.items().ok_or_else(Failure::overload)?),
+        ("replace", [Cel::String(from), Cel::String(to), Cel::Int(limit)]) => {
+            owned(match usize::try_from(*limit) {
+                Ok(limit) => text.replacen(&**from, to, limit),
+                Err(_) => text.replace(&**from, to),
+            })
+        }
+        ("split", [Cel::String(mark), Cel::Int(limit)]) => Ok(Cel::List(match *limit {
+            0 => Vec::new(),
+            limit if limit < 0 => text.split(&**mark).map(part).collect(),
+            limit => text.splitn(limit as usize, &**mark).map(part).collect(),
+        })),
+        ("indexOf", [Cel::String(wanted), Cel::Int(from)]) => {
+            let skipped: usize = text.chars().take(at(*from)).map(char::len_utf8).sum();
+            let found = text[skipped..].find(&**wanted).map(|it| skipped + it);
+            Ok(Cel::Int(found.map_or(-1, |at| text[..at].chars().count() as i64)))
+        }
+        ("lastIndexOf", [Cel::String(wanted), Cel::Int(to)]) => {
+            let length: usize = text.chars().take(at(*to)).map(char::len_utf8).sum();
+            let end = (length + wanted.len()).min(text.len());
+            let found = text.get(..end).and_then(|it| it.rfind(&**wanted));
+            Ok(Cel::Int(found.map_or(-1, |at| text[..at].chars().count() as i64)))
         }
         ("lowerAscii", []) => owned(text.to_ascii_lowercase()),
         ("upperAscii", []) => owned(text.to_ascii_uppercase()),
@@ -227,12 +312,28 @@ fn on_text<'a>(text: &str, name: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>,
                 (usize::try_from(*from).unwrap_or(0), usize::try_from(*to).unwrap_or(0));
             owned(text.chars().take(to).skip(from).collect())
         }
-        ("split", [Cel::String(mark)]) => Ok(Cel::List(
-            text.split(&**mark).map(|part| Cel::String(Cow::Owned(part.to_owned()))).collect(),
-        )),
+        ("split", [Cel::String(mark)]) => Ok(Cel::List(text.split(&**mark).map(part).collect())),
         _ if name.starts_with("get") => on_time_text(text, name, arguments),
         _ => Err(Failure::Unknown),
     }
+}
+
+fn regex(pattern: &str) -> Result<fancy_regex::Regex, Failure> {
+    fancy_regex::Regex::new(pattern)
+        .map_err(|error| Failure::Error(format!("error parsing regexp: {error}")))
+}
+
+fn find_all<'a>(text: &str, pattern: &str, limit: usize) -> Result<Cel<'a>, Failure> {
+    let regex = regex(pattern)?;
+    let found: Result<Vec<Cel<'a>>, Failure> = regex
+        .find_iter(text)
+        .take(limit)
+        .map(|it| match it {
+            Ok(found) => Ok(Cel::String(Cow::Owned(found.as_str().to_owned()))),
+            Err(_) => Err(Failure::Cost),
+        })
+        .collect();
+    found.map(Cel::List)
 }
 
 fn on_list<'a>(target: &Cel<'a>, name: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>, Failure> {
@@ -269,7 +370,7 @@ fn on_list<'a>(target: &Cel<'a>, name: &str, arguments: &[Cel<'a>]) -> Result<Ce
             let texts = texts.ok_or_else(Failure::overload)?;
             Ok(Cel::String(Cow::Owned(texts.join(&mark))))
         }
-        _ => Err(Failure::Unknown),
+        _ => library::of_list(&items, name, arguments),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Values that rules make of texts: times, spans of time, amounts, addresses and URLs.
 
 use super::eval::{Cel, Failure};
+use super::semver::Semver;
 use crate::Quantity;
 use crate::time::{Instant, civil, format_time, parse_time};
 use std::borrow::Cow;
@@ -34,6 +35,16 @@ pub(crate) enum Special {
     Cidr(IpAddr, u8),
     /// An address on the web.
     Url(String),
+    /// A semantic version.
+    Semver(Semver),
+    /// The type of a value, by its name.
+    Type(String),
+    /// A named format of texts.
+    Format(&'static str),
+    /// What is wrong with a text.
+    Violations(Vec<String>),
+    /// A value that may be missing.
+    Optional(Option<Box<Special>>),
 }
 
 impl Special {
@@ -46,6 +57,7 @@ impl Special {
             "ip" => address(text).map(Self::Ip),
             "cidr" => range(text),
             "url" => is_url(text).then(|| Self::Url(text.to_owned())),
+            "semver" => Semver::parse(text, false).map(Self::Semver),
             _ => None,
         }
     }
@@ -59,6 +71,8 @@ impl Special {
             Self::Ip(_) => "ip",
             Self::Cidr(..) => "cidr",
             Self::Url(_) => "url",
+            Self::Semver(_) => "semver",
+            Self::Type(_) | Self::Format(_) | Self::Violations(_) | Self::Optional(_) => "",
         }
     }
 
@@ -78,6 +92,7 @@ impl Special {
             (Self::Time(left), Self::Time(right)) => Some(left.cmp(right)),
             (Self::Quantity(left), Self::Quantity(right)) => Some(left.cmp(right)),
             (Self::Ip(left), Self::Ip(right)) => Some(left.cmp(right)),
+            (Self::Semver(left), Self::Semver(right)) => Some(left.cmp(right)),
             (left, right) => (left == right).then_some(Ordering::Equal),
         }
     }
@@ -114,7 +129,10 @@ impl Special {
             Self::Quantity(amount) => amount.to_string(),
             Self::Ip(address) => address.to_string(),
             Self::Cidr(address, bits) => format!("{address}/{bits}"),
-            Self::Url(text) => text.clone(),
+            Self::Url(text) | Self::Type(text) => text.clone(),
+            Self::Format(name) => (*name).to_owned(),
+            Self::Violations(list) => format!("[{}]", list.join(", ")),
+            Self::Semver(_) | Self::Optional(_) => String::new(),
         }
     }
 
@@ -127,6 +145,13 @@ impl Special {
             Self::Ip(address) => of_address(*address, name, arguments),
             Self::Cidr(address, bits) => of_range(*address, *bits, name, arguments),
             Self::Url(text) => of_url(text, name, arguments),
+            Self::Semver(version) => of_version(version, name, arguments),
+            Self::Format(format) => of_format(format, name, arguments),
+            Self::Optional(inner) => of_optional(inner.as_deref(), name, arguments),
+            Self::Violations(list) => {
+                (name, arguments.len()).eq(&("size", 0)).then(|| Cel::Int(list.len() as i64))
+            }
+            Self::Type(_) => None,
         };
         found.ok_or(Failure::Unknown)
     }
@@ -225,13 +250,14 @@ fn of_duration<'a>(span: i128, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<
 }
 
 fn of_time<'a>(time: Instant, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'a>> {
-    match arguments {
-        [] => {}
-        [Cel::String(zone)] if zone == "UTC" => {}
+    let offset = match arguments {
+        [] => 0,
+        [Cel::String(zone)] if zone == "UTC" => 0,
+        [Cel::String(zone)] => offset(zone)?,
         _ => return None,
-    }
-    let days = time.seconds.div_euclid(86_400);
-    let second = time.seconds.rem_euclid(86_400);
+    };
+    let local = time.seconds.checked_add(offset)?;
+    let (days, second) = (local.div_euclid(86_400), local.rem_euclid(86_400));
     let (year, month, day) = civil(days);
     Some(Cel::Int(match name {
         "getFullYear" => year,
@@ -249,6 +275,17 @@ fn of_time<'a>(time: Instant, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'
         "getMilliseconds" => i64::from(time.nanos / 1_000_000),
         _ => return None,
     }))
+}
+
+/// Reads the seconds of `02:00`, `+02:00`, `-08:30`.
+fn offset(zone: &str) -> Option<i64> {
+    let (sign, rest) = match zone.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, zone.strip_prefix('+').unwrap_or(zone)),
+    };
+    let (hours, minutes) = rest.split_once(':')?;
+    let number = |text: &str| text.parse::<i64>().ok().filter(|it| (0..60).contains(it));
+    Some(sign * (number(hours)? * 3600 + number(minutes)? * 60))
 }
 
 fn of_quantity<'a>(amount: Quantity, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'a>> {
@@ -271,6 +308,43 @@ fn of_quantity<'a>(amount: Quantity, name: &str, arguments: &[Cel<'a>]) -> Optio
         ("sub", Some(other)) => Cel::Special(Special::Quantity(amount.minus(other))),
         _ => return None,
     })
+}
+
+fn of_version<'a>(version: &Semver, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'a>> {
+    Some(match (name, arguments) {
+        ("major", []) => Cel::Int(version.number(0)),
+        ("minor", []) => Cel::Int(version.number(1)),
+        ("patch", []) => Cel::Int(version.number(2)),
+        (_, [Cel::Special(Special::Semver(other))]) => match name {
+            "isLessThan" => Cel::Bool(version < other),
+            "isGreaterThan" => Cel::Bool(version > other),
+            "compareTo" => Cel::Int(version.cmp(other) as i64),
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+fn of_format<'a>(format: &str, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'a>> {
+    let ("validate", [Cel::String(text)]) = (name, arguments) else { return None };
+    let list = super::library::violations(format, text);
+    let found = (!list.is_empty()).then(|| Box::new(Special::Violations(list)));
+    Some(Cel::Special(Special::Optional(found)))
+}
+
+fn of_optional<'a>(inner: Option<&Special>, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'a>> {
+    let value = |inner: &Special| match inner {
+        Special::Violations(list) => {
+            Cel::List(list.iter().map(|it| Cel::String(Cow::Owned(it.clone()))).collect())
+        }
+        other => Cel::Special(other.clone()),
+    };
+    match (name, arguments) {
+        ("hasValue", []) => Some(Cel::Bool(inner.is_some())),
+        ("value", []) => inner.map(value),
+        ("orValue", [other]) => Some(inner.map_or_else(|| other.clone(), value)),
+        _ => None,
+    }
 }
 
 fn of_address<'a>(address: IpAddr, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'a>> {

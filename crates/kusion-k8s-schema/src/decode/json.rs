@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Tree<'a>, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err("exceeded max depth".to_owned());
+            return self.unexpected("exceeded max depth");
         }
         self.at += 1;
         let tree = read(self)?;

@@ -11,9 +11,6 @@ use crate::quantity::{QUANTITY_MESSAGE, canonical_quantity};
 use crate::time::{canonical_micro_time, canonical_time};
 use serde_json::{Map, Value};
 
-/// No more findings are kept than this.
-const MAX_FINDINGS: usize = 100;
-
 /// Types a document; the error is the first value that does not fit.
 pub(super) fn convert(
     table: &TypeTable,
@@ -234,9 +231,7 @@ impl<'t> Typing<'t> {
     }
 
     fn find(&mut self, make: fn(String) -> Finding) {
-        if self.findings.len() < MAX_FINDINGS {
-            self.findings.push(make(self.path.clone()));
-        }
+        super::note(&mut self.findings, make, &self.path);
     }
 }
 

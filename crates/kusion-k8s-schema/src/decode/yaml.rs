@@ -1,6 +1,7 @@
 //! A YAML reader that names keys that are there twice by their lines.
 
 use super::tree::Tree;
+use granit_parser::{Event, Parser};
 use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -9,11 +10,23 @@ use std::fmt::{self, Write as _};
 /// How many words with an old meaning are looked at in one document.
 const MAX_WORDS: usize = 200;
 
+/// How many bytes are read again, at most, to find the places of words and double keys.
+const MAX_AGAIN: usize = 32 << 20;
+
+/// How deep values may be nested. The reader has this limit; it is checked before, since the time
+/// that the reader takes for brackets is quadratic in their depth.
+const MAX_DEPTH: usize = 128;
+
 /// Reads the first document; returns it with keys sorted, and a message about double keys.
 pub(crate) fn read(bytes: &[u8]) -> Result<(Tree<'static>, Option<String>), String> {
+    check_depth(bytes)?;
     let counter = Counter::default();
     let mut tree = pass(bytes, &counter).map_err(|error| syntax(&error))?;
+    let again = MAX_AGAIN / bytes.len().max(1);
     if counter.words.get() > 0 {
+        if counter.words.get().min(MAX_WORDS) > again {
+            return Err("yaml: too many words such as `yes` in a document of this size".to_owned());
+        }
         let plain = plain_words(bytes, counter.words.get());
         tree = pass(bytes, &Counter { plain, ..Counter::default() }).map_err(|it| syntax(&it))?;
     }
@@ -22,7 +35,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Tree<'static>, Option<String>), Stri
         return Ok((tree, None));
     }
     let mut message = "yaml: unmarshal errors:".to_owned();
-    for stop_at in 1..=doubles.min(100) {
+    for stop_at in 1..=doubles.min(100).min(again.max(1)) {
         // Reading again and failing at the double key tells its line.
         let counter = Counter { stop_at, ..Counter::default() };
         if let Err(error) = pass(bytes, &counter) {
@@ -33,6 +46,54 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Tree<'static>, Option<String>), Stri
         }
     }
     Ok((tree, Some(message)))
+}
+
+/// Refuses documents that are nested too deeply.
+fn check_depth(bytes: &[u8]) -> Result<(), String> {
+    if bracket_depth(bytes) <= MAX_DEPTH {
+        return Ok(());
+    }
+    // The brackets may be part of texts: this reader takes linear time.
+    let text = String::from_utf8_lossy(bytes);
+    let mut depth = 0usize;
+    for event in Parser::new_from_str(&text) {
+        let (event, span) = event.map_err(|error| {
+            let (line, text) = (error.marker().line(), error.info());
+            // This reader has a limit of its own.
+            let is_deep = text.contains("recursion limit");
+            if is_deep { too_deep(line) } else { format!("yaml: line {line}: {text}") }
+        })?;
+        match event {
+            Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+            Event::SequenceEnd | Event::MappingEnd => depth = depth.saturating_sub(1),
+            Event::DocumentEnd => break,
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return Err(too_deep(span.start.line()));
+        }
+    }
+    Ok(())
+}
+
+fn too_deep(line: usize) -> String {
+    format!("yaml: line {line}: exceeded max depth of {MAX_DEPTH}")
+}
+
+/// Returns how deep brackets are nested, those in texts included.
+fn bracket_depth(bytes: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0);
+    for byte in bytes {
+        match byte {
+            b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }
 
 fn pass(bytes: &[u8], counter: &Counter) -> Result<Tree<'static>, yaml_serde::Error> {
@@ -257,6 +318,32 @@ mod tests {
         let (tree, _) = read(b"a: 1\n---\nb: 2\n").expect("YAML");
         assert_eq!(tree.into_value(), serde_json::json!({"a": 1}));
         assert_eq!(read(b"").expect("YAML").0, Tree::Null);
+    }
+
+    #[test]
+    fn deep_documents_are_refused_before_they_are_read() {
+        let nested = |depth: usize| format!("a: 1\nb: {}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read(nested(MAX_DEPTH - 1).as_bytes()).is_ok());
+        let error = read(nested(MAX_DEPTH + 1).as_bytes()).expect_err("too deep");
+        assert_eq!(error, "yaml: line 2: exceeded max depth of 128");
+        // Read as it is, this takes hours.
+        for depth in [400, 1_000_000] {
+            let error = read(nested(depth).as_bytes()).expect_err("too deep");
+            assert_eq!(error, "yaml: line 2: exceeded max depth of 128");
+        }
+        let text = format!("a: \"{}\"\nb: |\n  {}\n", "[".repeat(1000), "{[".repeat(1000));
+        let (tree, _) = read(text.as_bytes()).expect("brackets in texts are no depth");
+        assert_eq!(tree.into_value()["a"].as_str().map(str::len), Some(1000));
+    }
+
+    #[test]
+    fn reading_again_has_a_limit() {
+        let filler = "x".repeat(3 << 20);
+        let many = format!("a: {filler}\nb: [{}]\n", "yes, ".repeat(100));
+        assert!(read(many.as_bytes()).is_err_and(|error| error.contains("too many words")));
+        let doubles = format!("a: {filler}\n{}", "b: 1\n".repeat(100));
+        let (_, message) = read(doubles.as_bytes()).expect("YAML");
+        assert_eq!(message.map(|it| it.lines().count()), Some(11));
     }
 
     #[test]

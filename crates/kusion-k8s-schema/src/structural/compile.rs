@@ -1,64 +1,112 @@
 //! Whether the rules of a schema make sense: fields and functions exist, and the cost is fair.
 
+use super::cost::{self, Copies, element};
 use super::rules::Rule;
 use super::{Additional, Schema};
 use crate::cause::Cause;
-use crate::cel::{self, Expr, KNOWN, Node, unescape};
+use crate::cel::{self, Expr, KNOWN, Node, SPACES, unescape};
 
-/// The most that a rule may cost on the largest object that fits the schema.
-const BUDGET: f64 = 5e7;
-/// The most bytes that an object can have.
-const OBJECT_SIZE: f64 = 3_145_728.0;
+/// The most that a rule may cost for all values that an object can have.
+const RULE_LIMIT: u64 = 10_000_000;
+/// The most that all rules of a schema may cost.
+const TOTAL_LIMIT: u64 = 100_000_000;
 
 /// Returns what is wrong with the rules of a schema.
 pub(super) fn check(schema: &Schema, path: &str) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    walk(schema, path, true, 1.0, &mut causes);
-    if causes.iter().any(|cause| cause.message.contains("exceeds budget")) {
-        let detail = format!(
-            "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema \
-             exceeds budget by factor of more than 100x {ADVICE}"
-        );
-        causes.push(Cause::forbidden(path, &detail));
-    }
-    causes
+    let mut checker = Checker::default();
+    checker.walk(schema, path, true, Copies::Limited(1));
+    checker.total(path);
+    checker.causes
 }
 
-const ADVICE: &str = "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength \
-                      where arrays, maps, and strings are declared)";
+/// Goes through a schema and adds up what its rules cost.
+#[derive(Default)]
+struct Checker {
+    causes: Vec<Cause>,
+    total: u64,
+    /// The most expensive rules: their paths and costs.
+    expensive: Vec<(String, u64)>,
+}
 
-fn walk(schema: &Schema, path: &str, resource: bool, copies: f64, causes: &mut Vec<Cause>) {
-    for (at, rule) in schema.cel.iter().enumerate() {
-        let path = format!("{path}.x-kubernetes-validations[{at}].rule");
-        one(rule, schema, &path, resource, copies, causes);
+impl Checker {
+    fn walk(&mut self, schema: &Schema, path: &str, resource: bool, copies: Copies) {
+        for (at, rule) in schema.cel.iter().enumerate() {
+            let path = format!("{path}.x-kubernetes-validations[{at}]");
+            if one(rule, schema, &format!("{path}.rule"), resource, &mut self.causes) {
+                self.cost(rule, schema, &path, copies);
+            }
+        }
+        for (name, property) in &schema.properties {
+            let path = format!("{path}.properties[{name}]");
+            self.walk(property, &path, property.embedded_resource, copies);
+        }
+        if let Some(items) = &schema.items {
+            let path = format!("{path}.items");
+            self.walk(items, &path, items.embedded_resource, copies.below(schema));
+        }
+        if let Additional::Schema(inner) = &schema.additional {
+            let path = format!("{path}.additionalProperties");
+            self.walk(inner, &path, inner.embedded_resource, copies.below(schema));
+        }
     }
-    for (name, property) in &schema.properties {
-        let path = format!("{path}.properties[{name}]");
-        walk(property, &path, property.embedded_resource, copies, causes);
+
+    /// Adds the cost of a rule and of its message.
+    fn cost(&mut self, rule: &Rule, schema: &Schema, path: &str, copies: Copies) {
+        let own = rule.expr().map(|expr| copies.times(cost::estimate(expr, schema), schema));
+        let message = rule.message_expr().map(|expr| cost::estimate(expr, schema));
+        let parts = [
+            ("rule", "estimated rule cost", own),
+            ("messageExpression", "estimated messageExpression cost", message),
+        ];
+        for (field, name, cost) in parts {
+            let Some(cost) = cost else { continue };
+            let path = format!("{path}.{field}");
+            if cost > RULE_LIMIT {
+                self.causes.push(Cause::forbidden(&*path, &exceeded(name, cost, RULE_LIMIT)));
+            }
+            self.total = self.total.saturating_add(cost);
+            if cost >= TOTAL_LIMIT / 100 {
+                self.expensive.push((path, cost));
+            }
+        }
     }
-    if let Some(items) = &schema.items {
-        let copies = copies * n_items(schema);
-        walk(items, &format!("{path}.items"), items.embedded_resource, copies, causes);
-    }
-    if let Additional::Schema(inner) = &schema.additional {
-        let copies = copies * n_items(schema);
-        let path = format!("{path}.additionalProperties");
-        walk(inner, &path, inner.embedded_resource, copies, causes);
+
+    /// Says that all rules together cost too much.
+    fn total(&mut self, path: &str) {
+        if self.total <= TOTAL_LIMIT {
+            return;
+        }
+        self.expensive.sort_by_key(|(_, cost)| std::cmp::Reverse(*cost));
+        for (path, _) in self.expensive.iter().take(4) {
+            let detail = "contributed to estimated rule cost total exceeding cost limit for entire \
+                          OpenAPIv3 schema";
+            self.causes.push(Cause::forbidden(&**path, detail));
+        }
+        let name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema";
+        self.causes.push(Cause::forbidden(path, &exceeded(name, self.total, TOTAL_LIMIT)));
     }
 }
 
-fn one(
-    rule: &Rule,
-    schema: &Schema,
-    path: &str,
-    resource: bool,
-    copies: f64,
-    causes: &mut Vec<Cause>,
-) {
+/// Words a cost that is beyond a limit.
+fn exceeded(name: &str, cost: u64, limit: u64) -> String {
+    let factor = cost as f64 / limit as f64;
+    let factor = match factor {
+        _ if factor > 100.0 => "more than 100x".to_owned(),
+        _ if factor < 1.5 => format!("{factor:.6}x"),
+        _ => format!("{factor:.1}x"),
+    };
+    format!(
+        "{name} exceeds budget by factor of {factor} (try simplifying the rule, or adding maxItems, \
+         maxProperties, and maxLength where arrays, maps, and strings are declared)"
+    )
+}
+
+/// Checks a rule; returns whether it can be evaluated.
+fn one(rule: &Rule, schema: &Schema, path: &str, resource: bool, causes: &mut Vec<Cause>) -> bool {
     let source = rule.source();
     if source.trim().is_empty() {
         causes.push(Cause::required(path, "rule is not specified"));
-        return;
+        return false;
     }
     let mut invalid = |at: usize, message: &str| {
         let before = &source[..at.min(source.len())];
@@ -78,47 +126,16 @@ fn one(
         if let Err(error) = cel::parse(source) {
             invalid(error.at, &format!("Syntax error: {}", error.message));
         }
-        return;
+        return false;
     };
     let mut names = Names { known: vec![("self".to_owned(), Some(schema))], problems: Vec::new() };
     names.known.push(("oldSelf".to_owned(), Some(schema)));
     names.infer(expr, if resource { Some(schema) } else { None });
     if let Some((at, message)) = names.problems.first() {
         invalid(*at, message);
-        return;
+        return false;
     }
-    names.known.truncate(2);
-    let cost = names.cost(expr) * copies;
-    if cost > BUDGET {
-        let factor = cost / 1e7;
-        let factor =
-            if factor > 100.0 { "more than 100x".to_owned() } else { format!("{factor:.1}x") };
-        let detail = format!("estimated rule cost exceeds budget by factor of {factor} {ADVICE}");
-        causes.push(Cause::forbidden(path, &detail));
-        let detail = "contributed to estimated rule cost total exceeding cost limit for entire \
-                      OpenAPIv3 schema";
-        causes.push(Cause::forbidden(path, detail));
-    }
-}
-
-/// Returns how many entries a list or map can have.
-fn n_items(schema: &Schema) -> f64 {
-    let rules = schema.rules.as_deref();
-    let limit = rules.and_then(|rules| rules.max_items.or(rules.max_properties));
-    let smallest = match (&schema.items, &schema.additional) {
-        (Some(items), _) => smallest(items) + 1.0,
-        (None, Additional::Schema(inner)) => smallest(inner) + 4.0,
-        _ => 2.0,
-    };
-    limit.map_or(OBJECT_SIZE / smallest, |limit| limit as f64)
-}
-
-fn smallest(schema: &Schema) -> f64 {
-    match &*schema.ty {
-        "integer" | "number" => 1.0,
-        "boolean" => 4.0,
-        _ => 2.0,
-    }
+    true
 }
 
 /// The names in reach, with the schemas of their values where these are known.
@@ -134,7 +151,7 @@ impl<'s> Names<'s> {
             Node::Ident(name) => {
                 let found = self.known.iter().rev().find(|(own, _)| own == name);
                 let Some((_, schema)) = found else {
-                    if !is_type_name(name) {
+                    if !is_type_name(name) && !SPACES.contains(&&**name) {
                         let message = format!("undeclared reference to '{name}' (in container '')");
                         self.problems.push((expr.at, message));
                     }
@@ -226,48 +243,6 @@ impl<'s> Names<'s> {
             Additional::Schema(inner) => Some(inner),
             _ => None,
         }
-    }
-
-    /// Returns what an expression can cost.
-    fn cost(&mut self, expr: &Expr) -> f64 {
-        match &expr.node {
-            Node::Loop(_, target, names, bodies) => {
-                let outer = self.cost(target);
-                let list = self.infer(target, None);
-                let count = list.map_or(1.0, n_items);
-                let n_known = self.known.len();
-                let item = list.filter(|it| it.items.is_some()).and_then(element);
-                for (at, name) in names.iter().enumerate() {
-                    let schema = if at + 1 == names.len() { item } else { None };
-                    self.known.push((name.clone(), schema));
-                }
-                let inner: f64 = bodies.iter().map(|body| self.cost(body)).sum();
-                self.known.truncate(n_known);
-                outer + count * inner
-            }
-            Node::Select(inner, _) | Node::Has(inner, _) | Node::Unary(_, inner) => {
-                1.0 + self.cost(inner)
-            }
-            Node::Index(left, right) | Node::Binary(_, left, right) => {
-                1.0 + self.cost(left) + self.cost(right)
-            }
-            Node::Choice(condition, left, right) => {
-                self.cost(condition) + self.cost(left).max(self.cost(right))
-            }
-            Node::Call(target, _, arguments) => {
-                let target = target.as_deref().map_or(0.0, |target| self.cost(target));
-                1.0 + target + arguments.iter().map(|it| self.cost(it)).sum::<f64>()
-            }
-            _ => 1.0,
-        }
-    }
-}
-
-fn element(schema: &Schema) -> Option<&Schema> {
-    match (&schema.items, &schema.additional) {
-        (Some(items), _) => Some(items),
-        (None, Additional::Schema(inner)) => Some(inner),
-        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Additional, Schema};
 use crate::builtin::builtin;
 use crate::decode::Finding;
-use crate::decode::{normalize, push_index, push_key};
+use crate::decode::{MAX_FINDING_PATH, normalize, push_index, push_key};
 use serde_json::{Map, Value};
 
 /// Leaves out unknown fields of an object; returns their paths, sorted.
@@ -54,7 +54,9 @@ impl Pruner {
                     || resource && matches!(&**key, "apiVersion" | "kind" | "metadata");
                 if !known {
                     push_key(path, key);
-                    gone.push(path.clone());
+                    if path.len() <= MAX_FINDING_PATH {
+                        gone.push(path.clone());
+                    }
                     path.truncate(length);
                 }
                 known

@@ -55,6 +55,11 @@ impl Rule {
         self.expr.as_ref()
     }
 
+    /// Returns the expression of the message, if there is one.
+    pub(super) fn message_expr(&self) -> Option<&Expr> {
+        self.message_expr.as_ref()
+    }
+
     /// Returns the rule as messages about it show it.
     pub(super) fn shown(&self) -> String {
         let quote = |text: &str| {
@@ -146,7 +151,11 @@ impl Runner {
             _ => "integer",
         };
         match cel::evaluate(expr, &mut scope()) {
-            Ok(Cel::Bool(true)) | Err(Failure::Unknown) => {}
+            Ok(Cel::Bool(true)) => {}
+            Err(Failure::Unknown) => {
+                let detail = format!("the sandbox cannot evaluate the rule: {}", rule.source);
+                self.causes.push(Cause::invalid(shown_path(path), &kind.into(), detail));
+            }
             Ok(_) => {
                 let message = rule.message_expr.as_ref().and_then(|expr| {
                     match cel::evaluate(expr, &mut scope()) {

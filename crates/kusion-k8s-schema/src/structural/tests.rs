@@ -461,3 +461,33 @@ fn no_schema_and_no_object_makes_it_panic() {
     }
     assert!(structurals > 100, "{structurals}");
 }
+
+#[test]
+fn a_rule_that_cannot_be_evaluated_does_not_hold() {
+    let schema = with_rules(&json!({"type": "object", "properties": {"t": {"type": "string"}},
+        "x-kubernetes-validations": [
+            {"rule": "timestamp(self.t).getHours('Europe/Paris') >= 0"}]}))
+    .expect("structural");
+    let causes = schema.validate(&json!({"spec": {"t": "2026-01-01T00:00:00Z"}}));
+    let text = join_causes(&causes);
+    assert!(text.contains("the sandbox cannot evaluate the rule: timestamp(self.t)"), "{text}");
+}
+
+#[test]
+fn costs_are_estimated_as_the_server_does() {
+    let rule = |rule: &str| json!([{"rule": rule}]);
+    // Schema of `spec`, and the factor by which the budget is exceeded; empty if it is not.
+    let nested = json!({"type": "object", "properties": {"a": {"type": "array", "items": {
+        "type": "object", "properties": {"b": {"type": "array", "items": {"type": "object",
+            "properties": {"s": {"type": "string", "maxLength": 10}},
+            "x-kubernetes-validations": rule("has(self.s) && self.s == 'a'")}}}}}}});
+    assert_eq!(with_rules(&nested).map(drop), Ok(()));
+    let text = json!({"type": "object", "properties": {"l": {"type": "array", "items": {
+        "type": "string", "x-kubernetes-validations": rule("self.matches('^[a-z0-9]+$')")}}}});
+    let error = with_rules(&text).expect_err("too expensive");
+    assert!(error.contains("exceeds budget by factor of more than 100x"), "{error}");
+    let bounded = json!({"type": "object", "properties": {"l": {"type": "array", "maxItems": 100,
+        "items": {"type": "string", "maxLength": 100,
+            "x-kubernetes-validations": rule("self.matches('^[a-z0-9]+$')")}}}});
+    assert_eq!(with_rules(&bounded).map(drop), Ok(()));
+}

@@ -33,7 +33,9 @@ impl World {
         options: Options,
         spoil: impl Fn(&Seen) -> Option<Fault> + Send + Sync + 'static,
     ) -> Self {
-        let sandbox = Sandbox::start(kusion_sandbox::Options::default()).expect("a sandbox");
+        // The network in between reads what is said.
+        let plain = kusion_sandbox::Options { plain: true, ..Default::default() };
+        let sandbox = Sandbox::start(plain).expect("a sandbox");
         let proxy = Proxy::start(sandbox.address(), spoil);
         let source = ClusterSource::Text(proxy.kubeconfig(&sandbox.kubeconfig()));
         let runtime = KubernetesRuntime::connect(&source, options).await.expect("a runtime");

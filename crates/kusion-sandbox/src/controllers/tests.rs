@@ -342,3 +342,120 @@ fn a_quota_stops_a_replica_set() {
     );
     assert_eq!(cluster.get(Kind::ResourceQuota, "q").unwrap()["status"]["used"]["pods"], "2");
 }
+
+#[test]
+fn a_stateful_set_mounts_its_claims() {
+    let mut cluster = Cluster::new();
+    let mut pod = template("a");
+    pod["spec"]["containers"][0]["volumeMounts"] = json!([{"name": "data", "mountPath": "/data"}]);
+    let claim = json!({"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}}}});
+    let set = json!({"metadata": {"name": "db"}, "spec": {"replicas": 1, "serviceName": "db",
+        "selector": {"matchLabels": {"app": "web"}}, "volumeClaimTemplates": [claim],
+        "template": pod}});
+    cluster.create(Kind::StatefulSet, set.clone());
+    assert_eq!(cluster.all(Kind::Pod)[0]["status"]["phase"], "Running");
+    let refused = |change: &dyn Fn(&mut Value)| {
+        let mut set = set.clone();
+        set["metadata"]["name"] = "other".into();
+        change(&mut set);
+        let made =
+            cluster.api.create(Kind::StatefulSet.resource(), "default", set, &Write::default());
+        made.expect_err("it is refused").message
+    };
+    let message =
+        refused(&|set| set["spec"]["volumeClaimTemplates"][0]["metadata"]["name"] = "x".into());
+    assert!(message.contains("volumeMounts[0].name: Not found: \"data\""), "{message}");
+    let message =
+        refused(&|set| set["spec"]["volumeClaimTemplates"][0]["spec"]["resources"] = json!({}));
+    assert!(
+        message.contains("spec.volumeClaimTemplates[0].spec.resources[storage]: Required"),
+        "{message}"
+    );
+}
+
+#[test]
+fn volumes_go_with_their_claims() {
+    let mut cluster = Cluster::new();
+    let claim = json!({"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}}}});
+    cluster.create(Kind::PersistentVolumeClaim, claim);
+    let volume =
+        cluster.get(Kind::PersistentVolumeClaim, "data").unwrap()["spec"]["volumeName"].clone();
+    let find = |cluster: &Cluster| {
+        cluster.api.get(Kind::PersistentVolume.resource(), "", text(&volume)).ok()
+    };
+    assert_eq!(find(&cluster).unwrap()["status"]["phase"], "Bound");
+    cluster.delete(Kind::PersistentVolumeClaim, "data", Propagation::Background);
+    cluster.pass(1_000);
+    assert_eq!(find(&cluster), None);
+}
+
+#[test]
+fn pods_of_a_missing_node_are_collected() {
+    let mut cluster = Cluster::new();
+    let mut pod = template("a");
+    pod["metadata"]["name"] = "lost".into();
+    pod["spec"]["nodeName"] = "nowhere".into();
+    cluster.create(Kind::Pod, pod);
+    cluster.pass(39_000);
+    assert_eq!(cluster.all(Kind::Pod).len(), 1);
+    cluster.pass(2_000);
+    assert_eq!(cluster.all(Kind::Pod).len(), 0);
+}
+
+#[test]
+fn containers_that_lack_something_are_not_created() {
+    let mut cluster = Cluster::new();
+    let mut pod = template("a");
+    pod["metadata"]["name"] = "p".into();
+    pod["spec"]["imagePullSecrets"] = json!([{"name": "none"}]);
+    pod["spec"]["containers"][0]["envFrom"] = json!([{"secretRef": {"name": "s"}},
+        {"configMapRef": {"name": "absent", "optional": true}}]);
+    pod["spec"]["containers"][0]["env"] = json!([{"name": "A",
+        "valueFrom": {"configMapKeyRef": {"name": "c", "key": "k"}}}]);
+    cluster.create(Kind::Pod, pod);
+    let waiting = |cluster: &Cluster| {
+        let pod = cluster.get(Kind::Pod, "p").unwrap();
+        let waiting = &pod["status"]["containerStatuses"][0]["state"]["waiting"];
+        assert_eq!(waiting["reason"], "CreateContainerConfigError");
+        assert_eq!(pod["status"]["phase"], "Pending");
+        text(&waiting["message"]).to_owned()
+    };
+    assert_eq!(waiting(&cluster), "secret \"s\" not found");
+    assert_eq!(cluster.events("FailedToRetrieveImagePullSecret").len(), 1);
+    cluster.create(Kind::Secret, json!({"metadata": {"name": "s"}}));
+    cluster.pass(1_000);
+    assert_eq!(waiting(&cluster), "configmap \"c\" not found");
+    cluster.create(Kind::ConfigMap, json!({"metadata": {"name": "c"}}));
+    cluster.pass(1_000);
+    assert_eq!(waiting(&cluster), "couldn't find key k in ConfigMap default/c");
+    cluster.change(Kind::ConfigMap, "c", |it| it["data"] = json!({"k": "1"}));
+    cluster.pass(1_000);
+    assert_eq!(cluster.get(Kind::Pod, "p").unwrap()["status"]["phase"], "Running");
+    let mut root = template("a");
+    root["metadata"]["name"] = "root".into();
+    root["spec"]["securityContext"] = json!({"runAsNonRoot": true, "runAsUser": 0});
+    cluster.create(Kind::Pod, root);
+    let pod = cluster.get(Kind::Pod, "root").unwrap();
+    let message = text(&pod["status"]["containerStatuses"][0]["state"]["waiting"]["message"]);
+    assert!(message.starts_with("container's runAsUser breaks non-root policy"), "{message}");
+}
+
+#[test]
+fn a_job_must_select_its_own_pods() {
+    let cluster = Cluster::new();
+    let make = |selector: Value| {
+        let mut pod = template("a");
+        pod["spec"]["restartPolicy"] = "Never".into();
+        let job = json!({"metadata": {"name": "j"}, "spec": {"manualSelector": true,
+            "selector": selector, "template": pod}});
+        cluster.api.create(Kind::Job.resource(), "default", job, &Write::default())
+    };
+    // Else it would make pods without end, and find none of them.
+    for selector in [Value::Null, json!({"matchLabels": {"b": "c"}})] {
+        let status = make(selector).expect_err("it is refused");
+        assert!(status.message.contains("`selector` does not match template `labels`"), "{status}");
+    }
+    assert!(make(json!({"matchLabels": {"app": "web"}})).is_ok());
+}

@@ -217,18 +217,18 @@ pub(crate) fn sync_volume(world: &mut World, key: &Key) -> Result<(), Status> {
             None => "Released",
         }
     };
+    // Only a volume that is no longer bound loses its protection.
+    let mut status = volume["status"].clone();
+    status["phase"] = next.into();
+    world.update_status(Kind::PersistentVolume, &volume, status)?;
     if next == "Released"
+        && !meta::is_deleting(&volume)
         && volume["spec"]["persistentVolumeReclaimPolicy"] == "Delete"
         && meta::annotation(&volume, PROVISIONED_BY) == Some(PROVISIONER)
     {
         return world.delete(Kind::PersistentVolume, &volume);
     }
-    if phase == next {
-        return Ok(());
-    }
-    let mut status = volume["status"].clone();
-    status["phase"] = next.into();
-    world.update_status(Kind::PersistentVolume, &volume, status)
+    Ok(())
 }
 
 /// Whether a pod that has not ended uses a claim.

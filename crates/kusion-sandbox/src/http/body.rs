@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::vec::IntoIter;
 use tokio::sync::mpsc::Receiver;
+use tokio::time::Instant;
 
 /// Texts of objects are joined to parts of about this size.
 const PART: usize = 64 * 1024;
@@ -18,8 +19,8 @@ pub(crate) enum Body {
     Ready(Bytes),
     /// Texts that are joined while they are sent.
     List(Joined),
-    /// Parts that come one after the other.
-    Stream(Receiver<Bytes>),
+    /// Parts that come one after the other, and when they end.
+    Stream { parts: Receiver<Bytes>, end: Instant },
 }
 
 impl Body {
@@ -48,7 +49,7 @@ impl Joined {
         Self { head, items: items.into_iter(), tail, left }
     }
 
-    fn next(&mut self) -> Option<Bytes> {
+    pub(super) fn next(&mut self) -> Option<Bytes> {
         if self.left == 0 {
             return None;
         }
@@ -90,8 +91,8 @@ impl HttpBody for Body {
                 Poll::Ready((!bytes.is_empty()).then(|| Ok(Frame::data(bytes))))
             }
             Self::List(list) => Poll::Ready(list.next().map(|part| Ok(Frame::data(part)))),
-            Self::Stream(receiver) => {
-                receiver.poll_recv(context).map(|part| part.map(|part| Ok(Frame::data(part))))
+            Self::Stream { parts, .. } => {
+                parts.poll_recv(context).map(|part| part.map(|part| Ok(Frame::data(part))))
             }
         }
     }
@@ -100,7 +101,7 @@ impl HttpBody for Body {
         match self {
             Self::Ready(bytes) => bytes.is_empty(),
             Self::List(list) => list.left == 0,
-            Self::Stream(_) => false,
+            Self::Stream { .. } => false,
         }
     }
 
@@ -108,7 +109,7 @@ impl HttpBody for Body {
         match self {
             Self::Ready(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Self::List(list) => SizeHint::with_exact(list.left as u64),
-            Self::Stream(_) => SizeHint::default(),
+            Self::Stream { .. } => SizeHint::default(),
         }
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) fn answer(pod: &Value, query: &Query) -> Result<Response<Body>, Status> {
     let mut lines = logs::lines(pod, query.get("container"), query.flag("previous"))?;
     let oldest = match (query.get("sinceTime"), query.get("sinceSeconds").parse::<i64>()) {
-        ("", Ok(seconds)) => clock::parse(&clock::after(-seconds)),
+        ("", Ok(seconds)) => clock::parse(&clock::after(seconds.saturating_neg())),
         ("", Err(_)) => None,
         (time, _) => clock::parse(time),
     };

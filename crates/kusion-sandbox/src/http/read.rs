@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, USER_AGENT};
+use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method};
 use kusion_k8s_schema::{Decoded, Expected, Format, PROTOBUF_TYPE, decode_protobuf, parse};
 use serde_json::Value;
@@ -27,8 +28,7 @@ pub(crate) struct Request {
 
 impl Request {
     /// Reads a request to its end.
-    pub(crate) async fn read(request: hyper::Request<Incoming>) -> Result<Self, Status> {
-        let (parts, body) = request.into_parts();
+    pub(crate) async fn read(parts: Parts, body: Incoming) -> Result<Self, Status> {
         let body = if parts.method == Method::GET {
             Bytes::new()
         } else {

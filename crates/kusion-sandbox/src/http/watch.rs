@@ -15,12 +15,17 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{Sender, channel};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 /// Lines are sent together up to this size.
 const BATCH: usize = 64 * 1024;
 /// How often an idle watch tells the present revision.
 const BOOKMARK: Duration = Duration::from_mins(1);
+
+/// The longest time of a watch in seconds; clients ask for minutes.
+const LONGEST: u64 = 365 * 24 * 3600;
+/// How long a watcher may take for its last lines.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// Answers a watch.
 pub(crate) fn watch(
@@ -33,7 +38,8 @@ pub(crate) fn watch(
     let table = served.table()?;
     let filter = Filter::new(served, options.selection())?;
     let seconds = options.timeout.filter(|it| *it > 0).unwrap_or_else(|| fastrand::u64(1800..3600));
-    let (sender, receiver) = channel(16);
+    let end = Instant::now() + Duration::from_secs(seconds.min(LONGEST));
+    let (sender, parts) = channel(16);
     let watcher = Watcher {
         cluster: Arc::clone(cluster),
         served: Arc::clone(served),
@@ -50,10 +56,10 @@ pub(crate) fn watch(
         None => options.version.unwrap_or(0) == 0,
     };
     let start = options.version.filter(|_| !initial);
-    let end = options.initial_events == Some(true) && options.bookmarks;
-    let deadline = Instant::now() + Duration::from_secs(seconds);
-    tokio::spawn(watcher.run(start, end, deadline));
-    Ok(present::response(200, "application/json", Body::Stream(receiver)))
+    let marks_end = options.initial_events == Some(true) && options.bookmarks;
+    // A client that reads nothing blocks its watcher: it ends all the same.
+    tokio::spawn(timeout_at(end + GRACE, watcher.run(start, marks_end, end)));
+    Ok(present::response(200, "application/json", Body::Stream { parts, end }))
 }
 
 struct Watcher {

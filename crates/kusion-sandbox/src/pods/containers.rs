@@ -9,6 +9,9 @@ const FIRST_BACK_OFF_MS: i64 = 10_000;
 /// The longest such pause.
 const LONGEST_BACK_OFF_MS: i64 = 300_000;
 
+/// How often it is tried again to create a container.
+const RETRY_MS: i64 = 1000;
+
 /// What a container does at the moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
@@ -18,6 +21,8 @@ pub(super) enum State {
     Blocked,
     /// The image cannot be had.
     NoImage,
+    /// It cannot be created, and why.
+    Refused(String),
     /// Runs since the time.
     Running { since: i64 },
     /// Failed and waits for its restart.
@@ -54,6 +59,8 @@ pub(super) enum Happening {
     PullFailed(String),
     /// It failed and waits.
     BackedOff(String),
+    /// It cannot be created, and why.
+    Refused(String, String),
 }
 
 /// The containers of a pod, init containers first.
@@ -63,6 +70,8 @@ pub(super) struct Containers {
     pub list: Vec<Container>,
     /// How many pods have failed at the same work before this one.
     pub predecessors: i64,
+    /// Names of containers that cannot be created now, and why.
+    pub refusals: Vec<(String, String)>,
 }
 
 /// What one step of time led to.
@@ -94,7 +103,7 @@ impl Containers {
         if let Some(first) = list.iter_mut().find(|it| it.is_init) {
             first.state = State::Creating { until: now };
         }
-        Self { list, predecessors: 0 }
+        Self { list, predecessors: 0, refusals: Vec::new() }
     }
 
     /// Lets time pass until `now`.
@@ -180,6 +189,7 @@ impl Containers {
         let wake = |at: i64, step: &mut Step| {
             step.next = Some(step.next.map_or(at, |it| it.min(at)));
         };
+        let refusal = self.refusals.iter().find(|(name, _)| *name == container.name);
         match container.state {
             State::Blocked => {
                 container.state = State::Creating { until: now + script.start_delay_ms };
@@ -191,7 +201,15 @@ impl Containers {
                 container.state = State::NoImage;
                 step.happenings.push(Happening::PullFailed(container.name.clone()));
             }
-            State::Creating { .. } => start(container, now, step),
+            State::Creating { .. } | State::Refused(_) if refusal.is_some() => {
+                wake(now + RETRY_MS, step);
+                let why = refusal.map(|it| it.1.clone()).unwrap_or_default();
+                if container.state != State::Refused(why.clone()) {
+                    step.happenings.push(Happening::Refused(container.name.clone(), why.clone()));
+                    container.state = State::Refused(why);
+                }
+            }
+            State::Creating { .. } | State::Refused(_) => start(container, now, step),
             State::Running { since } => {
                 let ready_at = since + script.ready_delay_ms;
                 if !script.never_ready && ready_at > now && !container.ready {

@@ -4,6 +4,7 @@ use super::behaviour;
 use super::containers::{Containers, Happening, State};
 use super::nodes;
 use super::ports;
+use super::refusals;
 use super::status::{self, Place};
 use crate::controllers::kind::Kind;
 use crate::controllers::meta::{self, int, items, text};
@@ -18,11 +19,16 @@ use std::sync::Arc;
 /// How long a node takes to refuse a pod.
 const REJECTION_MS: i64 = 1000;
 
+/// How long a node may be missing before its pods are removed.
+const ORPHAN_MS: i64 = 40_000;
+
 /// The pods that run on the simulated nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Kubelet {
     runs: FxHashMap<Arc<str>, Run>,
     rejections: FxHashMap<Arc<str>, i64>,
+    /// Since when the nodes of pods are missing.
+    orphans: FxHashMap<Arc<str>, i64>,
     n_addresses: u32,
 }
 
@@ -39,6 +45,7 @@ impl Kubelet {
     pub(crate) fn forget(&mut self, uid: &str) {
         self.runs.remove(uid);
         self.rejections.remove(uid);
+        self.orphans.remove(uid);
     }
 
     fn next_address(&mut self) -> String {
@@ -52,8 +59,9 @@ impl Kubelet {
 pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let Some(pod) = world.get(Kind::Pod, key.namespace(), key.name()) else { return Ok(()) };
     let Some(node) = world.get(Kind::Node, "", text(&pod["spec"]["nodeName"])) else {
-        return Ok(());
+        return collect_orphan(world, key, &pod);
     };
+    world.kubelet.orphans.remove(meta::uid(&pod));
     if !nodes::NAMES.contains(&meta::name(&node)) {
         return Ok(());
     }
@@ -76,9 +84,39 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     run(world, key, &pod, &node)
 }
 
+/// Removes a pod whose node has been missing for a while.
+fn collect_orphan(world: &mut World, key: &Key, pod: &Value) -> Result<(), Status> {
+    let now = world.now_ms();
+    let since = *world.kubelet.orphans.entry(meta::uid(pod).into()).or_insert(now);
+    let end = since + ORPHAN_MS;
+    if now < end {
+        world.queue.add_at(key.clone(), end);
+        return Ok(());
+    }
+    if !meta::is_pod_finished(pod) {
+        let mut status = pod["status"].clone();
+        status["phase"] = "Failed".into();
+        let condition = json!({
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "DeletionByPodGC",
+            "message": "PodGC: node no longer exists",
+        });
+        meta::set_condition(&mut status["conditions"], condition, &world.now_text());
+        world.update_status(Kind::Pod, pod, status)?;
+    }
+    world.delete_at(&key.place, meta::uid(pod), Propagation::Background, Some(0))
+}
+
 fn run(world: &mut World, key: &Key, pod: &Value, node: &Value) -> Result<(), Status> {
     let now = world.now_ms();
     let uid: Arc<str> = meta::uid(pod).into();
+    let is_new = !world.kubelet.runs.contains_key(&uid);
+    if is_new && let Some(message) = refusals::missing_pull_secrets(world, pod) {
+        let source = Source { component: "kubelet", host: meta::name(node) };
+        let what = ("FailedToRetrieveImagePullSecret", message.as_str());
+        record_at(world, source, Kind::Pod, pod, "", Tone::Warning, what);
+    }
     let mut run = match world.kubelet.runs.remove(&uid) {
         Some(run) => run,
         None => Run {
@@ -94,6 +132,7 @@ fn run(world: &mut World, key: &Key, pod: &Value, node: &Value) -> Result<(), St
             stopping: None,
         },
     };
+    run.containers.refusals = refusals::of(world, pod);
     let step = run.containers.advance(pod, now);
     let host_ip = nodes::address(node);
     let place = Place { pod_ip: &run.pod_ip, host_ip: &host_ip, now: world.now() };
@@ -203,7 +242,7 @@ fn wait_for_source(
 /// Stops a pod that is being deleted, then lets it go.
 fn stop(world: &mut World, key: &Key, pod: &Value, node: &Value) -> Result<(), Status> {
     let now = world.now_ms();
-    let grace = int(&pod["metadata"]["deletionGracePeriodSeconds"], 30) * 1000;
+    let grace = int(&pod["metadata"]["deletionGracePeriodSeconds"], 30).saturating_mul(1000);
     let uid: Arc<str> = meta::uid(pod).into();
     let names: Vec<String> =
         items(&pod["spec"]["containers"]).iter().map(|it| text(&it["name"]).to_owned()).collect();
@@ -275,8 +314,10 @@ fn stopped_status(world: &mut World, pod: &Value, code: i64) -> Value {
 
 /// Tells what happened to a container.
 fn tell(world: &mut World, pod: &Value, happening: &Happening) {
-    let (Happening::Started(name) | Happening::PullFailed(name) | Happening::BackedOff(name)) =
-        happening;
+    let (Happening::Started(name)
+    | Happening::PullFailed(name)
+    | Happening::BackedOff(name)
+    | Happening::Refused(name, _)) = happening;
     let source = Source { component: "kubelet", host: text(&pod["spec"]["nodeName"]) };
     let (field, image) = find_image(pod, name);
     let path = format!("{field}{{{name}}}");
@@ -302,6 +343,13 @@ fn tell(world: &mut World, pod: &Value, happening: &Happening) {
             say(Tone::Warning, "Failed", "Error: ErrImagePull");
             say(Tone::Normal, "BackOff", &format!("Back-off pulling image \"{image}\""));
             say(Tone::Warning, "Failed", "Error: ImagePullBackOff");
+        }
+        Happening::Refused(_, why) => {
+            let message = format!(
+                "Container image \"{image}\" already present on machine and can be accessed by the pod"
+            );
+            say(Tone::Normal, "Pulled", &message);
+            say(Tone::Warning, "Failed", &format!("Error: {why}"));
         }
         Happening::BackedOff(_) => {
             let message = format!(

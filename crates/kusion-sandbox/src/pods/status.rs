@@ -76,7 +76,10 @@ fn set_conditions(
         .map(|it| it.name.as_str())
         .collect();
     let sandbox = containers.list.iter().any(|it| {
-        matches!(it.state, State::Running { .. } | State::BackOff { .. } | State::NoImage)
+        matches!(
+            it.state,
+            State::Running { .. } | State::BackOff { .. } | State::NoImage | State::Refused(_)
+        )
     });
     let mut set = |type_: &str, good: bool, reason: &str, message: &str| {
         let mut condition = json!({
@@ -170,7 +173,7 @@ fn container_status(
             "containerID": id,
         }})
     };
-    let mut state = match container.state {
+    let mut state = match &container.state {
         State::Creating { .. } | State::Blocked
             if container.is_init || !containers.initialized() =>
         {
@@ -183,22 +186,27 @@ fn container_status(
             "reason": "ImagePullBackOff",
             "message": format!("Back-off pulling image \"{}\"", text(&spec["image"])),
         }}),
-        State::Running { since } => json!({"running": {"startedAt": time(since)}}),
+        State::Refused(why) => json!({"waiting": {
+            "reason": "CreateContainerConfigError",
+            "message": why,
+        }}),
+        State::Running { since } => json!({"running": {"startedAt": time(*since)}}),
         State::BackOff { pause, .. } => json!({"waiting": {
             "reason": "CrashLoopBackOff",
             "message": format!("back-off {} restarting failed container={} pod={}_{}({})",
                 go_duration(pause / 1000), container.name, meta::name(pod), meta::namespace(pod), uid(pod)),
         }}),
-        State::Ended { code, started, ended: end } => ended((code, started, end)),
+        State::Ended { code, started, ended: end } => ended((*code, *started, *end)),
     };
     let started = matches!(container.state, State::Running { .. });
     let mut status = Map::new();
     let mut put = |key: &str, value: Value| {
         status.insert(key.to_owned(), value);
     };
-    let exists =
-        !matches!(container.state, State::Creating { .. } | State::Blocked | State::NoImage)
-            || container.last.is_some();
+    let exists = !matches!(
+        container.state,
+        State::Creating { .. } | State::Blocked | State::NoImage | State::Refused(_)
+    ) || container.last.is_some();
     put("name", container.name.as_str().into());
     put("ready", (container.ready || is_done_init(container)).into());
     put("restartCount", container.restarts.into());

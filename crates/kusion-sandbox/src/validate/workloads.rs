@@ -1,7 +1,7 @@
 //! Workloads: what makes and keeps pods.
 
-use super::pod;
 use super::report::{Report, at, inner_form, is_empty, items, join, text};
+use super::{pod, volumes};
 use crate::controllers::selector;
 use kusion_k8s_schema::names;
 use serde_json::{Value, json};
@@ -141,10 +141,38 @@ pub(super) fn stateful_set(spec: &Value, report: &mut Report) {
             report.invalid_text("spec.updateStrategy", &shown, detail);
         }
     }
+    let retention = "persistentVolumeClaimRetentionPolicy";
+    for key in ["whenDeleted", "whenScaled"] {
+        let path = join("spec", retention);
+        report.one_of_if_set(at(spec, retention), key, &path, &["Retain", "Delete"]);
+    }
+    for (path, claim) in items(spec, "volumeClaimTemplates", "spec") {
+        volumes::claim(at(claim, "spec"), &join(&path, "spec"), report);
+    }
     report.not_negative(spec, "replicas", "spec");
     report.not_negative(spec, "minReadySeconds", "spec");
+    report.not_negative(at(spec, "ordinals"), "start", "spec.ordinals");
     selected(spec, "statefulset", report);
-    template(spec, &["Always"], report);
+    template(&with_claimed_volumes(spec), &["Always"], report);
+}
+
+/// Returns a stateful set whose template has a volume for each claim template, as its pods will
+/// have: a claim replaces a volume of the same name.
+fn with_claimed_volumes(spec: &Value) -> Value {
+    let mut spec = spec.clone();
+    let names: Vec<Value> = items(&spec, "volumeClaimTemplates", "spec")
+        .map(|(_, claim)| at(at(claim, "metadata"), "name").clone())
+        .collect();
+    if names.is_empty() {
+        return spec;
+    }
+    let own = spec["template"]["spec"]["volumes"].take();
+    let own = own.as_array().into_iter().flatten().filter(|it| !names.contains(at(it, "name")));
+    let claimed = names
+        .iter()
+        .map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": name}}));
+    spec["template"]["spec"]["volumes"] = claimed.chain(own.cloned()).collect();
+    spec
 }
 
 /// A daemon set.
@@ -191,6 +219,18 @@ pub(super) fn job(spec: &Value, path: &str, report: &mut Report) {
         report.required(join(path, "completions"), detail);
     }
     let inner = at(spec, "template");
+    // Only templates of jobs have no selector: the server sets it, unless it was told not to.
+    if path == "spec" {
+        let wanted = at(spec, "selector");
+        if wanted.is_null() {
+            report.required("spec.selector", "");
+        }
+        let labels = at(at(inner, "metadata"), "labels");
+        if wanted.is_null() || !selector::matches(wanted, labels) {
+            let detail = "`selector` does not match template `labels`";
+            report.invalid("spec.template.metadata.labels", labels, detail);
+        }
+    }
     pod::template(inner, &join(path, "template"), report);
     let policy = at(at(inner, "spec"), "restartPolicy");
     let place = format!("{path}.template.spec.restartPolicy");

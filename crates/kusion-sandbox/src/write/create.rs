@@ -6,7 +6,7 @@ use crate::api::Write;
 use crate::cluster::Cluster;
 use crate::lifecycle::admit::Operation;
 use crate::registry::Served;
-use crate::store::{Race, Stored};
+use crate::store::{Refused, Stored};
 use crate::{Status, convert, object};
 use serde_json::Value;
 use std::sync::Arc;
@@ -115,7 +115,10 @@ impl Cluster {
             }
             return self.answer_dry(served, object, true);
         }
-        let stored = self.store.insert(table, &key, object).map_err(|Race| exists())?;
+        let stored = self.store.insert(table, &key, object).map_err(|refused| match refused {
+            Refused::Race => exists(),
+            Refused::TooLarge => Status::too_large_to_store(),
+        })?;
         self.after(served, &stored, false);
         self.answer(served, stored, true)
     }

@@ -4,7 +4,7 @@ use super::{Failed, Outcome, prepare};
 use crate::api::{Deletion, Propagation};
 use crate::cluster::Cluster;
 use crate::registry::Served;
-use crate::store::{Race, Stored};
+use crate::store::Stored;
 use crate::{Status, clock, crd, object};
 use serde_json::Value;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Cluster {
                 return Ok(outcome);
             }
             let table = served.table()?;
-            let stored = self.store.remove(table, old, new).map_err(|Race| Failed::Race)?;
+            let stored = self.store.remove(table, old, new)?;
             self.after(served, &stored, true);
             let mut outcome = self.answer(served, stored, false)?;
             outcome.removed = true;

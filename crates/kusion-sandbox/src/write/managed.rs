@@ -161,7 +161,7 @@ pub(crate) fn patch_status(error: PatchError) -> Status {
         PatchError::TooLarge(why) => Status {
             code: 413,
             reason: "RequestEntityTooLarge",
-            message: why,
+            message: format!("Request entity too large: {why}"),
             details: Value::Null,
         },
         PatchError::Unprocessable(_) => {

@@ -6,7 +6,7 @@ use crate::api::Write;
 use crate::cluster::Cluster;
 use crate::lifecycle::admit::Operation;
 use crate::registry::Served;
-use crate::store::{Race, Stored};
+use crate::store::Stored;
 use crate::{Status, convert, object};
 use serde_json::Value;
 use std::sync::Arc;
@@ -117,13 +117,13 @@ impl Cluster {
     ) -> Result<Outcome, Failed> {
         let table = served.table()?;
         if is_finished(served, &new) {
-            let stored = self.store.remove(table, old, new).map_err(|Race| Failed::Race)?;
+            let stored = self.store.remove(table, old, new)?;
             self.after(served, &stored, true);
             let mut outcome = self.answer(served, stored, false)?;
             outcome.removed = true;
             return Ok(outcome);
         }
-        let stored = self.store.replace(table, old, new).map_err(|Race| Failed::Race)?;
+        let stored = self.store.replace(table, old, new)?;
         self.after(served, &stored, false);
         Ok(self.answer(served, stored, false)?)
     }

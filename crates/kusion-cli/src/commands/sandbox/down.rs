@@ -1,5 +1,6 @@
 //! `kusion sandbox down`.
 
+use super::lock;
 use crate::arguments::duration;
 use crate::daemon::{Daemon, Reply};
 use crate::failure::Failure;
@@ -42,6 +43,7 @@ pub(crate) enum End {
 /// Stops a sandbox; succeeds if it is not running.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let folder = home::sandbox(&args.name)?;
+    let _lock = lock::command(&args.name)?;
     let end = match Daemon::load(&args.name)? {
         Some(state) => stop(&state, args.timeout)?,
         None => End::WasNotRunning,

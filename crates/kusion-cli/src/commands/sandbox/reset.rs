@@ -1,6 +1,6 @@
 //! `kusion sandbox reset`.
 
-use super::{down, up};
+use super::{down, lock, up};
 use crate::daemon::Daemon;
 use crate::failure::Failure;
 use crate::home;
@@ -16,6 +16,7 @@ pub(crate) struct Args {
 
 /// Restarts a sandbox without its objects; keeps its address, token and kubeconfig.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let _lock = lock::command(&args.name)?;
     let state = Daemon::load(&args.name)?.ok_or_else(|| Failure::Unknown(args.name.clone()))?;
     if down::stop(&state, down::PATIENCE)? == down::End::WasNotRunning {
         return Err(Failure::NotRunning(args.name.clone()));
@@ -23,10 +24,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let again = up::Args {
         name: state.name.clone(),
         port: state.port,
-        tls: state.tls,
+        plain: !state.tls,
+        tls: false,
         foreground: false,
         output: Output::Text,
     };
-    up::background(&again, &home::sandbox(&args.name)?, Some(&state.token))?;
+    up::background(&again, &home::sandbox(&args.name)?)?;
     view::result(&format!("reset sandbox `{}` at {}\n", args.name, state.url))
 }

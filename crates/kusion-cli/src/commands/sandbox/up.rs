@@ -1,19 +1,19 @@
 //! `kusion sandbox up`.
 
-use super::{control, status};
+use super::{control, lock, status};
 use crate::daemon::{Daemon, write_private};
 use crate::failure::Failure;
 use crate::home;
 use crate::view::{self, Output};
-use kusion_sandbox::{Options, Sandbox};
+use kusion_sandbox::{Credentials, Options, Sandbox, random_token};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Environment variable by which a restarted sandbox keeps its token.
-const TOKEN: &str = "KUSION_SANDBOX_TOKEN";
+/// Environment variable of a server that another command starts: that command holds the lock.
+const CHILD: &str = "KUSION_SANDBOX_CHILD";
 
 /// Arguments of `kusion sandbox up`.
 #[derive(Debug, clap::Args)]
@@ -24,8 +24,12 @@ pub(crate) struct Args {
     /// Port on the loopback address; 0 chooses a free port
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
-    /// Serve HTTPS
+    /// Serve plain HTTP, and accept clients without credentials: every user of this machine can
+    /// read and change all objects
     #[arg(long)]
+    pub(crate) plain: bool,
+    /// Serve HTTPS, which is the default
+    #[arg(long, hide = true, conflicts_with = "plain")]
     pub(crate) tls: bool,
     /// Run in the foreground until interrupted
     #[arg(long)]
@@ -37,43 +41,47 @@ pub(crate) struct Args {
 
 /// Starts a sandbox.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let folder = home::sandbox(&args.name)?;
-    if let Some(state) = Daemon::load(&args.name)?
-        && state.is_running()
-    {
+    if args.foreground && std::env::var_os(CHILD).is_some() {
+        return foreground(args, None);
+    }
+    let lock = lock::command(&args.name)?;
+    if let Some(state) = running(&args.name)? {
         return report(&state, args.output, "already running");
     }
-    fs::create_dir_all(&folder).map_err(Failure::file("create folder", &folder))?;
+    let folder = home::sandbox(&args.name)?;
+    lock::create_private(&folder)?;
     if args.foreground {
-        return foreground(args, std::env::var(TOKEN).ok());
+        return foreground(args, Some(lock));
     }
-    let state = background(args, &folder, None)?;
+    let state = background(args, &folder)?;
     report(&state, args.output, "running")
 }
 
 /// Returns a running sandbox; starts it in the background if it is not running. Of several
 /// concurrent processes, one starts it.
 pub(crate) fn ensure(name: &str) -> Result<Daemon, Failure> {
-    let running = || Daemon::load(name).map(|it| it.filter(Daemon::is_running));
-    if let Some(state) = running()? {
+    if let Some(state) = running(name)? {
+        return Ok(state);
+    }
+    let _lock = lock::command(name)?;
+    if let Some(state) = running(name)? {
         return Ok(state);
     }
     let folder = home::sandbox(name)?;
-    fs::create_dir_all(&folder).map_err(Failure::file("create folder", &folder))?;
-    let path = folder.join("starting");
-    let lock = fs::File::create(&path).map_err(Failure::file("write", &path))?;
-    lock.lock().map_err(Failure::file("lock", &path))?;
-    if let Some(state) = running()? {
-        return Ok(state);
-    }
+    lock::create_private(&folder)?;
     let args = Args {
         name: name.to_owned(),
         port: 0,
+        plain: false,
         tls: false,
         foreground: false,
         output: Output::Text,
     };
-    background(&args, &folder, None)
+    background(&args, &folder)
+}
+
+fn running(name: &str) -> Result<Option<Daemon>, Failure> {
+    Daemon::load(name).map(|it| it.filter(Daemon::is_running))
 }
 
 fn report(state: &Daemon, output: Output, word: &str) -> Result<(), Failure> {
@@ -94,12 +102,9 @@ fn report(state: &Daemon, output: Output, word: &str) -> Result<(), Failure> {
 }
 
 /// Runs this program again without a terminal and waits until it answers.
-pub(crate) fn background(
-    args: &Args,
-    folder: &Path,
-    token: Option<&str>,
-) -> Result<Daemon, Failure> {
+pub(crate) fn background(args: &Args, folder: &Path) -> Result<Daemon, Failure> {
     let log_path = folder.join("log");
+    write_private(&log_path, "")?;
     let log = fs::File::create(&log_path).map_err(Failure::file("write", &log_path))?;
     let errors = log.try_clone().map_err(Failure::file("write", &log_path))?;
     let program =
@@ -107,15 +112,12 @@ pub(crate) fn background(
     let mut command = Command::new(program);
     command.args(["sandbox", "up", "--foreground", "--name", &args.name]);
     command.args(["--port", &args.port.to_string()]);
-    if args.tls {
-        command.arg("--tls");
+    if args.plain {
+        command.arg("--plain");
     }
-    if let Some(token) = token {
-        command.env(TOKEN, token);
-    }
+    command.env(CHILD, "1");
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
     detach(&mut command);
-    let _ = fs::remove_file(folder.join("state.json"));
     let mut child = command.spawn().map_err(|error| Failure::Background(error.to_string()))?;
     wait(&args.name, &mut child, &log_path)
 }
@@ -157,32 +159,33 @@ fn wait(name: &str, child: &mut Child, log: &Path) -> Result<Daemon, Failure> {
     }
 }
 
-fn foreground(args: &Args, token: Option<String>) -> Result<(), Failure> {
+/// Runs a server until it is told to stop; `lock` is released when the server answers.
+fn foreground(args: &Args, lock: Option<fs::File>) -> Result<(), Failure> {
+    let start = |source| Failure::Start { port: args.port, source };
+    let _server = lock::server(&args.name)?;
     let options = Options {
         name: args.name.clone(),
         port: args.port,
-        tls: args.tls,
-        token,
+        plain: args.plain,
+        credentials: Some(credentials(&args.name)?),
         ..Options::default()
     };
-    let sandbox =
-        Sandbox::start(options).map_err(|source| Failure::Start { port: args.port, source })?;
+    let sandbox = Sandbox::start(options).map_err(start)?;
     let (sender, stop) = channel();
-    let secret = sandbox.token().to_owned();
-    let control = control::open(secret.clone(), sender.clone())
-        .map_err(|source| Failure::Start { port: args.port, source })?;
+    let secret = random_token().map_err(start)?;
+    let control = control::open(secret.clone(), sender.clone()).map_err(start)?;
     let state = Daemon {
         name: args.name.clone(),
         pid: std::process::id(),
         url: sandbox.url(),
         port: sandbox.address().port(),
-        tls: args.tls,
-        token: sandbox.token().to_owned(),
+        tls: !args.plain,
         control,
         secret,
     };
     write_private(&state.kubeconfig()?, &sandbox.kubeconfig())?;
     state.save()?;
+    drop(lock);
     report(&state, args.output, "running")?;
     watch_signals(sender);
     // After an error it could not be stopped any more: end as well.
@@ -191,6 +194,19 @@ fn foreground(args: &Args, token: Option<String>) -> Result<(), Failure> {
     // Freeing every object takes time in proportion to their number: the system does it
     // immediately, and closes all connections.
     std::process::exit(0)
+}
+
+/// Returns the credentials that the last server of this name had, or new ones: clients keep their
+/// kubeconfig until the sandbox is deleted.
+fn credentials(name: &str) -> Result<Credentials, Failure> {
+    let path = home::sandbox(name)?.join("credentials.json");
+    let kept = fs::read_to_string(&path).unwrap_or_default();
+    if let Some(credentials) = Credentials::from_text(&kept) {
+        return Ok(credentials);
+    }
+    let made = Credentials::generate().map_err(|source| Failure::Start { port: 0, source })?;
+    write_private(&path, &made.to_text())?;
+    Ok(made)
 }
 
 /// Tells `stop` when the user or the system asks the process to end.
