@@ -53,6 +53,27 @@ impl Home {
         assert_eq!(output.status.code(), Some(1), "{words:?}: {}", text(&output.stdout));
         text(&output.stderr)
     }
+
+    /// Returns the address of the sandbox.
+    pub(crate) fn url(&self) -> String {
+        let out = self.ok(&["sandbox", "up", "--output", "json"]);
+        let value: Value = serde_json::from_str(&out).expect("JSON");
+        value["url"].as_str().expect("a URL").to_owned()
+    }
+
+    /// Returns a live object or list; none if there is none.
+    pub(crate) fn live(&self, path: &str) -> Option<Value> {
+        let answer = get(&self.url(), path);
+        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+        head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(body).expect("JSON"))
+    }
+
+    /// Changes a live object behind the back of the engine.
+    pub(crate) fn patch(&self, path: &str, body: &str) {
+        let kind = "Content-Type: application/merge-patch+json\r\n";
+        let answer = request(&self.url(), "PATCH", path, kind, body);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
 }
 
 impl Drop for Home {
@@ -114,25 +135,14 @@ impl Project {
         out.lines().map(|it| serde_json::from_str(it).expect("JSON")).collect()
     }
 
-    /// Returns the address of the sandbox.
-    pub(crate) fn url(&self) -> String {
-        let out = self.home.ok(&["sandbox", "up", "--output", "json"]);
-        let value: Value = serde_json::from_str(&out).expect("JSON");
-        value["url"].as_str().expect("a URL").to_owned()
-    }
-
     /// Returns a live object; none if there is none.
     pub(crate) fn live(&self, path: &str) -> Option<Value> {
-        let answer = get(&self.url(), path);
-        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
-        head.starts_with("HTTP/1.1 200").then(|| serde_json::from_str(body).expect("JSON"))
+        self.home.live(path)
     }
 
     /// Changes a live object behind the back of the engine.
     pub(crate) fn patch(&self, path: &str, body: &str) {
-        let kind = "Content-Type: application/merge-patch+json\r\n";
-        let answer = request(&self.url(), "PATCH", path, kind, body);
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        self.home.patch(path, body);
     }
 }
 
