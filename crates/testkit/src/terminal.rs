@@ -70,7 +70,7 @@ impl Session {
         Ok(Self { child, inner, outer, output, screen, frames: Vec::new().into_iter() })
     }
 
-    /// Waits until a frame shows all the texts and the next frame is the same.
+    /// Waits until a frame is as expected and the next frame is the same.
     ///
     /// `mask` replaces what differs between two frames or two runs, such as times.
     ///
@@ -79,32 +79,23 @@ impl Session {
     /// If the program ends, or does not show it in a minute.
     pub fn wait_for(
         &mut self,
-        texts: &[&str],
+        is_expected: &dyn Fn(&str) -> bool,
         mask: &dyn Fn(&str) -> String,
     ) -> anyhow::Result<Frame> {
         let start = Instant::now();
         let mut last = None;
         loop {
-            let frame = self.next_frame(texts)?.masked(mask);
-            ensure!(
-                start.elapsed() < STUCK,
-                "waiting for {texts:?}; the screen shows:\n{}",
-                frame.text()
-            );
+            let Some(frame) = self.frames.next() else {
+                self.read_on()?;
+                continue;
+            };
+            let frame = frame.masked(mask);
             if last.as_ref() == Some(&frame) {
                 return Ok(frame);
             }
-            let shown = frame.text();
-            last = texts.iter().all(|text| shown.contains(text)).then_some(frame);
-        }
-    }
-
-    fn next_frame(&mut self, texts: &[&str]) -> anyhow::Result<Frame> {
-        loop {
-            if let Some(frame) = self.frames.next() {
-                return Ok(frame);
-            }
-            self.read_on().with_context(|| format!("waiting for {texts:?}"))?;
+            let text = frame.text();
+            ensure!(start.elapsed() < STUCK, "not shown in time; the screen shows:\n{text}");
+            last = is_expected(&text).then_some(frame);
         }
     }
 
@@ -196,7 +187,7 @@ mod tests {
             printf '\033[1A\r\033[J'; done; read answer; printf 'end %s\n' $answer; exit 3";
         let mut session = shell(script);
         let mask = |text: &str| text.replace(|it: char| it.is_ascii_digit(), "0");
-        let frame = session.wait_for(&["ready"], &mask).unwrap();
+        let frame = session.wait_for(&|text| text.contains("ready"), &mask).unwrap();
         assert_eq!(frame.text(), "start\nready 0s\n");
         assert_eq!(frame.escaped(), "start\n\\e[32mready\\e[0m 0s\n");
         session.type_text("x\n").unwrap();
@@ -216,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_text_that_never_comes_is_an_error() {
-        let error = shell("echo a").wait_for(&["b"], &str::to_owned).err().unwrap();
+        let error = shell("echo a").wait_for(&|_| true, &str::to_owned).err().unwrap();
         assert!(format!("{error:#}").contains("shows:\na"), "{error:#}");
     }
 }

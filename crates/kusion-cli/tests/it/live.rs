@@ -111,7 +111,7 @@ fn roll_out(project: &Project, recorder: &Recorder<'_>, golden: &mut Golden, wor
     let apply = words("apply shop/dev --sandbox --yes --watch --parallel 1");
     golden.command(&apply);
     let mut session = recorder.start(&apply);
-    let frame = recorder.frame(&mut session, &["2 of 3 ready", "0 of 1 containers ready"]);
+    let frame = recorder.frame(&mut session, 3, &["2 of 3 ready", "Pod web-"]);
     golden.frame("while the pod is not ready", &frame);
     recorder.let_pods_start("shop", "web-");
     golden.end(recorder.end(session));
@@ -119,13 +119,13 @@ fn roll_out(project: &Project, recorder: &Recorder<'_>, golden: &mut Golden, wor
     let watch = words("watch shop --sandbox");
     golden.command(&watch);
     let mut session = recorder.start(&watch);
-    let frame = recorder.frame(&mut session, &["4 of 4 ready"]);
+    let frame = recorder.frame(&mut session, 0, &["4 of 4 ready", "Pod web-"]);
     golden.frame("while all resources are ready", &frame);
     let shop = SHOP.replace("ANNOTATION", HELD);
     project.write("dev", &shop.replace("replicas = 1", "replicas = 2"));
     Recorder::next_second();
     project.ok(&["apply", "--yes"]);
-    let frame = recorder.frame(&mut session, &["3 of 4 ready", "0 of 1 containers ready"]);
+    let frame = recorder.frame(&mut session, 3, &["3 of 4 ready", "1 of 2 pods available"]);
     golden.frame("while a second pod is not ready", &frame);
     session.interrupt().expect("it runs");
     golden.end(recorder.end(session));
@@ -134,9 +134,10 @@ fn roll_out(project: &Project, recorder: &Recorder<'_>, golden: &mut Golden, wor
 /// A pod cannot get its image.
 fn fail(project: &Project, recorder: &Recorder<'_>, golden: &mut Golden, words: Words<'_>) {
     let broken = r#""sandbox.kusion.io/image-pull-error" = "true""#;
-    project.write("dev", &SHOP.replace("ANNOTATION", broken));
-    Recorder::next_second();
-    let apply = words("apply shop/dev --sandbox --yes --watch --parallel 1");
+    let shop = SHOP.replace("ANNOTATION", broken);
+    let web = shop.split_once("web = ").map(|it| it.1.replace("\"shop\"", "\"default\""));
+    project.write("admin", &format!("web = {}", web.unwrap_or_default()));
+    let apply = words("apply shop/admin --sandbox --yes --watch --allow-mass-delete --parallel 1");
     golden.command(&apply);
     golden.end(recorder.end(recorder.start(&apply)));
 }
@@ -146,7 +147,7 @@ fn delete(project: &Project, recorder: &Recorder<'_>, golden: &mut Golden, words
     let destroy = words("destroy shop/dev --sandbox --yes --parallel 1");
     golden.command(&destroy);
     let mut session = recorder.start(&destroy);
-    let frame = recorder.frame(&mut session, &["deleting 2s"]);
+    let frame = recorder.frame(&mut session, 0, &["deleting 2s"]);
     golden.frame("while a finalizer delays a step", &frame);
     project.patch(SETTINGS, r#"{"metadata":{"finalizers":null}}"#);
     golden.end(recorder.end(session));

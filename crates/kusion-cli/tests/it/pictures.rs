@@ -39,10 +39,10 @@ fn apply(recorder: &Recorder<'_>) {
     let command = ["apply", STACK, "--sandbox", "--watch", "--yes"];
     Recorder::next_second();
     let mut session = recorder.start(&command);
-    let texts = ["4 of 6 ready", "Pod guestbook-", "Pod store-0", "0 of 1 containers ready"];
-    let mut frames = vec![Frame::default(), recorder.frame(&mut session, &texts)];
+    let texts = ["4 of 6 ready", "Pod guestbook-", "Pod store-0", "EndpointSlice store-"];
+    let mut frames = vec![Frame::default(), recorder.frame(&mut session, 5, &texts)];
     recorder.let_pods_start(NAMESPACE, "store-");
-    frames.push(recorder.frame(&mut session, &["5 of 6 ready", "Pod guestbook-"]));
+    frames.push(recorder.frame(&mut session, 3, &["5 of 6 ready", "Pod guestbook-"]));
     recorder.let_pods_start(NAMESPACE, "guestbook-");
     let (last, code) = recorder.end(session);
     assert_eq!(code, Some(0), "{}", last.text());
@@ -64,14 +64,17 @@ fn preview(recorder: &Recorder<'_>, main: &Path) {
 fn watch(recorder: &Recorder<'_>, home: &Home, base: &Path, work: &Path) {
     let command = ["watch", STACK, "--sandbox"];
     let mut session = recorder.start(&command);
-    let mut frames = vec![Frame::default(), recorder.frame(&mut session, &["6 of 6 ready"])];
+    let mut frames = vec![
+        Frame::default(),
+        recorder.frame(&mut session, 0, &["6 of 6 ready", "EndpointSlice store-"]),
+    ];
     replace(base, "guestbook/ui:v5", "guestbook/ui:v6");
     Recorder::next_second();
     let stack = work.join(STACK).display().to_string();
     home.ok(&["apply", &stack, "--sandbox", "--yes"]);
-    frames.push(recorder.frame(&mut session, &["5 of 6 ready", "0 of 1 containers ready"]));
+    frames.push(recorder.frame(&mut session, 3, &["5 of 6 ready", "0 of 1 pods available"]));
     recorder.let_pods_start(NAMESPACE, "guestbook-");
-    frames.push(recorder.frame(&mut session, &["6 of 6 ready", "1 of 1 containers ready"]));
+    frames.push(recorder.frame(&mut session, 0, &["6 of 6 ready", "0 of 0 pods available"]));
     session.interrupt().expect("it runs");
     let (last, code) = recorder.end(session);
     assert_eq!(code, Some(130), "{}", last.text());
@@ -82,6 +85,7 @@ fn watch(recorder: &Recorder<'_>, home: &Home, base: &Path, work: &Path) {
 fn check(name: &str, command: &[&str], mut frames: Vec<Frame>) {
     let command = format!("kusion {}", command.join(" "));
     for frame in &mut frames {
+        sort_steps(&mut frame.lines);
         frame.lines.insert(0, prompt(&command));
     }
     let picture = svg::picture(&command, usize::from(SIZE.0), &frames);
@@ -89,6 +93,14 @@ fn check(name: &str, command: &[&str], mut frames: Vec<Frame>) {
     let result = testkit::golden::check(&folder().join(format!("{name}.svg")), &picture);
     let failure = result.err().map(|error| format!("{error:#}")).unwrap_or_default();
     assert!(failure.is_empty(), "{failure}");
+}
+
+/// Sorts the lines of ended steps, which run in parallel.
+fn sort_steps(lines: &mut [Line]) {
+    let text = |line: &Line| line.iter().map(|run| run.text.as_str()).collect::<String>();
+    for steps in lines.split_mut(|line| !text(line).starts_with("created ")) {
+        steps.sort_by_key(text);
+    }
 }
 
 fn folder() -> PathBuf {

@@ -2,6 +2,7 @@
 
 use crate::support::Home;
 use fancy_regex::Regex;
+use serde_json::Value;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use testkit::terminal::{Frame, Session};
@@ -42,9 +43,22 @@ impl<'a> Recorder<'a> {
         Session::start(command, self.size.0, self.size.1).expect("a terminal")
     }
 
-    /// Waits for a board with all the texts that stays the same.
-    pub(crate) fn frame(&self, session: &mut Session, texts: &[&str]) -> Frame {
-        session.wait_for(texts, &|text| self.mask(text)).expect("a frame")
+    /// Waits for a board that stays the same, with all the texts and a number of progressing
+    /// objects.
+    pub(crate) fn frame(
+        &self,
+        session: &mut Session,
+        n_progressing: usize,
+        texts: &[&str],
+    ) -> Frame {
+        let is_expected = |shown: &str| {
+            shown.matches('◌').count() == n_progressing
+                && texts.iter().all(|text| shown.contains(text))
+        };
+        let frame = session.wait_for(&is_expected, &|text| self.mask(text));
+        let failure = frame.as_ref().err().map(|it| format!("{texts:?}: {it:#}"));
+        assert!(frame.is_ok(), "{}", failure.unwrap_or_default());
+        frame.unwrap_or_default()
     }
 
     /// Waits for the end; returns the last screen and the exit code.
@@ -69,12 +83,15 @@ impl<'a> Recorder<'a> {
         );
     }
 
-    /// Lets the pods of a namespace become ready whose names start with `prefix`.
+    /// Lets the pods of a namespace become ready whose names start with `prefix`, if they are held.
     pub(crate) fn let_pods_start(&self, namespace: &str, prefix: &str) {
         let path = format!("/api/v1/namespaces/{namespace}/pods");
         let pods = self.home.live(&path).expect("a list of pods");
         let pods = pods["items"].as_array().expect("items");
-        let names = pods.iter().filter_map(|pod| pod["metadata"]["name"].as_str());
+        let is_held = |pod: &&Value| {
+            pod["metadata"]["annotations"]["sandbox.kusion.io/never-ready"] == "true"
+        };
+        let names = pods.iter().filter(is_held).filter_map(|it| it["metadata"]["name"].as_str());
         for name in names.filter(|name| name.starts_with(prefix)) {
             let patch = r#"{"metadata":{"annotations":{"sandbox.kusion.io/never-ready":"false"}}}"#;
             self.home.patch(&format!("{path}/{name}"), patch);
