@@ -82,7 +82,7 @@ macro_rules! snapshots {
 
 snapshots!(
     apply, cluster, colour, compile, completion, destroy, graph, help, init, json, key, ls, places,
-    plans, preview, release, sandbox, state, status, topics, usage, version, watch,
+    plans, preview, release, replace, sandbox, state, status, topics, usage, version, watch,
 );
 
 #[test]

@@ -31,7 +31,7 @@ pub fn picture(title: &str, columns: usize, frames: &[Frame]) -> String {
     let title = escape(title);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
-         width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\">\n<title>{title}</title>\n\
+         width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\" xml:space=\"preserve\">\n<title>{title}</title>\n\
          <style>\n{STYLE}{}</style>\n<rect width=\"100%\" height=\"100%\" rx=\"8\" \
          fill=\"#161b22\" stroke=\"#30363d\"/>\n",
         animation(frames.len())
