@@ -1,6 +1,6 @@
-//! What tests share: fixtures in one string, golden files, sessions of command line tools, random
-//! numbers, the conformance vectors, the addresses of servers, and suites whose tests need such
-//! things.
+//! What tests share: fixtures in one string, golden files, sessions of command line tools (on a
+//! terminal, too), random numbers, the conformance vectors, the addresses of servers, and suites
+//! whose tests need such things.
 //!
 //! Development only: no shipped crate depends on it, and it knows none of them, so each may
 //! use it in its tests. Start reading at [`Fixture`] and [`golden::check`].
@@ -12,6 +12,8 @@ mod json;
 mod rng;
 mod servers;
 mod suite;
+#[cfg(unix)]
+pub mod terminal;
 pub mod transcript;
 
 pub use corpus::{Case, Corpus};

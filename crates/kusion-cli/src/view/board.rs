@@ -88,6 +88,18 @@ impl Board {
         }
     }
 
+    /// Removes the related objects of ready resources: their last state may arrive after that of
+    /// the resource.
+    pub(crate) fn forget_related_of_ready(&mut self) {
+        for row in self.rows.values_mut() {
+            if let Row::Watched { health, related } = row
+                && health.is_ready()
+            {
+                related.clear();
+            }
+        }
+    }
+
     /// Draws the board: a header line, then the resources with their related objects, most urgent
     /// first, as many as fit.
     pub(crate) fn lines(&self, frame: Frame, style: Style) -> Vec<String> {

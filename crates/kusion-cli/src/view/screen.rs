@@ -183,7 +183,8 @@ impl View {
     /// Stops showing events, and leaves the last state of the board on the terminal.
     pub(crate) fn end_with_picture(&self) {
         let mut inner = self.lock();
-        if let Some(board) = &inner.board {
+        if let Some(board) = &mut inner.board {
+            board.forget_related_of_ready();
             let lines = board.lines(terminal_frame(Instant::now()), self.style);
             for line in lines.iter().skip(1) {
                 let _ = writeln!(inner.waiting, "{line}");

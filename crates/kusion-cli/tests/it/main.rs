@@ -1,7 +1,13 @@
 //! Runs the binary as a user would, each test in a home of its own.
 
+#[cfg(unix)]
+mod live;
 mod logs;
 mod operations;
+#[cfg(unix)]
+mod pictures;
+#[cfg(unix)]
+mod recorder;
 mod releases;
 mod sandbox;
 mod secrets;

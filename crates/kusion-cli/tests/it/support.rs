@@ -59,6 +59,27 @@ impl Home {
         assert_eq!(output.status.code(), Some(1), "{words:?}: {}", text(&output.stdout));
         text(&output.stderr)
     }
+
+    /// Returns the address of the sandbox.
+    pub(crate) fn url(&self) -> String {
+        let out = self.ok(&["sandbox", "up", "--output", "json"]);
+        let value: Value = serde_json::from_str(&out).expect("JSON");
+        value["url"].as_str().expect("a URL").to_owned()
+    }
+
+    /// Returns a live object or list; none if there is none.
+    pub(crate) fn live(&self, path: &str) -> Option<Value> {
+        self.ok(&["sandbox", "up"]);
+        let (code, body) = self.ask("GET", path, "");
+        (code == 200).then(|| serde_json::from_str(&body).expect("JSON"))
+    }
+
+    /// Changes a live object behind the back of the engine.
+    pub(crate) fn patch(&self, path: &str, body: &str) {
+        self.ok(&["sandbox", "up"]);
+        let (code, answer) = self.ask("PATCH", path, body);
+        assert_eq!(code, 200, "{answer}");
+    }
 }
 
 impl Drop for Home {
@@ -122,16 +143,12 @@ impl Project {
 
     /// Returns a live object; none if there is none.
     pub(crate) fn live(&self, path: &str) -> Option<Value> {
-        self.home.ok(&["sandbox", "up"]);
-        let (code, body) = self.home.ask("GET", path, "");
-        (code == 200).then(|| serde_json::from_str(&body).expect("JSON"))
+        self.home.live(path)
     }
 
     /// Changes a live object behind the back of the engine.
     pub(crate) fn patch(&self, path: &str, body: &str) {
-        self.home.ok(&["sandbox", "up"]);
-        let (code, answer) = self.home.ask("PATCH", path, body);
-        assert_eq!(code, 200, "{answer}");
+        self.home.patch(path, body);
     }
 }
 
