@@ -17,6 +17,7 @@ pub(crate) struct TestHost {
 impl TestHost {
     pub(crate) fn new() -> Self {
         let system = MemorySystem::new()
+            .with_current_dir("/app")
             .with_file("/app/f.txt", "hello\n")
             .with_file("/app/d/a.txt", "x\n")
             .with_file("/app/g/a.txt", "")
