@@ -170,7 +170,7 @@ impl<'p> Evaluator<'p> {
                 _ => self.eval(unification.value)?,
             },
         };
-        let name_ref = self.own_name(name);
+        let name_ref = self.target_ref(id, 0, name);
         let before = self.load(name_ref, name)?;
         let value = self.bit_or(before, value)?;
         let origin = self.origin(unification.value);

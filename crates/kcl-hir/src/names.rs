@@ -2,16 +2,17 @@
 //!
 //! [`resolve_unit`] walks a *unit*, a top-level statement or a schema, and tells a [`Sink`] what
 //! every name in it stands for. The evaluator's sink keeps the slots of stack frames, that of
-//! tools ([`uses`]) definitions and their uses; both see the same walk. It looks at one unit and
-//! at the global names and imports of its package, nothing else, and keeps no state. The checker,
-//! which needs a type for each name after each statement, walks by itself and asks [`Blocks`].
-//! All look for names in the [`order`](order()) that is written down once.
+//! tools ([`uses`]) definitions and their uses, that of the checker ([`NamesByPlace`]) the
+//! definition for each place; all see the same walk. It looks at one unit and at the global names
+//! and imports of its package, nothing else, and keeps no state. Names in declarations (types,
+//! bases, mixins), which are never local, are resolved by [`Program::global_meaning`] and
+//! [`Program::declared`].
 //!
 //! Locals (parameters, variables of lambdas and loops) are slots of the unit's or lambda's
 //! frame. Keys of config literals are visible to what follows them in the literal; they get a
 //! slot only when something refers to them.
 
-mod blocks;
+mod by_place;
 mod define;
 mod name_map;
 mod occurrences;
@@ -21,14 +22,14 @@ mod resolve;
 mod scope;
 mod uses;
 
-pub use blocks::{Blocks, Held};
+pub use by_place::NamesByPlace;
 pub use define::{
     Defined, expr_path, first_byte, names_set, stmt_paths, type_path, visit_definitions,
     visit_paths,
 };
 pub use name_map::NameMap;
 pub use occurrences::{Occurrence, Symbol, occurrences};
-pub use order::{Layer, Place, order};
+use order::{Layer, Place, order};
 pub use query::{definition_at, definitions, occurrence_at, references};
 pub use resolve::literal_index;
 pub use uses::{Definition, DefinitionKind, UnitUses, Use, UseTarget, uses};

@@ -30,8 +30,26 @@ pub fn module(name: &str) -> Option<ModuleId> {
 
 /// The built-in function with a name.
 pub fn function(name: &str) -> Option<FunctionId> {
+    let first = *name.as_bytes().first()?;
+    // Most names are no built-in functions.
+    if name.len() >= 32 || FUNCTION_LENGTHS[usize::from(first & 31)] & (1 << name.len()) == 0 {
+        return None;
+    }
     FUNCTIONS.iter().position(|known| known.name == name).map(|at| FunctionId(at as u16))
 }
+
+/// The lengths of the names of built-in functions as bits, by the last five bits of their first
+/// bytes.
+const FUNCTION_LENGTHS: [u32; 32] = {
+    let mut lengths = [0; 32];
+    let mut at = 0;
+    while at < FUNCTIONS.len() {
+        let name = FUNCTIONS[at].name.as_bytes();
+        lengths[(name[0] & 31) as usize] |= 1 << name.len();
+        at += 1;
+    }
+    lengths
+};
 
 /// The method of strings with a name.
 pub fn string_method(name: &str) -> Option<&'static Signature> {

@@ -7,15 +7,15 @@ use crate::cycles::Dependencies;
 use crate::diagnostics::{self, Findings};
 use crate::lineage::Lineage;
 use crate::merge::Merges;
-use crate::scope::{Object, PackageScope};
+use crate::scope::{Blocks, FileScope, Object, PackageScope};
 use crate::suggest;
 use crate::table::TypeTable;
 use crate::ty::{NameMap, SchemaId, SchemaType, Type};
 use base_diag::Diagnostic;
 use base_text::{FileId, FileSpan, Name, Span};
-use kcl_hir::names::{Blocks, Layer};
+use kcl_hir::names::Meaning;
 use kcl_hir::{PackageId, Program};
-use kcl_syntax::ast::{Ident, Module};
+use kcl_syntax::ast::{ExprId, Ident, Module, StmtId};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -58,12 +58,18 @@ pub(crate) struct Checker<'p> {
     pub(crate) package: PackageId,
     pub(crate) file: FileId,
     pub(crate) module: &'p Module,
-    /// The blocks around the place, with the types of their names so far.
-    pub(crate) blocks: Blocks<Object>,
+    /// The local names of each file.
+    pub(crate) locals: Vec<FileScope>,
+    /// The top-level statement being walked, if its names are not resolved yet.
+    pub(crate) unit: Option<(FileId, StmtId)>,
+    /// Statements whose entries are checked with those of a later one, and whose names are not
+    /// resolved yet.
+    pub(crate) merged_units: Vec<(FileId, StmtId)>,
+    /// The blocks around the place.
+    pub(crate) blocks: Blocks,
     pub(crate) schema: Option<SchemaBody>,
     /// The statement or identifier walked last.
     pub(crate) place: Span,
-    pub(crate) is_store: bool,
     /// Whether required attributes may be missing.
     pub(crate) is_partial: bool,
     pub(crate) expected: Vec<Option<Expected>>,
@@ -74,8 +80,6 @@ pub(crate) struct Checker<'p> {
     compared: usize,
     /// How many fixes rename something.
     pub(crate) n_renames: u32,
-    /// Where the name read last was found, if tools want to know.
-    pub(crate) layer: Option<Layer>,
     /// Where types are kept for tools.
     pub(crate) table: Option<TypeTable>,
 }
@@ -91,6 +95,8 @@ impl<'p> Checker<'p> {
         let packages = program.needed_packages().into_iter().map(scope).collect();
         let mut file_imports = Vec::new();
         file_imports.resize_with(program.files.len(), FxHashMap::default);
+        let mut locals = Vec::new();
+        locals.resize_with(program.files.len(), FileScope::default);
         Self {
             program,
             findings: Findings::default(),
@@ -106,17 +112,18 @@ impl<'p> Checker<'p> {
             package: PackageId(0),
             file: FileId(0),
             module,
+            locals,
+            unit: None,
+            merged_units: Vec::new(),
             blocks: Blocks::default(),
             schema: None,
             place: Span::default(),
-            is_store: false,
             is_partial: false,
             expected: Vec::new(),
             set_beside: None,
             depth: 0,
             compared: 0,
             n_renames: 0,
-            layer: None,
             table,
         }
     }
@@ -193,67 +200,115 @@ impl<'p> Checker<'p> {
         self.scope().get(name)
     }
 
-    /// What a name stands for in the current block alone, as variables are seen.
-    pub(crate) fn own_variable(&mut self, name: Name) -> Option<Object> {
-        if self.blocks.is_empty() {
-            self.read_literal(self.package, name);
+    /// What is known of the local names of the file being checked, and what names mean.
+    pub(crate) fn file_scope(&mut self) -> &mut FileScope {
+        if self.unit.is_some() {
+            self.resolve_names();
         }
-        let types = Relations { schemas: &self.schemas };
-        let globals = &mut self.packages[self.package.0 as usize].objects;
-        let object = self.blocks.innermost_mut().unwrap_or(globals).get_mut(name)?;
-        object.widen(types);
-        Some(object.clone())
+        &mut self.locals[self.file.0 as usize]
     }
 
-    /// Sets the type of a name that the current block defines.
-    pub(crate) fn set_type(&mut self, name: Name, ty: Type, at: FileSpan) {
-        self.set_object_type(name, ty, false, at);
+    /// Resolves the names of the statement being walked.
+    fn resolve_names(&mut self) {
+        for (file, stmt) in self.merged_units.drain(..).chain(self.unit.take()) {
+            self.locals[file.0 as usize].names.add_unit(self.program, file, stmt);
+        }
+        self.blocks.set_definitions(&mut self.locals);
+    }
+
+    /// What an identifier or schema expression means. Outside all blocks there are no local
+    /// names, so that the names of many statements need not be resolved for the check.
+    pub(crate) fn meaning(&mut self, expr: ExprId, name: Name) -> Meaning {
+        if self.blocks.is_empty() {
+            return self.program.global_meaning(self.file, name);
+        }
+        let meaning = self.file_scope().names.meaning(expr);
+        meaning.unwrap_or_else(|| self.program.global_meaning(self.file, name))
+    }
+
+    /// The local name that is bound or set there.
+    pub(crate) fn bound_at(&mut self, ident: Ident) -> Option<u32> {
+        if self.blocks.is_empty() { None } else { self.file_scope().names.bound_at(ident.span) }
+    }
+
+    /// Defines a parameter, a variable of a lambda or of a loop.
+    pub(crate) fn define_local(&mut self, ident: Ident, ty: Type, at: FileSpan) {
+        let object = Object { ty, at, is_own: true, is_declared: false, is_narrow: false };
+        if let Some(definition) = self.bound_at(ident) {
+            self.locals[self.file.0 as usize].set(definition, object);
+        }
+        self.blocks.add_local(ident.name);
+    }
+
+    /// What is known of the name that is bound or assigned to there: a local one, else one of
+    /// the current block.
+    fn target_object(&mut self, ident: Ident) -> Option<&mut Object> {
+        if let Some(definition) = self.bound_at(ident) {
+            return self.locals[self.file.0 as usize].get_mut(definition);
+        }
+        self.scope_mut().get_mut(ident.name)
+    }
+
+    /// What a name that is assigned to stands for there, as variables are seen.
+    pub(crate) fn own_variable(&mut self, ident: Ident) -> Option<Object> {
+        if self.blocks.is_empty() {
+            self.read_literal(self.package, ident.name);
+        }
+        let schemas = std::mem::take(&mut self.schemas);
+        let object = self.target_object(ident).map(|object| {
+            object.widen(Relations { schemas: &schemas });
+            object.clone()
+        });
+        self.schemas = schemas;
+        object
+    }
+
+    /// Sets the type of a name that is bound or assigned to.
+    pub(crate) fn set_type(&mut self, ident: Ident, ty: Type, at: FileSpan) {
+        self.set_object_type(ident, ty, false, at);
     }
 
     /// Sets the type of a name to that of a variable with such values.
-    pub(crate) fn set_inferred(&mut self, name: Name, ty: &Type, at: FileSpan) {
+    pub(crate) fn set_inferred(&mut self, ident: Ident, ty: &Type, at: FileSpan) {
         // Many variables are never read.
-        self.set_object_type(name, ty.clone(), true, at);
+        self.set_object_type(ident, ty.clone(), true, at);
     }
 
-    fn set_object_type(&mut self, name: Name, ty: Type, is_narrow: bool, at: FileSpan) {
-        if let Some(object) = self.scope_mut().get_mut(name) {
+    fn set_object_type(&mut self, ident: Ident, ty: Type, is_narrow: bool, at: FileSpan) {
+        if let Some(object) = self.target_object(ident) {
             object.ty = ty;
             object.is_narrow = is_narrow;
         } else {
-            let message = format!("name '{name}' is not defined");
+            let message = format!("name '{}' is not defined", ident.name);
             self.report(diagnostics::compile_error(at, message));
         }
     }
 
-    /// The type of a name in scope, attributes apart.
-    pub(crate) fn find(&mut self, name: Name) -> Option<Type> {
-        self.local(name).or_else(|| self.global(name))
-    }
-
-    /// The type of a name that a block around the place defines.
-    pub(crate) fn local(&mut self, name: Name) -> Option<Type> {
-        let object = self.blocks.find(name)?;
-        object.widen(Relations { schemas: &self.schemas });
+    /// The type of a local name, if its place was walked.
+    pub(crate) fn local(&mut self, definition: u32) -> Option<Type> {
+        let types = Relations { schemas: &self.schemas };
+        let object = self.locals[self.file.0 as usize].get_mut(definition)?;
+        object.widen(types);
         Some(object.ty.clone())
     }
 
     /// The type of a name of the package, of an import or of a built-in function.
-    pub(crate) fn global(&mut self, name: Name) -> Option<Type> {
+    pub(crate) fn global(&mut self, meaning: Meaning, name: Name) -> Option<Type> {
+        if let Meaning::Builtin(_) = meaning {
+            return self.builtins.function(name);
+        }
         self.read_literal(self.package, name);
         let types = Relations { schemas: &self.schemas };
-        if let Some(object) = self.packages[self.package.0 as usize].objects.get_mut(name) {
-            // An import belongs to its file; other files of the package see it if they have
-            // none of that name.
-            if let (Type::Module(_), Some(own)) =
-                (&object.ty, self.file_imports[self.file.0 as usize].get(&name))
-            {
-                return Some(own.clone());
-            }
-            object.widen(types);
-            return Some(object.ty.clone());
+        let object = self.packages[self.package.0 as usize].objects.get_mut(name)?;
+        // An import belongs to its file; other files of the package see it if they have
+        // none of that name.
+        if let (Type::Module(_), Some(own)) =
+            (&object.ty, self.file_imports[self.file.0 as usize].get(&name))
+        {
+            return Some(own.clone());
         }
-        self.builtins.function(name)
+        object.widen(types);
+        Some(object.ty.clone())
     }
 
     /// The type of a global of some package.
@@ -262,16 +317,6 @@ impl<'p> Checker<'p> {
         let object = self.packages[package.0 as usize].objects.get_mut(name)?;
         object.widen(Relations { schemas: &self.schemas });
         Some(object.ty.clone())
-    }
-
-    /// Whether a name means the package's global, not something in an inner block.
-    pub(crate) fn is_global(&self, name: Name) -> bool {
-        !self.blocks.hold(name) && self.packages[self.package.0 as usize].objects.contains(name)
-    }
-
-    /// The type of a name in scope, attributes apart; reports a name that is not there.
-    pub(crate) fn look_up(&mut self, ident: Ident, at: FileSpan) -> Type {
-        self.find(ident.name).unwrap_or_else(|| self.report_unknown(ident, at))
     }
 
     /// Reports a name that is not in scope.

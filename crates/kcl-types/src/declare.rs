@@ -35,7 +35,10 @@ impl<'p> Checker<'p> {
         for &file in files {
             self.enter_file(file);
             for &stmt in &self.module.body {
-                if !self.merges.is_merged(file, stmt) {
+                if self.merges.is_merged(file, stmt) {
+                    self.merged_units.push((file, stmt));
+                } else {
+                    self.unit = Some((file, stmt));
                     self.stmt(stmt);
                 }
             }
@@ -192,6 +195,7 @@ impl<'p> Checker<'p> {
 
     fn build(&mut self, declaration: Declaration, built: &[bool]) -> bool {
         let module = self.module;
+        self.unit = Some((declaration.file, declaration.stmt));
         match &module[declaration.stmt].kind {
             Stmt::Schema(schema) => self.build_schema(schema, declaration.schema.id, built),
             Stmt::Rule(rule) => {
@@ -302,7 +306,7 @@ impl<'p> Checker<'p> {
     fn declare_unified(&mut self, unification: &'p Unification) {
         let Some(name) = unification.target.names.first() else { return };
         let Expr::Schema(schema) = &self.module[unification.value].kind else { return };
-        let ty = self.path(&schema.name);
+        let ty = self.declared_path(&schema.name, schema.name.span);
         let at = self.at(unification.target.span);
         self.define(name.name, ty, at);
     }

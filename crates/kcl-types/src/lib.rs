@@ -25,7 +25,7 @@ pub mod ty;
 mod union;
 
 pub use library::{Library, check_in};
-pub use table::{FoundName, TypeTable};
+pub use table::TypeTable;
 
 use base_diag::Diagnostic;
 use checker::Checker;

@@ -2,28 +2,16 @@
 
 use crate::scope::PackageScope;
 use crate::ty::{NameMap, SchemaId, SchemaType, Type};
-use base_text::{FileId, FileSpan, Name};
-use kcl_hir::names::Layer;
+use base_text::{FileId, Name};
 use kcl_hir::{PackageId, Program};
 use kcl_syntax::ast::ExprId;
-use rustc_hash::FxHashMap;
 
 /// The types of expressions, globals and schemas.
 #[derive(Clone, Debug, Default)]
 pub struct TypeTable {
     exprs: Vec<Vec<Option<Type>>>,
-    found: FxHashMap<(FileId, ExprId), FoundName>,
     globals: Vec<NameMap<Type>>,
     schemas: Vec<SchemaType>,
-}
-
-/// Where the check found a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FoundName {
-    /// Among which names.
-    pub layer: Layer,
-    /// Where it is defined, for names of blocks. Parameters have the place of their function.
-    pub at: Option<FileSpan>,
 }
 
 impl TypeTable {
@@ -36,10 +24,6 @@ impl TypeTable {
         self.exprs[file.0 as usize][expr.index()] = Some(ty);
     }
 
-    pub(crate) fn set_found(&mut self, file: FileId, expr: ExprId, found: FoundName) {
-        self.found.insert((file, expr), found);
-    }
-
     pub(crate) fn fill(&mut self, packages: Vec<PackageScope>, schemas: Vec<SchemaType>) {
         let types = |scope: PackageScope| scope.objects.map(|object| object.ty);
         self.globals = packages.into_iter().map(types).collect();
@@ -49,12 +33,6 @@ impl TypeTable {
     /// The type of an expression; `None` if the check did not come by it.
     pub fn expr(&self, file: FileId, expr: ExprId) -> Option<&Type> {
         self.exprs.get(file.0 as usize)?.get(expr.index())?.as_ref()
-    }
-
-    /// Where the check found the first name of an identifier; `None` if nowhere. It tells
-    /// attributes from the other [`targets`](kcl_hir::names::Use::targets) of a use.
-    pub fn found(&self, file: FileId, expr: ExprId) -> Option<FoundName> {
-        self.found.get(&(file, expr)).copied()
     }
 
     /// The names at the top level of a package, imports included, with their types.

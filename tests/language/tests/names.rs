@@ -1,83 +1,27 @@
-//! The checker and the evaluator see the same definitions of names, but for the exceptions that
-//! `kcl_hir::names::order` lists; and tools find all places of a name.
+//! The checker gives names the types of the definitions that the evaluator reads; and tools find
+//! all places of a name.
 
 use base_diag::{Edit, apply_edits};
-use base_system::{MemorySystem, OsSystem, System};
+use base_system::{MemorySystem, System};
 use base_text::{FileSpan, Name};
 use kcl_hir::names::{
-    Definition, DefinitionKind, Layer, Symbol, UnitUses, Use, UseTarget, definitions,
-    occurrence_at, occurrences, references, uses,
+    DefinitionKind, Symbol, definitions, occurrence_at, occurrences, references, uses,
 };
 use kcl_hir::{
     GlobalKind, Input, LoadOptions, PackageId, PackageMap, Program, load, resolve_entries,
 };
 use kcl_syntax::ast::{Expr, Stmt};
-use kcl_types::FoundName;
 use language::{Case, Topic, answer};
 use std::path::Path;
 use std::process::ExitCode;
-use testkit::{Corpus, Fixture, Suite};
-
-/// The vectors on which they do not agree, by the rules 5 (the first two), 1 and 6 (the others).
-const EXCEPTIONS: [&str; 5] = [
-    "comprehension/dict__invalid_loop_var_fail_2: 2: i is in Locals",
-    "comprehension/list__invalid_loop_var_fail_1: 2: i is in Locals",
-    "lambda/in_schema_4: 6: prefix is in Attributes",
-    "lambda/in_schema_6: 5: y is in Attributes",
-    "schema/optional_attr__inherit_7: 20: s is in Attributes",
-];
+use testkit::{Fixture, Suite};
 
 fn main() -> ExitCode {
     let mut suite = Suite::default();
-    suite.add("fixtures_agree", fixtures_agree);
+    suite.add("types_are_those_of_the_definitions", types_are_those_of_the_definitions);
     suite.add("renamed_names_change_nothing", renamed_names_change_nothing);
     suite.add("unfinished_programs_have_names", unfinished_programs_have_names);
-    suite.add("exceptions_are_those_of_the_list", exceptions_are_those_of_the_list);
-    suite.add_with("vectors_agree", Corpus::locate(), |corpus| vectors_agree(&corpus));
     suite.run()
-}
-
-/// Whether the checker found a name where `names::uses` says that it is. The checker's block of a
-/// schema body also holds its attributes.
-fn agrees(unit: &UnitUses, it: &Use, found: FoundName) -> bool {
-    let is_same = |definition: &Definition| {
-        let has_place = definition.kind != DefinitionKind::Parameter;
-        !has_place || found.at.is_some_and(|at| at.span == definition.at)
-    };
-    let is_local = it.targets.iter().any(
-        |target| matches!(target, UseTarget::Local(number) if is_same(&unit.definitions[*number])),
-    );
-    match found.layer {
-        Layer::Loops | Layer::Captured => is_local,
-        Layer::Locals => is_local || it.may_be_attribute,
-        Layer::Attributes => it.may_be_attribute,
-        Layer::Globals => !matches!(it.targets.first(), Some(UseTarget::Local(_))),
-    }
-}
-
-/// Returns the names of a program on which they do not agree, and how many names were compared.
-fn disagreements(program: &Program) -> (Vec<String>, usize) {
-    let types = kcl_types::check_with_types(program).types;
-    let (mut found, mut n_names) = (Vec::new(), 0);
-    for file in program.packages.iter().flat_map(|package| &package.files) {
-        let source = program.file(*file);
-        for &stmt in &source.module.body {
-            let unit = uses(program, *file, stmt);
-            for it in &unit.uses {
-                let Some(expr) = it.expr else { continue };
-                let Some(found_name) = types.found(*file, expr) else { continue };
-                if !matches!(source.module[expr].kind, Expr::Ident(_)) {
-                    continue;
-                }
-                n_names += 1;
-                if !agrees(&unit, it, found_name) {
-                    let line = source.line_col(it.ident.span.start).line;
-                    found.push(format!("{line}: {} is in {:?}", it.ident.name, found_name.layer));
-                }
-            }
-        }
-    }
-    (found, n_names)
 }
 
 fn program(text: &str) -> Option<Program> {
@@ -93,37 +37,6 @@ fn load_program(system: &dyn System, inputs: &[Input], folder: &Path) -> Option<
     let entries = resolve_entries(system, inputs, folder, &PackageMap::default()).ok()?;
     let loaded = load(system, &entries, &LoadOptions::default()).ok()?;
     (!loaded.has_errors()).then_some(loaded.value)
-}
-
-/// The same for the conformance vectors whose only arguments are files.
-fn vectors_agree(corpus: &Corpus) {
-    let (mut n_all, mut all) = (0, Vec::new());
-    for case in corpus.cases("run").expect("the vectors are readable") {
-        let folder = case.text("cwd").map_or(case.dir.clone(), |cwd| case.dir.join(cwd));
-        let inputs: Vec<Input> = case.texts("argv").into_iter().map(Input::path).collect();
-        let Some(program) = load_program(&OsSystem, &inputs, &folder) else { continue };
-        let (found, n_names) = disagreements(&program);
-        n_all += n_names;
-        all.extend(found.into_iter().map(|it| format!("{}: {it}", case.name)));
-    }
-    assert_eq!(all, EXCEPTIONS, "{}", all.join("\n"));
-    assert!(n_all > 3000, "only {n_all} names were compared");
-}
-
-fn fixtures_agree() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
-    let (mut n_all, mut all) = (0, Vec::new());
-    for topic in Topic::read_all(&folder).expect("the fixtures can be read") {
-        for case in &topic.cases {
-            let Some(program) = program(&case.program) else { continue };
-            let (found, n_names) = disagreements(&program);
-            n_all += n_names;
-            all.extend(found.into_iter().map(|it| format!("{} {}: {it}", topic.name, case.name)));
-        }
-    }
-    // Rule 4.
-    assert_eq!(all, ["errors/differences a_loop_variable_wins_over_a_key: 2: t is in Locals"]);
-    assert!(n_all > 1000, "only {n_all} names were compared");
 }
 
 /// Renames each private or local name of each fixture of one file wherever `references` finds it.
@@ -237,37 +150,85 @@ fn ask_about_all(program: &Program) -> usize {
     n_names
 }
 
-/// The exceptions, by their numbers in `kcl_hir::names::order`.
-fn exceptions_are_those_of_the_list() {
-    let cases: [(&str, &str, &[&str]); 9] = [
+/// A walk of blocks, statement by statement, would see another definition in each of these cases.
+fn types_are_those_of_the_definitions() {
+    // What it is about, the program, the last use of a name, its type.
+    let cases = [
         (
-            "1",
+            "parameters come before attributes",
             "schema S:\n    x: int = 1\n    f = lambda x: str { x }\n",
-            &["3: x is in Attributes"],
-        ),
-        ("2", "x = 1\nf = lambda {\n    x = x + 1\n    x\n}\n", &["3: x is in Locals"]),
-        ("2", "x = {}\nf = lambda {\n    x.a = 1\n    x\n}\n", &["4: x is in Locals"]),
-        ("3", "x = 1\nf = lambda x: int = x -> int { 1 }\n", &["2: x is in Globals"]),
-        ("4", "k = 1\nc = {\n    if True:\n        k = 2\n    l = k\n}\n", &["5: k is in Globals"]),
-        ("4", "a = [{t = 1, r = t} for t in [\"a\"]]\n", &["1: t is in Locals"]),
-        (
-            "5",
-            "schema S:\n    i: int = 1\n    a = [[j for j in [1]] + [i] for i in [2]]\n",
-            &["3: i is in Attributes"],
+            "x",
+            "str",
         ),
         (
-            "6",
-            "schema S:\n    f = lambda {\n        t = 1\n        t\n    }\n",
-            &["4: t is in Attributes"],
+            "a value is read before its name is set",
+            "x = 1\nf = lambda {\n    x = x\n}\n",
+            "x",
+            "int",
+        ),
+        ("a path sets no name", "x = \"\"\nf = lambda {\n    x.a = 1\n    x\n}\n", "x", "str"),
+        ("defaults see parameters", "x = 1\nf = lambda x: str = x { 1 }\n", "x", "str"),
+        (
+            "keys of an if may be set",
+            "k = \"\"\nc = {\n    if True:\n        k = 2\n    l = k\n}\n",
+            "k",
+            "any",
         ),
         (
-            "7",
-            "import math\nschema S:\n    math: {str:float} = {}\n    a = math.pi\n",
-            &["4: math is in Attributes"],
+            "a loop variable comes before a key",
+            "a = [{t = 1, r = t} for t in [\"a\"]]\n",
+            "t",
+            "str",
+        ),
+        (
+            "a loop variable is seen in the whole loop",
+            "schema S:\n    i: str = \"\"\n    a = [[j for j in [1]] + [i] for i in [2]]\n",
+            "i",
+            "int",
+        ),
+        (
+            "variables of lambdas are no attributes",
+            "schema S:\n    t: str\n    f = lambda {\n        t = 1\n        t\n    }\n",
+            "t",
+            "int",
+        ),
+        (
+            "attributes without a type are attributes",
+            "x = 1\nschema S:\n    x: any\n    y = x\n",
+            "x",
+            "any",
+        ),
+        (
+            "attributes are known before they are set",
+            "x = 1\nschema S:\n    y = x\n    x = \"\"\n",
+            "x",
+            "any",
+        ),
+        (
+            "imports come before attributes",
+            "import units\nschema S:\n    units: {str:str} = {}\n    a = units.Ki\n",
+            "units",
+            "int",
+        ),
+        (
+            "configs of one name are two scopes of keys",
+            "schema S:\n    k: int\n    l: str\nk = \"\"\ns: S {k = 1}\ns: S {l = k}\n",
+            "k",
+            "str",
         ),
     ];
-    for (rule, text, want) in cases {
+    for (about, text, name, want) in cases {
         let program = program(text).expect("the program can be loaded");
-        assert_eq!(disagreements(&program).0, want, "rule {rule}");
+        let types = kcl_types::check_with_types(&program).types;
+        let file = program.package(PackageId(0)).files[0];
+        let module = &program.file(file).module;
+        let all = module.body.iter().flat_map(|unit| uses(&program, file, *unit).uses);
+        let mut exprs: Vec<_> = all
+            .filter(|it| it.ident.name.as_str() == name)
+            .filter_map(|it| it.expr.filter(|expr| matches!(module[*expr].kind, Expr::Ident(_))))
+            .filter_map(|expr| Some((module[expr].span.start, types.expr(file, expr)?.to_string())))
+            .collect();
+        exprs.sort();
+        assert_eq!(exprs.last().map(|(_, ty)| ty.as_str()), Some(want), "{about}");
     }
 }

@@ -54,6 +54,16 @@ pub fn visit_definitions(module: &Module, stmt: StmtId, found: &mut impl FnMut(D
     }
 }
 
+/// The name that a target of an assignment starts with.
+pub(super) fn target_name(module: &Module, stmt: StmtId, at: u32) -> Option<Ident> {
+    match &module[stmt].kind {
+        Stmt::Assign(assign) => assign.targets.get(at as usize).map(|target| target.name),
+        Stmt::AugAssign(assign) => Some(assign.target.name),
+        Stmt::Unification(unification) => unification.target.names.first().copied(),
+        _ => None,
+    }
+}
+
 /// The variables and attributes that statements define or assign to, in order.
 pub fn names_set(module: &Module, stmts: &[StmtId]) -> Vec<Name> {
     let mut names = Vec::with_capacity(stmts.len());

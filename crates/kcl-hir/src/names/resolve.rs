@@ -19,7 +19,14 @@ impl Resolver<'_, '_> {
         let module = self.module;
         match &module[id].kind {
             Stmt::Expr(exprs) => self.exprs(exprs),
-            Stmt::Unification(unification) => self.expr(unification.value),
+            Stmt::Unification(unification) => {
+                self.expr(unification.value);
+                if let Some(target) = unification.target.names.first()
+                    && let Some(slot) = self.bind_target(id, 0, *target)
+                {
+                    self.sink.target_start(id, 0, Meaning::Local(slot));
+                }
+            }
             Stmt::Assign(assign) => {
                 let is_lambda = matches!(module[assign.value].kind, Expr::Lambda(_));
                 if is_lambda {
@@ -66,22 +73,26 @@ impl Resolver<'_, '_> {
             if !target.paths.is_empty() {
                 let name_ref = self.lookup(target.name.name);
                 self.sink.target_start(stmt, at as u32, name_ref);
-            } else if self.function().is_lambda() {
-                let name = target.name.name;
-                let function = self.function();
-                let known = function.outermost(name);
-                let known = known.filter(|binding| {
-                    matches!(binding.kind, BindingKind::Local | BindingKind::Param)
-                });
-                let slot = match known.and_then(|binding| binding.slot) {
-                    Some(slot) => Some(slot),
-                    None => self.bind(target.name, BindingKind::Local, None),
-                };
-                if let Some(slot) = slot {
-                    self.sink.target(stmt, at as u32, slot);
-                }
+            } else {
+                self.bind_target(stmt, at as u32, target.name);
             }
         }
+    }
+
+    /// Binds a target of an assignment in a lambda: to the slot that it has, or a new one.
+    fn bind_target(&mut self, stmt: StmtId, at: u32, target: Ident) -> Option<u32> {
+        if !self.function().is_lambda() {
+            return None;
+        }
+        let known = self.function().outermost(target.name);
+        let known =
+            known.filter(|binding| matches!(binding.kind, BindingKind::Local | BindingKind::Param));
+        let slot = match known.and_then(|binding| binding.slot) {
+            Some(slot) => Some(slot),
+            None => self.bind(target, BindingKind::Local, None),
+        };
+        self.sink.target(stmt, at, slot?);
+        slot
     }
 
     /// Resolves a schema or rule: parameters, body, checks, decorators, index signature.

@@ -47,6 +47,9 @@ impl Binding {
 
 const NOTHING: u32 = u32::MAX;
 
+/// How many bindings are looked through before they are put into the index.
+const FEW: usize = 16;
+
 /// The scopes of a unit or lambda.
 pub(super) struct Function {
     pub(super) place: Place,
@@ -107,22 +110,39 @@ impl Function {
         }
     }
 
-    /// The position of the innermost binding of a name. Bindings enter the index only when
-    /// a name is looked up: most keys of configs are never referred to.
+    /// The position of the innermost binding of a name. The last few are looked through; others
+    /// enter the index when a name is looked up: most keys of configs are never referred to.
     fn innermost(&mut self, name: Name) -> Option<usize> {
-        for at in self.n_indexed..self.bindings.len() {
-            let binding = &mut self.bindings[at];
-            let previous = self.by_name.insert(binding.name, at as u32);
-            binding.previous = previous.unwrap_or(NOTHING);
+        if self.bindings.len() - self.n_indexed > FEW {
+            for at in self.n_indexed..self.bindings.len() {
+                let binding = &mut self.bindings[at];
+                let previous = self.by_name.insert(binding.name, at as u32);
+                binding.previous = previous.unwrap_or(NOTHING);
+            }
+            self.n_indexed = self.bindings.len();
         }
-        self.n_indexed = self.bindings.len();
-        self.by_name.get(&name).filter(|at| **at != NOTHING).map(|at| *at as usize)
+        self.last_below(self.bindings.len(), name)
     }
 
     /// The next binding of the same name further out.
     fn outer(&self, at: usize) -> Option<usize> {
-        let previous = self.bindings[at].previous;
-        (previous != NOTHING).then_some(previous as usize)
+        let Binding { name, previous, .. } = self.bindings[at];
+        if at < self.n_indexed {
+            return (previous != NOTHING).then_some(previous as usize);
+        }
+        self.last_below(at, name)
+    }
+
+    /// The last binding of a name before `end`, which is not in the index.
+    fn last_below(&self, end: usize, name: Name) -> Option<usize> {
+        let tail = &self.bindings[self.n_indexed..end];
+        if let Some(at) = tail.iter().rposition(|binding| binding.name == name) {
+            return Some(self.n_indexed + at);
+        }
+        if self.n_indexed == 0 {
+            return None;
+        }
+        self.by_name.get(&name).filter(|at| **at != NOTHING).map(|at| *at as usize)
     }
 
     /// The outermost binding of a name.
@@ -233,32 +253,29 @@ impl Resolver<'_, '_> {
         if loops_only && self.functions[depth].n_loops == 0 {
             return None;
         }
-        let mut found: Vec<u32> = Vec::new();
-        let mut is_definite = false;
         let mut next = self.functions[depth].innermost(name);
-        while let Some(at) = next
-            && !is_definite
-        {
-            next = self.functions[depth].outer(at);
+        // Those that are set only under a condition, the innermost first.
+        let mut conditional: Vec<u32> = Vec::new();
+        let mut result = tail;
+        let mut is_found = false;
+        while let Some(at) = next {
             let binding = self.functions[depth].bindings[at];
-            if loops_only && binding.kind != BindingKind::Loop {
-                continue;
+            if !loops_only || binding.kind == BindingKind::Loop {
+                let slot = self.slot_of(depth, at);
+                is_found = true;
+                if !binding.conditional {
+                    result = Meaning::Local(slot);
+                    break;
+                }
+                conditional.push(slot);
             }
-            found.push(self.slot_of(depth, at));
-            is_definite = !binding.conditional;
+            next = self.functions[depth].outer(at);
         }
-        let last = found.pop()?;
-        let mut result = if is_definite {
-            Meaning::Local(last)
-        } else {
-            let next = self.chain(tail);
-            Meaning::LocalOr(last, next)
-        };
-        while let Some(slot) = found.pop() {
+        while let Some(slot) = conditional.pop() {
             let next = self.chain(result);
             result = Meaning::LocalOr(slot, next);
         }
-        Some(result)
+        is_found.then_some(result)
     }
 
     /// The slot of a binding; keys get theirs now.
@@ -302,16 +319,12 @@ impl Resolver<'_, '_> {
 
     /// The first part of a dotted name: imports win over attributes and config keys.
     pub(super) fn lookup_first(&mut self, name: Name, is_dotted: bool) -> Meaning {
-        if is_dotted {
+        if is_dotted && let Some(import) = self.program.import(self.file, name) {
             let package = self.program.package(self.program.file(self.file).package);
-            if !package.globals.contains_key(&name)
-                && let Some(import) = self.program.import(self.file, name)
-            {
-                let shadowed =
-                    self.functions.iter_mut().any(|function| function.has_variable(name));
-                if !shadowed {
-                    return import.meaning();
-                }
+            let shadowed = package.globals.contains_key(&name)
+                || self.functions.iter_mut().any(|function| function.has_variable(name));
+            if !shadowed {
+                return import.meaning();
             }
         }
         self.lookup(name)

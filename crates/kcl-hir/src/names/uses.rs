@@ -1,10 +1,11 @@
 //! Definitions and uses of a unit, for tools.
 
+use super::define::target_name;
 use super::{Meaning, Sink, expr_path, resolve_unit};
 use crate::program::{PackageId, Program};
 use base_text::{FileId, Name, Span};
 use kcl_names::{FunctionId, ModuleId};
-use kcl_syntax::ast::{Expr, ExprId, Ident, Lambda, Module, Stmt, StmtId};
+use kcl_syntax::ast::{Expr, ExprId, Ident, Lambda, Module, StmtId};
 use rustc_hash::FxHashMap;
 
 /// What binds a local name.
@@ -114,14 +115,8 @@ impl Collector<'_> {
 
     /// Notes a use at a target of an assignment.
     fn use_target(&mut self, stmt: StmtId, at: u32, meaning: Meaning) {
-        let target = match &self.module[stmt].kind {
-            Stmt::Assign(assign) => assign.targets.get(at as usize),
-            Stmt::AugAssign(assign) => Some(&assign.target),
-            _ => None,
-        };
-        if let Some(target) = target {
+        if let Some(ident) = target_name(self.module, stmt, at) {
             let (may_be_attribute, targets) = self.targets(meaning);
-            let ident = target.name;
             self.found.uses.push(Use { ident, expr: None, may_be_attribute, targets });
         }
     }

@@ -22,7 +22,7 @@ impl<'p> Checker<'p> {
         }
         let mut parents = Vec::new();
         for path in &rule.parents {
-            match self.path(path) {
+            match self.declared_path(path, path.span) {
                 Type::Schema(schema)
                     if !schema.is_instance && self.schema_type(schema.id).is_rule =>
                 {
@@ -66,7 +66,7 @@ impl<'p> Checker<'p> {
 
     /// The protocol that a mixin or rule is for.
     pub(super) fn protocol(&mut self, host: &'p Path) -> Option<SchemaId> {
-        match self.path(host) {
+        match self.declared_path(host, host.span) {
             Type::Schema(schema)
                 if !schema.is_instance && self.schema_type(schema.id).is_protocol =>
             {

@@ -74,7 +74,7 @@ impl<'p> Checker<'p> {
     }
 
     fn parent(&mut self, path: &'p Path) -> Option<SchemaId> {
-        let ty = self.path(path);
+        let ty = self.declared_path(path, path.span);
         if let Type::Schema(schema) = &ty
             && !schema.is_instance
         {
@@ -207,7 +207,7 @@ impl<'p> Checker<'p> {
             Stmt::Unification(unification) => {
                 let name = unification.target.names.first()?.name;
                 let Expr::Schema(value) = &module[unification.value].kind else { return None };
-                let ty = self.resolve(&value.name, node.span);
+                let ty = self.declared_path(&value.name, node.span);
                 Some(Declared { name, ty, is_optional: false, has_default: true, at })
             }
             Stmt::SchemaAttr(attr) => {
@@ -238,7 +238,7 @@ impl<'p> Checker<'p> {
                     self.report(finding);
                 }
             }
-            let ty = self.path(path);
+            let ty = self.declared_path(path, path.span);
             match ty {
                 Type::Schema(mixin)
                     if !mixin.is_instance && self.schema_type(mixin.id).is_mixin =>
@@ -274,8 +274,7 @@ impl<'p> Checker<'p> {
                 }
             };
             if let Some(ty) = builtins::decorator(name) {
-                let (name, span) = (self.function_name(*func), module[*func].span);
-                self.arguments(&name, span, args, kwargs, &ty);
+                self.arguments(self.callee(*func), module[*func].span, args, kwargs, &ty);
             } else {
                 let message = format!("UnKnown decorator {name}");
                 self.report(diagnostics::compile_error(at, message));

@@ -5,7 +5,9 @@ use crate::diagnostics;
 use crate::suggest;
 use crate::ty::{FunctionType, Type};
 use base_text::{Name, Span};
+use kcl_hir::names::Meaning;
 use kcl_syntax::ast::{Expr, ExprId, Keyword, Path};
+use std::fmt;
 use std::sync::Arc;
 
 impl<'p> Checker<'p> {
@@ -33,28 +35,30 @@ impl<'p> Checker<'p> {
                 return Type::Any;
             }
         };
-        let name = self.function_name(func);
-        self.arguments(&name, span, args, kwargs, &signature);
+        self.arguments(self.callee(func), span, args, kwargs, &signature);
         result
     }
 
     /// The signature of a global lambda whose statement comes later.
-    fn forward_lambda(&self, func: ExprId) -> Option<Arc<FunctionType>> {
+    fn forward_lambda(&mut self, func: ExprId) -> Option<Arc<FunctionType>> {
         let Expr::Ident(path) = &self.module[func].kind else { return None };
         let [ident] = path.names.as_slice() else { return None };
-        let lambdas = &self.packages[self.package.0 as usize].lambdas;
-        let lambda = lambdas.get(&ident.name)?;
-        self.is_global(ident.name).then(|| Arc::clone(lambda))
+        if !matches!(self.meaning(func, ident.name), Meaning::Global(_)) {
+            return None;
+        }
+        self.packages[self.package.0 as usize].lambdas.get(&ident.name).cloned()
     }
 
-    /// What messages call a function.
-    pub(crate) fn function_name(&self, func: ExprId) -> String {
+    /// What is called.
+    pub(crate) fn callee(&self, func: ExprId) -> Callee<'p> {
         let mut func = func;
         loop {
             match &self.module[func].kind {
-                Expr::Ident(path) | Expr::Selector { attr: path, .. } => return quoted(path),
+                Expr::Ident(path) | Expr::Selector { attr: path, .. } => {
+                    return Callee::Named(path);
+                }
                 Expr::Paren(inner) => func = *inner,
-                _ => return "anonymous function".to_owned(),
+                _ => return Callee::Anonymous,
             }
         }
     }
@@ -62,7 +66,7 @@ impl<'p> Checker<'p> {
     /// Checks the arguments of a function, schema or decorator.
     pub(crate) fn arguments(
         &mut self,
-        function: &str,
+        function: Callee<'p>,
         span: Span,
         args: &'p [ExprId],
         kwargs: &'p [Keyword],
@@ -77,7 +81,8 @@ impl<'p> Checker<'p> {
             if !signature.is_variadic {
                 let at = self.at(self.module[arg].span);
                 let expected = signature.params.len();
-                self.report(diagnostics::too_many_arguments(at, function, expected, args.len()));
+                let function = function.to_string();
+                self.report(diagnostics::too_many_arguments(at, &function, expected, args.len()));
                 break;
             }
         }
@@ -99,7 +104,7 @@ impl<'p> Checker<'p> {
     /// Checks named arguments and returns their names.
     fn keywords(
         &mut self,
-        function: &str,
+        function: Callee<'p>,
         kwargs: &'p [Keyword],
         signature: &FunctionType,
     ) -> Vec<Name> {
@@ -131,14 +136,32 @@ impl<'p> Checker<'p> {
                     let names = signature.params.iter().map(|param| param.name.as_str());
                     let similar = suggest::similar(name.as_str(), names);
                     let at = self.at(keyword.arg.span);
-                    let name = name.as_str();
+                    let (function, name) = (function.to_string(), name.as_str());
                     let finding =
-                        diagnostics::unexpected_keyword(at, function, name, similar.clone());
+                        diagnostics::unexpected_keyword(at, &function, name, similar.clone());
                     self.report(self.misspelt(finding, *ident, &similar));
                 }
             }
         }
         named
+    }
+}
+
+/// What is called, as messages name it.
+#[derive(Clone, Copy)]
+pub(crate) enum Callee<'p> {
+    /// Something with a dotted name.
+    Named(&'p Path),
+    /// The value of another expression.
+    Anonymous,
+}
+
+impl fmt::Display for Callee<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Named(path) => f.write_str(&quoted(path)),
+            Self::Anonymous => f.write_str("anonymous function"),
+        }
     }
 }
 

@@ -161,12 +161,12 @@ impl<'p> Checker<'p> {
             Expr::Ident(path) if !path.names.is_empty() => {
                 let ty = walked.unwrap_or_else(|| self.expr(entry.value));
                 let name = path.names[0].name;
-                if self.blocks.is_loop_variable(name) {
+                if self.is_variable_key(key) {
                     let key_ty = self.key_expr(key);
                     self.check_key(&key_ty, at);
                     gathered.add_key(key_ty);
-                    self.gather(name, &ty, at);
-                } else if self.gather(name, &ty, at) {
+                    self.gather(key, name, &ty, at);
+                } else if self.gather(key, name, &ty, at) {
                     gathered.add_new_name(name);
                 }
                 gathered.add_value(&ty);
@@ -184,7 +184,7 @@ impl<'p> Checker<'p> {
             Expr::String(text) => {
                 let ty = walked.unwrap_or_else(|| self.expr(entry.value));
                 let name = Name::new(&text.value);
-                if self.gather(name, &ty, at) {
+                if self.gather(key, name, &ty, at) {
                     gathered.add_new_name(name);
                 }
                 gathered.add_value(&ty);
@@ -201,6 +201,12 @@ impl<'p> Checker<'p> {
         }
     }
 
+    /// Whether a key stands for the value of a loop variable.
+    fn is_variable_key(&self, key: ExprId) -> bool {
+        // Loops resolve the names of their statement.
+        self.unit.is_none() && self.locals[self.file.0 as usize].names.is_variable_key(key)
+    }
+
     fn key_expr(&mut self, key: ExprId) -> Type {
         self.expected.push(None);
         let ty = self.expr(key);
@@ -210,15 +216,25 @@ impl<'p> Checker<'p> {
 
     /// Notes a known key, which later entries can read as a variable; `false` if it was
     /// known before.
-    fn gather(&mut self, name: Name, ty: &Type, at: FileSpan) -> bool {
-        let Some(known) = self.own(name) else {
-            self.define(name, ty.clone(), at);
-            return true;
+    fn gather(&mut self, key: ExprId, name: Name, ty: &Type, at: FileSpan) -> bool {
+        let known = self.own(name);
+        let is_new = known.is_none_or(|known| !known.is_own);
+        let ty = match known {
+            Some(known) => self.join2(self.types().attr_type(known), ty.clone()),
+            None => ty.clone(),
         };
-        let was_own = known.is_own;
-        let joined = self.join2(self.types().attr_type(known), ty.clone());
-        self.define(name, joined, at);
-        !was_own
+        if self.unit.is_none() {
+            let scope = &mut self.locals[self.file.0 as usize];
+            if let Some(definition) = scope.names.key(key, at.span) {
+                let ty = ty.clone();
+                scope.set(
+                    definition,
+                    DictAttr { ty, at, is_own: true, is_declared: false, is_narrow: false },
+                );
+            }
+        }
+        self.define(name, ty, at);
+        is_new
     }
 
     /// Notes a key that comes from elsewhere.

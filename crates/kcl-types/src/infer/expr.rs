@@ -32,13 +32,7 @@ impl<'p> Checker<'p> {
     fn walk(&mut self, id: ExprId) -> Type {
         let module = self.module;
         match &module[id].kind {
-            Expr::Ident(path) => {
-                let ty = self.resolve(path, self.place);
-                if self.table.is_some() {
-                    self.note_found(id, path);
-                }
-                ty
-            }
+            Expr::Ident(path) => self.read_path(id, path, self.place),
             Expr::Unary { op, operand } => {
                 let ty = self.expr(*operand);
                 self.unary(&ty, *op, self.at(module[*operand].span))
@@ -63,6 +57,8 @@ impl<'p> Checker<'p> {
             Expr::Starred(value) => self.starred(*value),
             Expr::DictComp { entry, generators } => self.dict_comp(entry, generators),
             Expr::ConfigIf { cond, items, orelse } => {
+                // Its keys can be read when its block is closed.
+                self.file_scope();
                 self.expr(*cond);
                 let ty = self.entries(items);
                 match orelse {
@@ -73,7 +69,7 @@ impl<'p> Checker<'p> {
                     None => ty,
                 }
             }
-            Expr::Schema(schema) => self.schema_expr(schema),
+            Expr::Schema(schema) => self.schema_expr(id, schema),
             Expr::Config(entries) => self.config(id, entries),
             Expr::Lambda(lambda) => self.lambda(lambda),
             Expr::Subscript(subscript) => self.subscript(subscript),
@@ -212,7 +208,6 @@ impl<'p> Checker<'p> {
     }
 
     fn joined(&mut self, joined: &'p JoinedString) -> Type {
-        self.is_store = false;
         for part in &joined.parts {
             let StringPart::Formatted { value, spec } = part else { continue };
             if let Some(spec) = spec
@@ -247,17 +242,16 @@ impl<'p> Checker<'p> {
     fn lambda(&mut self, lambda: &'p Lambda) -> Type {
         self.check_defaults(lambda.params.as_ref());
         let params = self.lambda_params(lambda);
-        for param in lambda.params.iter().flat_map(|params| &params.list) {
-            if let Some(default) = param.default {
-                self.expr_in_place(default);
-            }
-        }
         let place = self.place;
-        let ret = self.optional_annotation(lambda.return_ty, place);
         self.blocks.enter(0);
-        for param in &params {
-            self.define(param.name, param.ty.clone(), self.at(place));
+        let list = lambda.params.iter().flat_map(|params| &params.list);
+        for (param, written) in params.iter().zip(list.clone()) {
+            self.define_local(written.name, param.ty.clone(), self.at(place));
         }
+        for default in list.filter_map(|param| param.default) {
+            self.expr_in_place(default);
+        }
+        let ret = self.optional_annotation(lambda.return_ty, place);
         let real_ret = self.lambda_body(lambda, &ret);
         self.blocks.leave();
         let ret = if lambda.return_ty.is_none() { real_ret } else { ret };

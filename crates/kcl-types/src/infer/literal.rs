@@ -44,11 +44,9 @@ impl<'p> Checker<'p> {
         let Some((file, value)) = literals.remove(&name) else { return };
         let (came_from, depth) = (self.file, mem::replace(&mut self.depth, 0));
         let expected = mem::take(&mut self.expected);
-        let loop_variables = self.blocks.replace_loop_variables(Vec::new());
         self.enter_file(file);
         let ty = self.expr(value);
         self.enter_file(came_from);
-        self.blocks.replace_loop_variables(loop_variables);
         self.expected = expected;
         self.depth = depth;
         if let Some(object) = self.packages[package.0 as usize].objects.get_mut(name) {

@@ -25,8 +25,7 @@ impl<'p> Checker<'p> {
                 self.report(diagnostics::compile_error(self.at(var.span), message));
                 var.name = Name::new(first);
             }
-            self.blocks.add_loop_variable(var.name);
-            self.define(var.name, Type::Any, self.at(var.span));
+            self.define_local(var, Type::Any, self.at(var.span));
             named.push(var);
         }
         named
@@ -56,11 +55,11 @@ impl<'p> Checker<'p> {
             };
             first_ty = self.join2(key, first_ty);
             if let Some(var) = vars.first() {
-                self.set_inferred(var.name, &first_ty, self.at(var.span));
+                self.set_inferred(*var, &first_ty, self.at(var.span));
             }
             if let Some(var) = vars.get(1) {
                 second_ty = self.join2(value, second_ty);
-                self.set_inferred(var.name, &second_ty, self.at(var.span));
+                self.set_inferred(*var, &second_ty, self.at(var.span));
             }
         }
     }

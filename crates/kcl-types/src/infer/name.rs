@@ -2,59 +2,112 @@
 
 use crate::checker::Checker;
 use crate::diagnostics;
-use crate::table::FoundName;
 use crate::ty::{FunctionType, Param, Text, Type};
 use base_text::{FileSpan, Name, Span};
-use kcl_hir::names::{Layer, Place, order};
+use kcl_hir::names::{DefinitionKind, Meaning};
 use kcl_syntax::ast::{
     self, BasicType, ExprId, Ident, LiteralType, MemberOrIndex, Path, Target, TypeId,
 };
 use std::sync::Arc;
 
 impl<'p> Checker<'p> {
-    /// The type of a dotted name, where it stands.
-    pub(crate) fn path(&mut self, path: &'p Path) -> Type {
-        self.resolve(path, path.span)
+    /// The type of a dotted name in a declaration: a type, a base, a mixin, a protocol.
+    pub(crate) fn declared_path(&mut self, path: &'p Path, span: Span) -> Type {
+        let at = self.at(span);
+        let Some(first) = path.names.first() else { return self.report_no_name(at) };
+        let meaning = self.program.global_meaning(self.file, first.name);
+        let ty = match self.global(meaning, first.name) {
+            Some(ty) => ty,
+            None => self.report_unknown(*first, at),
+        };
+        if path.names.len() > 1 { self.members(path, meaning, ty, at) } else { ty }
     }
 
-    /// The type of a dotted name; findings are reported at `span`.
-    pub(crate) fn resolve(&mut self, path: &'p Path, span: Span) -> Type {
+    /// The type of an identifier or of the name of a schema expression; findings are reported
+    /// at `span`.
+    pub(crate) fn read_path(&mut self, expr: ExprId, path: &'p Path, span: Span) -> Type {
         let at = self.at(span);
+        let Some(first) = path.names.first() else { return self.report_no_name(at) };
+        let meaning = self.meaning(expr, first.name);
+        let ty = self.read(*first, meaning, at);
+        if path.names.len() > 1 { self.members(path, meaning, ty, at) } else { ty }
+    }
+
+    /// The type of a dotted name that is assigned to.
+    pub(super) fn store_path(&mut self, path: &'p Path) -> Type {
+        let at = self.at(path.span);
         let Some((first, rest)) = path.names.split_first() else {
-            self.report(diagnostics::compile_error(at, "missing variable"));
-            return Type::Any;
+            return self.report_no_name(at);
         };
-        if rest.is_empty() {
-            return self.variable(*first, at);
-        }
-        if self.is_import(first.name) {
+        let meaning = self.program.global_meaning(self.file, first.name);
+        if !rest.is_empty() && self.may_be_import(meaning, first.name) {
             self.used_imports.insert((self.file, first.name));
-            if self.is_store {
-                let message = "only schema and dict object can be updated attribute";
-                self.report(diagnostics::compile_error(at, message));
-            }
+            let message = "only schema and dict object can be updated attribute";
+            self.report(diagnostics::compile_error(at, message));
         }
-        let mut ty = self.variable(*first, at);
+        let mut ty = self.store(*first, at);
         for ident in rest {
-            if self.is_store {
-                self.check_member(*ident, &ty, at, None);
-            }
+            self.check_member(*ident, &ty, at, None);
             ty = self.load_attr(&ty, *ident, at);
         }
         ty
     }
 
-    fn is_import(&self, name: Name) -> bool {
-        self.file_imports[self.file.0 as usize].contains_key(&name)
-            && !self.blocks.is_loop_variable(name)
+    fn report_no_name(&mut self, at: FileSpan) -> Type {
+        self.report(diagnostics::compile_error(at, "missing variable"));
+        Type::Any
     }
 
-    /// The type of one name, read or assigned to.
-    fn variable(&mut self, ident: Ident, at: FileSpan) -> Type {
-        if !self.is_store {
-            return self.read(ident, at);
+    /// The type of what stands behind the first name of a path.
+    fn members(&mut self, path: &'p Path, meaning: Meaning, first: Type, at: FileSpan) -> Type {
+        let [name, rest @ ..] = path.names.as_slice() else { return first };
+        if self.may_be_import(meaning, name.name) {
+            self.used_imports.insert((self.file, name.name));
         }
+        rest.iter().fold(first, |ty, ident| self.load_attr(&ty, *ident, at))
+    }
+
+    /// Whether a name can stand for an import of the file.
+    fn may_be_import(&self, meaning: Meaning, name: Name) -> bool {
+        let names = &self.locals[self.file.0 as usize].names;
+        let mut meaning = meaning;
+        loop {
+            meaning = match meaning {
+                Meaning::LocalOr(local, _) if self.is_always_set(local) => return false,
+                Meaning::LocalOr(_, next) | Meaning::Attr(next) => names.alternative(next),
+                Meaning::Local(_) | Meaning::Global(_) | Meaning::Builtin(_) => return false,
+                Meaning::Package(_) | Meaning::System(_) | Meaning::Plugin | Meaning::Missing => {
+                    return self.file_imports[self.file.0 as usize].contains_key(&name);
+                }
+            };
+        }
+    }
+
+    /// Whether a local name has a value wherever it can be named.
+    fn is_always_set(&self, local: u32) -> bool {
+        let definition = self.locals[self.file.0 as usize].names.definition(local);
+        definition.is_some_and(|definition| {
+            matches!(definition.kind, DefinitionKind::Parameter | DefinitionKind::LoopVariable)
+        })
+    }
+
+    /// Whether a local name is a key of an `if` that is finished. With nothing else of that name
+    /// in sight, the reference reports it as unknown: it would be Undefined without a word.
+    fn may_be_unset(&self, local: u32, name: Name) -> bool {
+        let names = &self.locals[self.file.0 as usize].names;
+        names.is_conditional(local)
+            && names.definition(local).is_some_and(|key| !self.blocks.hold(name, key.at))
+    }
+
+    /// The type of a name that is assigned to.
+    fn store(&mut self, ident: Ident, at: FileSpan) -> Type {
         let name = ident.name;
+        if let Some(local) = self.bound_at(ident) {
+            return self.local(local).unwrap_or_else(|| {
+                self.define_local(ident, Type::Any, at);
+                Type::Any
+            });
+        }
         if self.schema.is_some() {
             return self.store_in_schema(name, at);
         }
@@ -62,40 +115,42 @@ impl<'p> Checker<'p> {
             self.define(name, Type::Any, at);
             return Type::Any;
         }
-        self.look_up(ident, at)
+        let meaning = self.program.global_meaning(self.file, name);
+        self.global(meaning, name).unwrap_or(Type::Any)
     }
 
-    /// The type of a name that is read: that of the first place that knows it.
-    fn read(&mut self, ident: Ident, at: FileSpan) -> Type {
-        let name = ident.name;
-        let place = if self.schema.is_some() { Place::Schema } else { Place::TopLevel };
-        for layer in order(place) {
-            let found = match layer {
-                Layer::Loops if self.blocks.is_loop_variable(name) => {
-                    Some(self.find(name).unwrap_or(Type::Any))
-                }
-                Layer::Attributes => self.typed_attribute(name),
-                Layer::Locals => self.local(name),
-                Layer::Globals => self.global(name),
-                Layer::Loops | Layer::Captured => None,
-            };
-            if let Some(ty) = found {
-                self.layer = Some(*layer);
-                return ty;
-            }
+    /// The type of a name that is read.
+    fn read(&mut self, ident: Ident, meaning: Meaning, at: FileSpan) -> Type {
+        match self.meant(meaning, ident.name) {
+            Some(ty) => ty,
+            None if self.may_be_attribute() => Type::Any,
+            None => self.report_unknown(ident, at),
         }
-        self.layer = None;
-        if self.may_be_attribute(name) { Type::Any } else { self.report_unknown(ident, at) }
     }
 
-    /// Notes for tools where the first name of an identifier was found.
-    pub(super) fn note_found(&mut self, id: ExprId, path: &Path) {
-        let (Some(layer), Some(first)) = (self.layer.take(), path.names.first()) else { return };
-        let is_local = matches!(layer, Layer::Loops | Layer::Locals);
-        let object = if is_local { self.blocks.find(first.name) } else { None };
-        let at = object.map(|object| object.at);
-        if let Some(table) = &mut self.table {
-            table.set_found(self.file, id, FoundName { layer, at });
+    /// The type of what a name means; `None` if it means nothing.
+    fn meant(&mut self, meaning: Meaning, name: Name) -> Option<Type> {
+        match meaning {
+            Meaning::Local(local) => Some(self.local(local).unwrap_or(Type::Any)),
+            Meaning::LocalOr(local, next) => {
+                let ty = self.local(local);
+                if ty.is_some() && self.is_always_set(local) {
+                    return ty;
+                }
+                let next = self.file_scope().names.alternative(next);
+                let other = self.meant(next, name);
+                match (ty, other) {
+                    // Which of them it is shows only when the program runs.
+                    (Some(ty), Some(other)) if ty != other => Some(Type::Any),
+                    (Some(_), None) if self.may_be_unset(local, name) => None,
+                    (ty, other) => ty.or(other),
+                }
+            }
+            Meaning::Attr(next) => self.body_attribute(name).or_else(|| {
+                let next = self.file_scope().names.alternative(next);
+                self.meant(next, name)
+            }),
+            _ => self.global(meaning, name),
         }
     }
 
@@ -108,11 +163,10 @@ impl<'p> Checker<'p> {
         self.attribute(body.id, name).map(|attr| attr.ty.clone())
     }
 
-    /// The type of an attribute of the schema being walked or of its mixins. An attribute of
-    /// any type comes behind all other names.
-    fn typed_attribute(&self, name: Name) -> Option<Type> {
+    /// The type of an attribute of the schema being walked or of its mixins.
+    fn body_attribute(&self, name: Name) -> Option<Type> {
         if let Some(ty) = self.own_attribute(name) {
-            return (!ty.is_any()).then_some(ty);
+            return Some(ty);
         }
         let schema = self.schema_type(self.schema.as_ref()?.id);
         if schema.is_mixin {
@@ -122,11 +176,11 @@ impl<'p> Checker<'p> {
         attrs.next().map(|attr| attr.ty.clone())
     }
 
-    /// Whether instances of the schema being walked may have an attribute of that name.
-    fn may_be_attribute(&self, name: Name) -> bool {
+    /// Whether instances of the schema being walked may have attributes that it does not know.
+    fn may_be_attribute(&self) -> bool {
         let Some(body) = &self.schema else { return false };
         let schema = self.schema_type(body.id);
-        schema.is_mixin || schema.is_rule || self.own_attribute(name).is_some()
+        schema.is_mixin || schema.is_rule
     }
 
     fn store_in_schema(&mut self, name: Name, at: FileSpan) -> Type {
@@ -151,13 +205,24 @@ impl<'p> Checker<'p> {
     }
 
     /// The type of what is assigned to.
-    pub(crate) fn target(&mut self, target: &'p Target) -> Type {
-        let at = self.at(target.span);
-        let mut ty = self.variable(target.name, at);
+    pub(super) fn assigned_target(&mut self, target: &'p Target) -> Type {
         if target.paths.is_empty() {
-            return ty;
+            self.store(target.name, self.at(target.span))
+        } else {
+            self.updated_target(target)
         }
-        let is_store = std::mem::replace(&mut self.is_store, false);
+    }
+
+    /// The type of what is updated, or what a path leads to.
+    pub(super) fn updated_target(&mut self, target: &'p Target) -> Type {
+        let at = self.at(target.span);
+        let name = target.name;
+        let start = match self.blocks.is_empty() {
+            true => None,
+            false => self.file_scope().names.start_of(name.span),
+        };
+        let start = start.unwrap_or_else(|| self.program.global_meaning(self.file, name.name));
+        let mut ty = self.read(name, start, at);
         for path in &target.paths {
             match path {
                 MemberOrIndex::Member(member) => {
@@ -174,7 +239,6 @@ impl<'p> Checker<'p> {
                 }
             }
         }
-        self.is_store = is_store;
         ty
     }
 
@@ -193,10 +257,7 @@ impl<'p> Checker<'p> {
                 Type::union(types.iter().map(|ty| this.annotation(*ty, span)).collect())
             }
             ast::Type::Literal(literal) => literal_type(literal),
-            ast::Type::Named(path) => {
-                this.is_store = false;
-                this.resolve(path, span)
-            }
+            ast::Type::Named(path) => this.declared_path(path, span),
             ast::Type::Function { params, ret } => {
                 let at = Some(this.at(module[id].span));
                 let params = params.iter().flatten().map(|param| Param {

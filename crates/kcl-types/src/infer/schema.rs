@@ -1,13 +1,14 @@
 //! Schema statements and schema expressions.
 
+use super::call::Callee;
 use crate::checker::{Checker, Expected, SchemaBody};
 use crate::diagnostics;
 use crate::ty::{IndexSignature, SchemaRef, Type};
 use base_text::{Name, Span};
 use kcl_hir::names::names_set;
 use kcl_syntax::ast::{
-    self, AugOp, BinOp, Check, Expr, ExprId, Ident, Params, Rule, Schema, SchemaAttr, SchemaExpr,
-    Stmt, StmtId,
+    self, AugOp, BinOp, Check, Expr, ExprId, Params, Rule, Schema, SchemaAttr, SchemaExpr, Stmt,
+    StmtId,
 };
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -24,12 +25,11 @@ impl<'p> Checker<'p> {
         }
         self.check_defaults(schema.params.as_ref());
         if self.table.is_none() && self.is_declared_only(schema) {
-            self.blocks.begin_statement();
             self.schema = None;
             return Type::Schema(ty);
         }
         self.blocks.enter(schema.body.len());
-        self.define_params(ty, place);
+        self.define_params(ty, schema.params.as_ref(), place);
         let signature = self.schema_type(ty.id).index_signature.clone();
         if let (Some(signature), Some(node)) = (signature, &schema.index_signature) {
             self.index_signature(&signature, node);
@@ -37,6 +37,9 @@ impl<'p> Checker<'p> {
         for name in names_set(self.module, &schema.body) {
             if self.own(name).is_none() {
                 self.define(name, Type::Any, self.at(schema.name.span));
+                if self.attribute(ty.id, name).is_none() {
+                    self.set_assigned(name, Type::Any);
+                }
             }
         }
         for &stmt in &schema.body {
@@ -64,7 +67,7 @@ impl<'p> Checker<'p> {
         };
         self.check_defaults(rule.params.as_ref());
         self.blocks.enter(0);
-        self.define_params(ty, span);
+        self.define_params(ty, rule.params.as_ref(), span);
         self.checks(&rule.checks);
         self.blocks.leave();
         self.schema = None;
@@ -79,7 +82,9 @@ impl<'p> Checker<'p> {
             let first = self.noted_global(name);
             self.report(diagnostics::not_unique(at, name.as_str(), first));
         }
-        match self.look_up(Ident { name, span: name_span }, at) {
+        let meaning = self.program.global_meaning(self.file, name);
+        let ty = self.global(meaning, name);
+        match ty.unwrap_or(Type::Any) {
             Type::Schema(schema) => {
                 let assigned = FxHashMap::default();
                 self.schema = Some(SchemaBody { id: schema.id, assigned });
@@ -93,11 +98,12 @@ impl<'p> Checker<'p> {
         }
     }
 
-    fn define_params(&mut self, schema: SchemaRef, span: Span) {
+    fn define_params(&mut self, schema: SchemaRef, params: Option<&Params>, span: Span) {
         let at = self.at(span);
         let func = Arc::clone(&self.schema_type(schema.id).func);
-        for param in &func.params {
-            self.define(param.name, param.ty.clone(), at);
+        let names = params.into_iter().flat_map(|params| &params.list).map(|param| param.name);
+        for (param, ident) in func.params.iter().zip(names) {
+            self.define_local(ident, param.ty.clone(), at);
         }
     }
 
@@ -105,6 +111,7 @@ impl<'p> Checker<'p> {
         let at = self.at(node.span);
         if let Some(name) = signature.key_name {
             self.define(name, signature.key.clone(), at);
+            self.set_assigned(name, signature.key.clone());
         }
         let Some(value) = node.value else { return };
         let ty = if let Type::Schema(_) = &signature.value {
@@ -151,7 +158,6 @@ impl<'p> Checker<'p> {
 
     /// Walks an attribute of a schema.
     pub(super) fn schema_attr(&mut self, attr: &'p SchemaAttr) {
-        self.blocks.begin_statement();
         let at = self.at(attr.name.span);
         let name = attr.name.name;
         let declared = self.schema.as_ref().and_then(|body| {
@@ -177,8 +183,8 @@ impl<'p> Checker<'p> {
     }
 
     /// The type of `Name(args) {…}`.
-    pub(super) fn schema_expr(&mut self, expr: &'p SchemaExpr) -> Type {
-        let ty = self.path(&expr.name);
+    pub(super) fn schema_expr(&mut self, id: ExprId, expr: &'p SchemaExpr) -> Type {
+        let ty = self.read_path(id, &expr.name, expr.name.span);
         let module = self.module;
         if !matches!(module[expr.config].kind, Expr::Config(_)) {
             let message =
@@ -211,9 +217,14 @@ impl<'p> Checker<'p> {
         }
         self.check_config_for(expr.config, &Type::Schema(schema));
         if !schema.is_instance {
-            let name = super::call::quoted(&expr.name);
             let func = Arc::clone(&self.schema_type(schema.id).func);
-            self.arguments(&name, expr.name.span, &expr.args, &expr.kwargs, &func);
+            self.arguments(
+                Callee::Named(&expr.name),
+                expr.name.span,
+                &expr.args,
+                &expr.kwargs,
+                &func,
+            );
         } else if !expr.args.is_empty() || !expr.kwargs.is_empty() {
             let message = "Arguments cannot be used in the schema modification expression";
             self.report(diagnostics::compile_error(self.at(expr.name.span), message));
@@ -261,7 +272,8 @@ impl<'p> Checker<'p> {
         let mut first = None;
         for &item in items {
             let Expr::Schema(expr) = &self.module[item].kind else { return false };
-            let Type::Schema(schema) = self.path(&expr.name) else { return false };
+            let ty = self.read_path(item, &expr.name, expr.name.span);
+            let Type::Schema(schema) = ty else { return false };
             if *first.get_or_insert(schema.id) != schema.id {
                 return false;
             }
@@ -273,7 +285,7 @@ impl<'p> Checker<'p> {
     pub(super) fn list_of_one_schema(&mut self, items: &'p [ExprId]) {
         for &item in items {
             if let Expr::Schema(expr) = &self.module[item].kind {
-                let ty = self.path(&expr.name);
+                let ty = self.read_path(item, &expr.name, expr.name.span);
                 self.check_config_for(expr.config, &ty);
             }
         }

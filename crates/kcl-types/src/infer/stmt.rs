@@ -104,18 +104,16 @@ impl<'p> Checker<'p> {
             self.report(diagnostics::compile_error(value_at, message));
             return Type::Any;
         };
-        self.is_store = true;
-        let expected = self.path(&unification.target);
-        self.is_store = false;
+        let expected = self.store_path(&unification.target);
         self.expected.push(Some(Expected { ty: expected.clone(), at: Some(value_at) }));
         let ty = match &module[unification.value].kind {
-            Expr::Schema(schema) => self.schema_expr(schema),
+            Expr::Schema(schema) => self.schema_expr(unification.value, schema),
             _ => self.expr(unification.value),
         };
         self.expected.pop();
         self.expect(&ty, &expected, at, None);
         if !ty.is_any() && expected.is_any() {
-            self.set_inferred(name.name, &ty, self.at(name.span));
+            self.set_inferred(*name, &ty, self.at(name.span));
         }
         expected
     }
@@ -131,7 +129,6 @@ impl<'p> Checker<'p> {
     }
 
     fn assign(&mut self, assign: &'p Assign) -> Type {
-        self.blocks.begin_statement();
         let module = self.module;
         let mut value_ty = Type::Any;
         let start = assign.targets.first().map_or(module[assign.value].span, |target| target.span);
@@ -140,13 +137,7 @@ impl<'p> Checker<'p> {
             let name = target.name.name;
             let at = self.at(target.span);
             self.note_assigned(name, assign.value, target.span);
-            if !target.paths.is_empty() {
-                // Unlike a name, a path needs something to go into.
-                self.look_up(target.name, at);
-            }
-            self.is_store = true;
-            let expected = self.target(target);
-            self.is_store = false;
+            let expected = self.assigned_target(target);
             let frame = match &expected {
                 Type::Schema(_) | Type::List(_) | Type::Dict(_) | Type::Union(_)
                     if target.paths.is_empty() =>
@@ -173,7 +164,7 @@ impl<'p> Checker<'p> {
                 && expected.is_any()
                 && assign.ty.is_none()
             {
-                self.set_inferred(name, &value_ty, at);
+                self.set_inferred(target.name, &value_ty, at);
                 if self.schema.is_some() {
                     let ty = self.types().widen(&value_ty);
                     self.set_assigned(name, ty);
@@ -190,7 +181,7 @@ impl<'p> Checker<'p> {
             let name = target.name.name;
             let at = self.at(target.span);
             let annotated = self.annotation(annotation, self.module[annotation].span);
-            let target_ty = match self.own_variable(name) {
+            let target_ty = match self.own_variable(target.name) {
                 Some(object) if !object.ty.is_any() => {
                     if !self.types().is_upper_bound(&annotated, &object.ty) {
                         let name = name.as_str();
@@ -202,13 +193,12 @@ impl<'p> Checker<'p> {
                 }
                 _ => annotated,
             };
-            self.set_type(name, target_ty.clone(), self.at(target.name.span));
+            self.set_type(target.name, target_ty.clone(), self.at(target.name.span));
             self.expect(value, &target_ty, at, None);
         }
     }
 
     fn aug_assign(&mut self, assign: &'p AugAssign) -> Type {
-        self.is_store = false;
         let name = assign.target.name.name;
         let at = self.at(assign.target.span);
         if !self.note_assigned(name, assign.value, assign.target.span) {
@@ -216,16 +206,14 @@ impl<'p> Checker<'p> {
             let finding = diagnostics::immutable_modified(at, name.as_str(), first);
             self.report_misnamed(finding, name, &format!("_{name}"));
         }
-        let left = self.target(&assign.target);
+        let left = self.updated_target(&assign.target);
         let right = self.expr(assign.value);
         let op = match assign.op {
             AugOp::With(op) => op,
             AugOp::Assign => BinOp::BitOr,
         };
         let ty = self.binary(&left, &right, op, at);
-        self.is_store = true;
-        let expected = self.target(&assign.target);
-        self.is_store = false;
+        let expected = self.assigned_target(&assign.target);
         self.expect(&ty, &expected, at, None);
         ty
     }

@@ -60,13 +60,6 @@ impl Home {
         text(&output.stderr)
     }
 
-    /// Returns the address of the sandbox.
-    pub(crate) fn url(&self) -> String {
-        let out = self.ok(&["sandbox", "up", "--output", "json"]);
-        let value: Value = serde_json::from_str(&out).expect("JSON");
-        value["url"].as_str().expect("a URL").to_owned()
-    }
-
     /// Returns a live object or list; none if there is none.
     pub(crate) fn live(&self, path: &str) -> Option<Value> {
         self.ok(&["sandbox", "up"]);
