@@ -1,5 +1,5 @@
 //! `k8s-suite record KUBECONFIG` asks a real server and keeps its answers;
-//! `k8s-suite check KUBECONFIG [WORD] [--floor PERCENT]` compares a server with them;
+//! `k8s-suite check KUBECONFIG [WORD] [--except FILE]` compares a server with them;
 //! `k8s-suite kubectl KUBECONFIG [sandbox]` runs the script of commands, all of it on a sandbox;
 //! `k8s-suite load KUBECONFIG PID,…` measures what many objects and watchers cost processes;
 //! `k8s-suite send KUBECONFIG FILE` sends the requests of a file and says how long that takes.
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 const SENT_AT_ONCE: usize = 16;
 
 const USAGE: &str = "usage: k8s-suite record KUBECONFIG [WORD]
-       k8s-suite check KUBECONFIG [WORD] [--floor PERCENT]
+       k8s-suite check KUBECONFIG [WORD] [--except FILE]
        k8s-suite kubectl KUBECONFIG [sandbox]
        k8s-suite load KUBECONFIG PID,PID,…
        k8s-suite send KUBECONFIG FILE";
@@ -26,7 +26,7 @@ const USAGE: &str = "usage: k8s-suite record KUBECONFIG [WORD]
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let floor = take_floor(&mut words)?;
+    let exceptions = take_exceptions(&mut words)?;
     let (command, kubeconfig, word) = match &words[..] {
         [command, kubeconfig] => (command, kubeconfig, ""),
         [command, kubeconfig, word] => (command, kubeconfig, word.as_str()),
@@ -50,17 +50,29 @@ async fn main() -> anyhow::Result<()> {
     ensure!(!cases.is_empty(), "no case has `{word}` in its name");
     match command.as_str() {
         "record" => record(&client, &cases, &root.join("recorded")).await,
-        "check" => compare(&client, &cases, &root.join("recorded"), floor).await,
+        "check" => compare(&client, &cases, &root.join("recorded"), &exceptions).await,
         _ => bail!(USAGE),
     }
 }
 
-/// Takes `--floor PERCENT` out of the words; without it all checks must pass.
-fn take_floor(words: &mut Vec<String>) -> anyhow::Result<usize> {
-    let Some(at) = words.iter().position(|word| word == "--floor") else { return Ok(100) };
-    let percent = words.get(at + 1).context(USAGE)?.parse()?;
+/// The names of checks that are known to fail, each with the reason.
+type Exceptions = BTreeMap<String, String>;
+
+/// Takes `--except FILE` out of the words. Each line of the file is `NAME: REASON`; without it all
+/// checks must pass.
+fn take_exceptions(words: &mut Vec<String>) -> anyhow::Result<Exceptions> {
+    let Some(at) = words.iter().position(|word| word == "--except") else {
+        return Ok(Exceptions::new());
+    };
+    let file = words.get(at + 1).context(USAGE)?;
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
     words.drain(at..=at + 1);
-    Ok(percent)
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let pairs = lines.map(|line| {
+        let (name, reason) = line.split_once(": ").context("expected `NAME: REASON`")?;
+        Ok((name.to_owned(), reason.to_owned()))
+    });
+    pairs.collect()
 }
 
 async fn record(client: &Client, cases: &[Case], folder: &Path) -> anyhow::Result<()> {
@@ -101,15 +113,28 @@ async fn compare(
     client: &Client,
     cases: &[Case],
     folder: &Path,
-    floor: usize,
+    exceptions: &Exceptions,
 ) -> anyhow::Result<()> {
     let (n_passed, failures) = check_all(client, cases, folder).await?;
+    let mut unknown = 0;
     for failure in &failures {
-        println!("FAIL {failure}");
+        let known = exceptions.iter().find(|(name, _)| failure.starts_with(name.as_str()));
+        match known {
+            Some((name, reason)) => println!("known {name}: {reason}"),
+            None => {
+                unknown += 1;
+                println!("FAIL {failure}");
+            }
+        }
     }
-    println!("{n_passed} passed, {} failed", failures.len());
-    let n_checks = n_passed + failures.len();
-    ensure!(n_passed * 100 >= n_checks * floor, "{} of {n_checks} checks failed", failures.len());
+    for name in exceptions.keys() {
+        let is_idle = !failures.iter().any(|it| it.starts_with(name.as_str()));
+        if is_idle && cases.iter().any(|case| name.starts_with(&case.name)) {
+            println!("`{name}` passes: take it out of the exceptions");
+        }
+    }
+    println!("{n_passed} passed, {unknown} failed, {} known to fail", failures.len() - unknown);
+    ensure!(unknown == 0, "{unknown} checks failed");
     Ok(())
 }
 
