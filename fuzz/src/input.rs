@@ -1,6 +1,6 @@
 //! The kinds of campaign and their inputs, by number.
 
-use crate::{generate, journal, mutate, sandbox, seeds};
+use crate::{documents, generate, journal, mutate, sandbox, seeds};
 use testkit::Rng;
 
 /// What is fed with random input.
@@ -16,12 +16,23 @@ pub(crate) enum Kind {
     Http,
     /// The sandbox, with sessions of patches.
     Patch,
+    /// Readers of plan files, with damaged ones.
+    Plan,
+    /// Readers of settings and kubeconfigs, with damaged ones.
+    Settings,
 }
 
 impl Kind {
     /// All kinds.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Parse, Self::Run, Self::Journal, Self::Http, Self::Patch];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Parse,
+        Self::Run,
+        Self::Journal,
+        Self::Http,
+        Self::Patch,
+        Self::Plan,
+        Self::Settings,
+    ];
 
     /// Returns whether inputs are programs.
     pub(crate) fn is_language(self) -> bool {
@@ -46,6 +57,8 @@ impl Kind {
             Self::Journal => "journal",
             Self::Http => "http",
             Self::Patch => "patch",
+            Self::Plan => "plan",
+            Self::Settings => "settings",
         }
     }
 }
@@ -89,6 +102,8 @@ impl Inputs {
             Kind::Journal => journal::script(&mut rng),
             Kind::Http => sandbox::http(&mut rng),
             Kind::Patch => sandbox::patch(&mut rng),
+            Kind::Plan => documents::damaged_plan(&mut rng),
+            Kind::Settings => documents::damaged_settings(&mut rng),
         }
     }
 }

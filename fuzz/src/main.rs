@@ -2,13 +2,14 @@
 //!
 //! `kcl-fuzz parse` damages real programs, `kcl-fuzz run` generates mostly well-typed ones;
 //! `kcl-fuzz journal` edits the values of a store; `kcl-fuzz http` and `kcl-fuzz patch` send
-//! requests to a sandbox in the process. The
+//! requests to a sandbox in the process; `kcl-fuzz plan` and `kcl-fuzz settings` damage files. The
 //! process that the user starts supervises workers (`kcl-fuzz work`), so that even an input that
 //! kills its process is found. Input number *n* of a seed is always the same. Start reading at
 //! `supervisor.rs`; what is expected of an input is in `target.rs`.
 
 #![expect(clippy::print_stdout, reason = "a command line tool prints its result")]
 
+mod documents;
 mod generate;
 mod input;
 mod journal;
@@ -30,9 +31,9 @@ use supervisor::Campaign;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const USAGE: &str = "usage: kcl-fuzz parse|run|journal|http|patch [--n N] [--seconds S] [--seed N] [--from N] [--threads N] [--out DIR]
-       kcl-fuzz replay [--kind parse|run|journal|http|patch] FILE…
-       kcl-fuzz print parse|run|journal|http|patch [--n N] [--seed N] [--from N] [--out DIR]";
+const USAGE: &str = "usage: kcl-fuzz parse|run|journal|http|patch|plan|settings [--n N] [--seconds S] [--seed N] [--from N] [--threads N] [--out DIR]
+       kcl-fuzz replay [--kind parse|run|journal|http|patch|plan|settings] FILE…
+       kcl-fuzz print parse|run|journal|http|patch|plan|settings [--n N] [--seed N] [--from N] [--out DIR]";
 
 fn main() -> anyhow::Result<ExitCode> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();

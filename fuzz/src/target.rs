@@ -32,6 +32,7 @@ pub(crate) fn feed(kind: Kind, text: &str, closely: bool) -> Result<Reached, Str
         Kind::Run => run(text, closely),
         Kind::Journal => crate::journal::feed(text),
         Kind::Http | Kind::Patch => sandbox::feed(text, closely),
+        Kind::Plan | Kind::Settings => crate::documents::feed(text),
     }
 }
 

@@ -4,6 +4,7 @@ use crate::connect::unreadable;
 use blake3::Hasher;
 use kube::config::{AuthInfo, Kubeconfig};
 use kusion_runtime::RuntimeError;
+use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -30,11 +31,19 @@ pub struct KubeconfigEffects {
 /// The file cannot be read, is too large, or is not a kubeconfig.
 pub fn inspect(path: &Path) -> Result<KubeconfigEffects, RuntimeError> {
     let text = read(path).map_err(|error| unreadable(path, &error))?;
-    let mut hasher = Hasher::new();
-    hasher.update(text.as_slice());
-    let config = String::from_utf8(text).map_err(|error| unreadable(path, &error))?;
-    let config = Kubeconfig::from_yaml(&config).map_err(|error| unreadable(path, &error))?;
+    let text = String::from_utf8(text).map_err(|error| unreadable(path, &error))?;
     let folder = path.parent().unwrap_or(Path::new("."));
+    inspect_text(&text, folder).map_err(|error| unreadable(path, &*error))
+}
+
+/// Reads the text of a kubeconfig in a folder, without using it.
+///
+/// # Errors
+/// The text is not a kubeconfig.
+pub fn inspect_text(text: &str, folder: &Path) -> Result<KubeconfigEffects, Box<dyn Error>> {
+    let mut hasher = Hasher::new();
+    hasher.update(text.as_bytes());
+    let config = Kubeconfig::from_yaml(text)?;
     let mut effects = KubeconfigEffects {
         servers: Vec::new(),
         programs: Vec::new(),

@@ -30,7 +30,7 @@ mod runtime;
 mod watch;
 
 pub use connect::{ClusterSource, ConfigOwner, Options, server_of};
-pub use inspect::{KubeconfigEffects, inspect};
+pub use inspect::{KubeconfigEffects, inspect, inspect_text};
 pub use key::ObjectKey;
 pub use runtime::{KubernetesRuntime, KubernetesSource};
 
