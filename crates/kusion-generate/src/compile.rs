@@ -2,7 +2,7 @@
 
 use crate::error::findings_json;
 use crate::find::{Stack, find};
-use crate::identity::{Additions, Settled, settle};
+use crate::identity::{Additions, Identified, settle};
 use crate::link::link;
 use crate::origins::{self, shown};
 use crate::{CompileOptions, GenerateError, crds, shapes};
@@ -126,7 +126,7 @@ impl Job<'_> {
         drafts.resources.extend(crds::read(self.system, &folder, &self.work_dir)?);
         let mut settled = settle(&mut drafts.resources, &additions(stack)).map_err(wrong)?;
         notes.extend(link(&mut settled, &drafts.resources).map_err(wrong)?);
-        let Settled { resources, .. } = settled;
+        let Identified { resources, .. } = settled;
         let ids = resources.iter().map(|resource| &resource.id);
         let origins = Origins::new(origins::Table::new(ids, drafts.resources));
         let (secret_store, context) = (drafts.secret_store, drafts.context);

@@ -1,6 +1,6 @@
 //! Dependencies: explicit ones, those of references, and those that follow from fields.
 
-use crate::identity::Settled;
+use crate::identity::Identified;
 use crate::infer::infer;
 use crate::secrets;
 use crate::shapes::Draft;
@@ -11,8 +11,8 @@ use kusion_plan::graph::{Graph, GraphError, Node};
 use rustc_hash::FxHashMap;
 
 /// Sets `dependsOn` of all resources; returns notes for users.
-pub(crate) fn link(settled: &mut Settled, drafts: &[Draft]) -> Result<Vec<String>, String> {
-    let Settled { resources, index } = settled;
+pub(crate) fn link(settled: &mut Identified, drafts: &[Draft]) -> Result<Vec<String>, String> {
+    let Identified { resources, index } = settled;
     let places: FxHashMap<ResourceId, usize> =
         resources.iter().enumerate().map(|(at, resource)| (resource.id.clone(), at)).collect();
     let mut stated = Vec::new();

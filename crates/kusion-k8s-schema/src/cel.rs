@@ -1,8 +1,8 @@
 //! The expression language of validation rules (CEL), as far as rules on JSON need it.
 //!
 //! Covers literals, operators, field and index access, `has`, the list macros and the common
-//! functions on text, lists, maps, times, amounts, addresses and URLs. What is not covered is told apart from what is wrong, so
-//! that a rule that we cannot evaluate never refuses an object.
+//! functions on text, lists, maps, times, amounts, addresses and URLs. Unsupported and invalid
+//! rules are distinguished, so that an unsupported rule never rejects an object.
 
 mod eval;
 mod functions;

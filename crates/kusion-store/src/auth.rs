@@ -1,4 +1,4 @@
-//! Authentication of values: MACs made with the key of the store.
+//! Authentication of values: MACs computed with the key of the store.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl fmt::Debug for StoreKey {
     }
 }
 
-/// Makes and checks authentication codes.
+/// Computes and checks authentication codes.
 #[derive(Clone)]
 pub(crate) struct Authority {
     key: StoreKey,

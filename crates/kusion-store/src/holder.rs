@@ -27,7 +27,7 @@ pub struct Holder {
 
 /// Status of the process of a lock holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
+pub(crate) enum HolderStatus {
     /// Running or paused on this machine.
     Here,
     /// Ended; it ran on this machine.
@@ -51,13 +51,13 @@ impl Holder {
     }
 
     /// Returns the status of the process, as far as it is known on this machine.
-    pub(crate) fn life(&self) -> Life {
+    pub(crate) fn life(&self) -> HolderStatus {
         if self.machine.is_empty() || self.machine != machine() || self.host != host() {
-            return Life::Elsewhere;
+            return HolderStatus::Elsewhere;
         }
         match process(self.pid) {
-            Some(found) if found.started == self.started && !found.ended => Life::Here,
-            _ => Life::Dead,
+            Some(found) if found.started == self.started && !found.ended => HolderStatus::Here,
+            _ => HolderStatus::Dead,
         }
     }
 }
@@ -95,7 +95,7 @@ struct Process {
 /// Looks a process up in the table of the system.
 fn process(pid: u32) -> Option<Process> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program stands in parentheses and may hold anything.
+    // The name of the program is in parentheses and may contain any character.
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut words = after_name.split_ascii_whitespace();
     let ended = matches!(words.next()?, "Z" | "X" | "x");
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn this_process_lives_here() {
         let me = Holder::current("test");
-        assert_eq!(me.life(), Life::Here);
+        assert_eq!(me.life(), HolderStatus::Here);
         assert!(me.to_string().contains(&format!("process {}, `test`", me.pid)));
     }
 
@@ -159,20 +159,20 @@ mod tests {
         let mut holder = Holder { pid: child.id(), ..Holder::current("test") };
         holder.started = process(child.id()).map_or(0, |it| it.started);
         child.wait().expect("the child ends");
-        assert_eq!(holder.life(), Life::Dead);
+        assert_eq!(holder.life(), HolderStatus::Dead);
     }
 
     #[test]
     fn another_process_with_the_same_number_is_not_the_holder() {
         let mut holder = Holder::current("test");
         holder.started += 1;
-        assert_eq!(holder.life(), Life::Dead);
+        assert_eq!(holder.life(), HolderStatus::Dead);
     }
 
     #[test]
     fn a_process_of_another_machine_is_elsewhere() {
         let mut holder = Holder::current("test");
         holder.machine.push('x');
-        assert_eq!(holder.life(), Life::Elsewhere);
+        assert_eq!(holder.life(), HolderStatus::Elsewhere);
     }
 }

@@ -7,7 +7,7 @@
 use crate::backend::{Backend, Expected, PutError, Version};
 use crate::error::StoreError;
 use crate::frame::{self, Kind, Writer};
-use crate::holder::{self, Holder, Life};
+use crate::holder::{self, Holder, HolderStatus};
 use crate::journal::{StackPaths, to_json};
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
@@ -57,7 +57,7 @@ pub(crate) struct Lease {
 }
 
 /// A lease that this process has acquired.
-pub(crate) struct Held {
+pub(crate) struct HeldLease {
     pub(crate) lease: Lease,
     pub(crate) version: Version,
     pub(crate) writer: Writer,
@@ -120,13 +120,13 @@ impl Watch {
     fn classify(&mut self, lease: &Lease) -> LeaseStatus {
         let Some(holder) = &lease.holder else { return LeaseStatus::Free { fence: false } };
         match holder.life() {
-            Life::Dead => return LeaseStatus::Free { fence: false },
-            Life::Here => {
+            HolderStatus::Dead => return LeaseStatus::Free { fence: false },
+            HolderStatus::Here => {
                 let age = holder::uptime() - lease.uptime;
                 let expired = age >= LEASE_TIME.as_secs_f64();
                 return if expired { LeaseStatus::Free { fence: true } } else { LeaseStatus::Live };
             }
-            Life::Elsewhere => {}
+            HolderStatus::Elsewhere => {}
         }
         match &self.seen {
             Some((seen, since)) if seen == lease => {
@@ -154,7 +154,7 @@ pub(crate) async fn acquire(
     stack: &str,
     holder: Holder,
     wait: LockWait,
-) -> Result<Held, StoreError> {
+) -> Result<HeldLease, StoreError> {
     let begun = Instant::now();
     let timeout = match wait {
         LockWait::No => Duration::ZERO,
@@ -184,13 +184,13 @@ pub(crate) async fn acquire(
                     session: format!("{:032x}", u128::from_le_bytes(writer)),
                 };
                 match lease.write(backend, paths, writer, expected).await {
-                    Ok(version) => return Ok(Held { lease, version, writer, fence }),
+                    Ok(version) => return Ok(HeldLease { lease, version, writer, fence }),
                     // Another process was faster, or the answer to our own write was lost.
                     Err(PutError::Conflict) => {
                         if let Some((now, version)) = Lease::read(backend, paths).await?
                             && now == lease
                         {
-                            return Ok(Held { lease, version, writer, fence });
+                            return Ok(HeldLease { lease, version, writer, fence });
                         }
                     }
                     Err(PutError::Failed(error)) => return Err(error),

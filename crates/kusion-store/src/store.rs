@@ -33,14 +33,14 @@ pub struct Store {
 }
 
 /// A kind of backend, with the rest of its URL.
-enum Address<'a> {
+enum StoreUrl<'a> {
     File(std::path::PathBuf),
     Postgres(&'a str),
     S3(&'a str),
     Memory,
 }
 
-impl<'a> Address<'a> {
+impl<'a> StoreUrl<'a> {
     /// Parses a URL. An empty one means the file `state.db` in the folder `home`.
     fn parse(url: &'a str, home: &Path) -> Result<Self, StoreError> {
         let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
@@ -90,11 +90,11 @@ impl Store {
                 return Err(StoreError::NotOlder { place });
             }
         }
-        match Address::parse(url, home)? {
-            Address::File(path) => backend::set_aside_file(&path),
-            Address::Postgres(url) => Postgres::set_aside(url).await,
-            Address::S3(url) => S3::set_aside(url).await,
-            Address::Memory => Err(unusable(url, "it exists only in memory")),
+        match StoreUrl::parse(url, home)? {
+            StoreUrl::File(path) => backend::set_aside_file(&path),
+            StoreUrl::Postgres(url) => Postgres::set_aside(url).await,
+            StoreUrl::S3(url) => S3::set_aside(url).await,
+            StoreUrl::Memory => Err(unusable(url, "it exists only in memory")),
         }
     }
 
@@ -215,11 +215,11 @@ impl Store {
 }
 
 async fn connect(url: &str, home: &Path) -> Result<Arc<dyn Backend>, StoreError> {
-    Ok(match Address::parse(url, home)? {
-        Address::File(path) => Arc::new(Sqlite::open(&path).await?),
-        Address::Postgres(url) => Arc::new(Postgres::open(url).await?),
-        Address::S3(url) => Arc::new(S3::open(url).await?),
-        Address::Memory => Arc::new(Memory::default()),
+    Ok(match StoreUrl::parse(url, home)? {
+        StoreUrl::File(path) => Arc::new(Sqlite::open(&path).await?),
+        StoreUrl::Postgres(url) => Arc::new(Postgres::open(url).await?),
+        StoreUrl::S3(url) => Arc::new(S3::open(url).await?),
+        StoreUrl::Memory => Arc::new(Memory::default()),
     })
 }
 

@@ -103,7 +103,7 @@ impl S3 {
         Ok(())
     }
 
-    /// Returns the name of an object. `%` means something in URLs, `=` does not.
+    /// Returns the name of an object. `%` is special in URLs, `=` is not.
     fn path(&self, key: &str) -> Path {
         let key = key.replace('%', "=");
         Path::from(if self.prefix.is_empty() { key } else { format!("{}/{key}", self.prefix) })

@@ -193,7 +193,8 @@ impl Committer {
                 self.shared.lease.lose(holder.clone());
                 return Err(self.shared.fenced(holder));
             }
-            // Ours, from an attempt whose answer was lost: this one, or one before it.
+            // Written by this session, in an attempt whose response was lost: this one, or an
+            // earlier one.
             let wanted = self.segment(&key, frame::Head { first, ..head }, payloads);
             self.log_bytes += bytes.len();
             self.segments += 1;

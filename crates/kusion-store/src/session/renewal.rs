@@ -5,7 +5,7 @@ use crate::backend::{Backend, Expected, PutError, Version};
 use crate::frame::Writer;
 use crate::holder;
 use crate::journal::StackPaths;
-use crate::lease::{Held, Lease, RENEWAL};
+use crate::lease::{HeldLease, Lease, RENEWAL};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -34,7 +34,7 @@ struct Inner {
 }
 
 impl LeaseKeeper {
-    pub(super) fn new(held: &Held) -> Self {
+    pub(super) fn new(held: &HeldLease) -> Self {
         Self {
             writer: held.writer,
             inner: Mutex::new(Inner {
