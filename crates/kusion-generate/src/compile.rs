@@ -2,7 +2,7 @@
 
 use crate::error::findings_json;
 use crate::find::{Stack, find};
-use crate::identity::{Additions, Settled, settle};
+use crate::identity::{Additions, Identified, settle};
 use crate::link::link;
 use crate::origins::{self, shown};
 use crate::secrets::{SecretInputs, has_secrets};
@@ -133,7 +133,7 @@ impl Job<'_> {
         let mut settled = settle(&mut drafts.resources, &additions(stack)).map_err(wrong)?;
         let inputs = self.secret_inputs(stack);
         notes.extend(link(&mut settled, &drafts.resources, &inputs).map_err(wrong)?);
-        let Settled { resources, .. } = settled;
+        let Identified { resources, .. } = settled;
         let ids = resources.iter().map(|resource| &resource.id);
         let origins = Origins::new(origins::Table::new(ids, drafts.resources));
         let (secret_store, context) = (drafts.secret_store, drafts.context);

@@ -2,7 +2,7 @@
 
 use crate::GenerateError;
 use crate::find::unreadable;
-use crate::origins::{Written, shown};
+use crate::origins::{SourceLocation, shown};
 use crate::shapes::Draft;
 use base_system::System;
 use kusion_model::Origin;
@@ -52,7 +52,7 @@ pub(crate) fn read(
                 return Err(wrong(None, message));
             }
             let origin = Origin { file: file.clone(), line: line_of(&text, number), column: 1 };
-            drafts.push(Draft::object(value, Written::File(origin)));
+            drafts.push(Draft::object(value, SourceLocation::File(origin)));
         }
     }
     Ok(drafts)

@@ -23,16 +23,16 @@ pub(crate) struct Additions {
 }
 
 /// Resources with ids, and all spellings of these.
-pub(crate) struct Settled {
+pub(crate) struct Identified {
     pub(crate) resources: Vec<Resource>,
     pub(crate) index: IdIndex,
 }
 
 /// Assigns an id to every draft. The drafts keep only their source locations and dependencies.
-pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Settled, String> {
+pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Identified, String> {
     resolve_names(drafts)?;
     let scopes = Scopes::new(drafts.iter().map(|draft| &draft.attributes));
-    let mut settled = Settled { resources: Vec::new(), index: IdIndex::default() };
+    let mut settled = Identified { resources: Vec::new(), index: IdIndex::default() };
     settled.resources.reserve(drafts.len());
     let mut seen: FxHashMap<ResourceId, usize> = FxHashMap::default();
     let mut spellings: Vec<(String, ResourceId)> = Vec::new();
@@ -223,8 +223,8 @@ fn drop_nulls(value: &mut Value, depth: usize) {
     }
 }
 
-/// Puts values in the place of references in names and namespaces, which ids are made of. What
-/// is referred to becomes a dependency.
+/// Replaces references in names and namespaces, which are parts of ids, by their values. The
+/// referenced resources become dependencies.
 fn resolve_names(drafts: &mut [Draft]) -> Result<(), String> {
     let has_reference = |draft: &Draft, key: &str| {
         draft.attributes["metadata"][key].as_str().is_some_and(|it| it.contains(REFERENCE))

@@ -23,7 +23,7 @@ struct Objects<'a> {
 }
 
 /// The dependencies of one object.
-struct Needs<'o, 'a> {
+struct Dependencies<'o, 'a> {
     objects: &'o Objects<'a>,
     /// The namespace of the object.
     namespace: &'a str,
@@ -51,7 +51,7 @@ pub(crate) fn infer(resources: &[Resource]) -> Vec<(usize, usize)> {
     for (place, resource) in kubernetes(resources) {
         let object = &resource.attributes;
         let namespace = text(&object["metadata"]["namespace"]);
-        let mut needs = Needs { objects: &objects, namespace, found: Vec::new() };
+        let mut needs = Dependencies { objects: &objects, namespace, found: Vec::new() };
         needs.object(object);
         edges.extend(needs.found.into_iter().filter(|to| *to != place).map(|to| (place, to)));
     }
@@ -75,7 +75,7 @@ fn items(value: &Value) -> std::slice::Iter<'_, Value> {
     value.as_array().map(Vec::as_slice).unwrap_or_default().iter()
 }
 
-impl<'a> Needs<'_, 'a> {
+impl<'a> Dependencies<'_, 'a> {
     fn object(&mut self, object: &'a Value) {
         let (group, kind) = kind_of(object);
         if let Some(place) = self.objects.definitions.get(&(group, kind)) {

@@ -1,7 +1,7 @@
 //! From the folder of a stack to its Spec.
 //!
 //! API boundary, and the only place where the engine meets the language. [`compile`] finds
-//! stacks, runs their programs, and reads resources out of whatever form the output has; ids,
+//! stacks, runs their programs, and reads resources from any accepted form of output; ids,
 //! references and dependencies of the result are checked.
 
 mod compile;

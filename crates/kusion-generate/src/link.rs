@@ -1,6 +1,6 @@
 //! Dependencies: explicit ones, those of references, and those that follow from fields.
 
-use crate::identity::Settled;
+use crate::identity::Identified;
 use crate::infer::infer;
 use crate::secrets::{self, SecretInputs};
 use crate::shapes::Draft;
@@ -12,11 +12,11 @@ use rustc_hash::FxHashMap;
 
 /// Sets `dependsOn` of all resources; returns notes for users.
 pub(crate) fn link(
-    settled: &mut Settled,
+    settled: &mut Identified,
     drafts: &[Draft],
     inputs: &SecretInputs,
 ) -> Result<Vec<String>, String> {
-    let Settled { resources, index } = settled;
+    let Identified { resources, index } = settled;
     let mut notes = inputs.notes.clone();
     let places: FxHashMap<ResourceId, usize> =
         resources.iter().enumerate().map(|(at, resource)| (resource.id.clone(), at)).collect();

@@ -7,16 +7,16 @@ use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where something was written.
+/// The location of a value in the source.
 #[derive(Clone, Debug)]
-pub(crate) enum Written {
+pub(crate) enum SourceLocation {
     /// In the output of a program, at a path.
     Output(Arc<Output>, FieldPath),
     /// In a file that was read as it is.
     File(Origin),
 }
 
-/// The output of a program: what gave its leaves.
+/// The output of a program, with the origins of its leaves.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     pub(crate) places: Arc<Places>,
@@ -24,7 +24,7 @@ pub(crate) struct Output {
     pub(crate) work_dir: PathBuf,
 }
 
-impl Written {
+impl SourceLocation {
     /// Returns what set the value at a path.
     pub(crate) fn find(&self, path: &FieldPath) -> Option<Origin> {
         match self {
@@ -37,7 +37,7 @@ impl Written {
     }
 }
 
-impl Default for Written {
+impl Default for SourceLocation {
     fn default() -> Self {
         Self::Output(Arc::default(), FieldPath::default())
     }
@@ -62,10 +62,10 @@ impl Output {
 }
 
 /// The origins of the resources of a stack.
-pub(crate) struct Table(FxHashMap<ResourceId, Written>);
+pub(crate) struct Table(FxHashMap<ResourceId, SourceLocation>);
 
 impl Table {
-    /// Creates the table of resources and the drafts that they were made of.
+    /// Creates the table of resources and the drafts that they were created from.
     pub(crate) fn new<'r>(
         ids: impl IntoIterator<Item = &'r ResourceId>,
         drafts: Vec<Draft>,

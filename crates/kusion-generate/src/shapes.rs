@@ -4,7 +4,7 @@
 //! `instances:` of the founding documents, Kubernetes objects as documents, in lists and in
 //! `kind: List`, and attributes at the top that are one of these or lists of them.
 
-use crate::origins::{Output, Written};
+use crate::origins::{Output, SourceLocation};
 use kcl_driver::Documents;
 use kusion_model::{FieldPath, PathStep};
 use serde_json::{Map, Value};
@@ -24,12 +24,12 @@ pub(crate) struct Draft {
     /// The extensions.
     pub(crate) extensions: Map<String, Value>,
     /// Where the attributes were written.
-    pub(crate) written: Written,
+    pub(crate) written: SourceLocation,
 }
 
 impl Draft {
     /// Creates the draft of a Kubernetes object.
-    pub(crate) fn object(attributes: Value, written: Written) -> Self {
+    pub(crate) fn object(attributes: Value, written: SourceLocation) -> Self {
         Self { attributes, written, ..Self::default() }
     }
 
@@ -39,9 +39,9 @@ impl Draft {
         let origin = self.written.find(&name).or_else(|| self.written.find(&FieldPath::default()));
         match (origin, &self.written) {
             (Some(origin), _) => origin.to_string(),
-            (None, Written::File(origin)) => origin.to_string(),
-            (None, Written::Output(_, at)) if at.0.is_empty() => "the output".to_owned(),
-            (None, Written::Output(_, at)) => format!("`{at}` of the output"),
+            (None, SourceLocation::File(origin)) => origin.to_string(),
+            (None, SourceLocation::Output(_, at)) if at.0.is_empty() => "the output".to_owned(),
+            (None, SourceLocation::Output(_, at)) => format!("`{at}` of the output"),
         }
     }
 }
@@ -52,7 +52,7 @@ pub(crate) struct Drafts {
     pub(crate) resources: Vec<Draft>,
     pub(crate) secret_store: Option<Value>,
     pub(crate) context: Option<Value>,
-    /// Whether there was anything in the output.
+    /// Whether the output was not empty.
     pub(crate) is_something: bool,
     /// Whether a form was recognised, be it empty.
     is_known: bool,
@@ -97,7 +97,7 @@ impl Drafts {
         }
     }
 
-    /// Reads an attribute at the top, which may have nothing to do with resources.
+    /// Reads a top-level attribute, which may not be a resource.
     fn attribute(&mut self, value: Value, at: &FieldPath) -> Result<(), String> {
         match value {
             Value::Object(fields) if is_resource(&fields) => self.resource(fields, at),
@@ -133,7 +133,7 @@ impl Drafts {
                 let items = fields.remove("items");
                 return self.items(items, &at.key("items"), Self::list);
             }
-            let written = Written::Output(Arc::clone(&self.output), at.clone());
+            let written = SourceLocation::Output(Arc::clone(&self.output), at.clone());
             self.resources.push(Draft::object(Value::Object(fields), written));
             return Ok(());
         }
@@ -185,7 +185,7 @@ impl Drafts {
         let mut draft = Draft {
             id: take_text(&mut fields, "id", at)?,
             resource_type: take_text(&mut fields, "type", at)?,
-            written: Written::Output(Arc::clone(&self.output), attributes_at.clone()),
+            written: SourceLocation::Output(Arc::clone(&self.output), attributes_at.clone()),
             ..Draft::default()
         };
         draft.attributes = match fields.remove("attributes") {

@@ -97,7 +97,7 @@ enum Inner {
     Field(TypeId),
     /// An entry of a map or an item of a list.
     Entry(TypeId),
-    /// Something of no known type.
+    /// A value of unknown type.
     Any,
 }
 

@@ -8,10 +8,10 @@ mod yaml;
 use kusion_model::{Resource, Spec};
 use serde_json::{Map, Value, json};
 
-/// The keys that stand before others.
+/// The keys that come first.
 const FIRST: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Writes a Spec as YAML. Equal Specs give equal text, and every reader, also of YAML 1.1, takes
+/// Writes a Spec as YAML. Equal Specs give equal text, and every reader, also of YAML 1.1, reads
 /// texts for texts.
 pub fn spec_yaml(spec: &Spec) -> String {
     let mut out = String::new();

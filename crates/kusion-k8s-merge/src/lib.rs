@@ -1,9 +1,9 @@
-//! How two versions of a Kubernetes object become one: JSON patch, merge patch, strategic merge
+//! Merges two versions of a Kubernetes object: JSON patch, merge patch, strategic merge
 //! patch and server-side apply with managed fields.
 //!
 //! Pure functions over JSON and a [`TypeTable`](kusion_k8s_schema::TypeTable). Knows nothing of
 //! storage, HTTP or the engine. Start reading at `managed.rs` (server-side apply) and `typed.rs`
-//! (the walks that it is made of).
+//! (the traversals that it uses).
 
 pub mod fields_v1;
 mod go;

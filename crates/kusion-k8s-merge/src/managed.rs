@@ -1,7 +1,7 @@
 //! Who manages which fields: `metadata.managedFields`, kept by every write.
 //!
-//! [`apply`] merges a configuration and takes its fields; [`update`] records what any other write
-//! changed. Both want objects as the server keeps them at that point: decoded and with defaults,
+//! [`apply`] merges a configuration and records its fields; [`update`] records what any other write
+//! changed. Both expect objects as the server has them at that point: decoded and with defaults,
 //! before admission and before the strategy of the kind resets anything. What a strategy resets
 //! is given by [`Versions::reset_fields`].
 

@@ -1,4 +1,4 @@
-//! The three kinds of patches that carry changes instead of a whole object.
+//! The three kinds of patches that contain changes instead of a whole object.
 
 mod json;
 mod merge;

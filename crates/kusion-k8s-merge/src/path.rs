@@ -57,7 +57,7 @@ impl<'a> Single<'a> {
         }
     }
 
-    /// Takes over a JSON value.
+    /// Converts a JSON value.
     pub fn from_owned(value: Value) -> Self {
         match value {
             Value::String(text) => Self::String(Cow::Owned(text)),

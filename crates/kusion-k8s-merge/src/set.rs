@@ -20,7 +20,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) part: Part<'a>,
 }
 
-/// What a set says about one path and all below it.
+/// Membership of one path and of everything below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Part<'a> {
     pub(crate) member: bool,
@@ -49,7 +49,7 @@ impl<'a> Set<'a> {
         set
     }
 
-    /// Tells whether there is no member.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -62,7 +62,7 @@ impl<'a> Set<'a> {
             .sum()
     }
 
-    /// Adds a path; the empty path is nobody's.
+    /// Adds a path; the empty path is ignored.
     pub fn insert(&mut self, path: &[PathElement<'a>]) {
         let Some((first, rest)) = path.split_first() else { return };
         let part = self.part_mut(first.clone());
@@ -73,7 +73,7 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// Tells whether a path is a member.
+    /// Returns whether a path is a member.
     pub fn has(&self, path: &[PathElement<'_>]) -> bool {
         let Some((first, rest)) = path.split_first() else { return false };
         match self.part(first) {
@@ -83,7 +83,7 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// Tells whether all members are members of the other set too.
+    /// Returns whether all members are members of the other set too.
     pub fn is_subset(&self, other: &Set<'_>) -> bool {
         let mut others = other.entries.iter();
         self.entries.iter().all(|entry| {
@@ -161,7 +161,7 @@ impl<'a> Set<'a> {
         });
     }
 
-    /// Removes the members of the other set and all that lies below them.
+    /// Removes the members of the other set and everything below them.
     pub fn subtract_deep(&mut self, other: &Set<'_>) {
         self.retain_zip(other, |part, found| {
             if found.member {
@@ -203,13 +203,13 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// Returns what the set says about an element.
+    /// Returns the membership of an element.
     pub(crate) fn part(&self, element: &PathElement<'_>) -> Option<&Part<'a>> {
         let at = self.entries.binary_search_by(|entry| entry.element.cmp(element)).ok()?;
         self.entries.get(at).map(|entry| &entry.part)
     }
 
-    /// Adds an entry; quick when entries come in order.
+    /// Adds an entry; fast if entries are added in order.
     pub(crate) fn push(&mut self, element: PathElement<'a>, part: Part<'a>) {
         if part.is_empty() {
             return;

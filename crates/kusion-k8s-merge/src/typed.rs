@@ -1,5 +1,5 @@
 //! Objects seen through their types: what a value looks like at each place, and the walks over
-//! one or two values that server-side apply is made of.
+//! one or two values that server-side apply uses.
 
 mod check;
 mod compare;
@@ -39,9 +39,9 @@ impl<'t> Typed<'t> {
     }
 }
 
-/// Where in a Kubernetes object a walk is; `metadata.managedFields` is left out of all walks.
+/// The position of a traversal in a Kubernetes object; `metadata.managedFields` is always skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     /// The whole object.
     Root,
     /// Its metadata.
@@ -50,8 +50,8 @@ enum Place {
     Below,
 }
 
-impl Place {
-    /// Returns the place of a field, none for the one that is left out.
+impl Position {
+    /// Returns the position of a field, `None` for the skipped one.
     fn step(self, key: &str) -> Option<Self> {
         match (self, key) {
             (Self::Root, "metadata") => Some(Self::Metadata),

@@ -1,4 +1,4 @@
-//! The built-in kinds, read from the table in `data/` when first asked for.
+//! The built-in kinds, read from the table in `data/` on first use.
 
 #[cfg(test)]
 mod tests;
@@ -87,7 +87,7 @@ pub(crate) fn decompress(mut bytes: &[u8]) -> Result<Vec<u8>, FormatError> {
 /// The built-in API: what is served, and the types of all objects.
 #[derive(Debug)]
 pub struct Builtin {
-    /// All types; structs carry the names of their definitions.
+    /// All types; structs have the names of their definitions.
     pub types: TypeTable,
     /// All resources, core group first, in the order of discovery.
     pub resources: Vec<ResourceInfo>,

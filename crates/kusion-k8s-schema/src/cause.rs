@@ -4,7 +4,7 @@ use crate::quote::quoted;
 use serde_json::{Value, json};
 use std::fmt;
 
-/// One thing that is wrong with one field.
+/// A problem of one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cause {
     /// Path of the field (`spec.containers[0].name`).
@@ -16,7 +16,7 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// Makes a cause of its parts.
+    /// Creates a cause from its parts.
     pub fn new(reason: &'static str, field: impl Into<String>, message: impl Into<String>) -> Self {
         Self { field: field.into(), reason, message: message.into() }
     }
@@ -52,7 +52,7 @@ impl Cause {
         Self { field: field.into(), reason: "FieldValueDuplicate", message }
     }
 
-    /// A value is none of those that are allowed.
+    /// A value is not one of the allowed values.
     pub fn not_supported<T: fmt::Display>(
         field: impl Into<String>,
         value: &Value,

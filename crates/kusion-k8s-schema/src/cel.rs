@@ -1,8 +1,8 @@
 //! The expression language of validation rules (CEL), as far as rules on JSON need it.
 //!
 //! Covers literals, operators, field and index access, `has`, the list macros and the common
-//! functions on text, lists, maps, times, amounts, addresses, URLs, versions and formats. What is
-//! not covered is told apart from what is wrong.
+//! functions on text, lists, maps, times, amounts, addresses, URLs, versions and formats. Unsupported
+//! and invalid rules are distinguished.
 
 mod eval;
 mod functions;

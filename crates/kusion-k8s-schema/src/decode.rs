@@ -23,7 +23,7 @@ pub enum Format {
     Yaml,
 }
 
-/// Something in a body that strict requests do not accept.
+/// A problem in a body that strict requests do not accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
     /// A field that the type does not have, by its path.
@@ -125,18 +125,18 @@ pub fn decode(expected: &Expected, bytes: &[u8], format: Format) -> Result<Decod
     Ok(Decoded { value, findings })
 }
 
-/// Brings a value into the form in which a server holds it; the error is the first misfit.
+/// Converts a value to the form in which a server stores it; the error is the first mismatch.
 pub fn normalize(table: &TypeTable, ty: TypeId, value: Value) -> Result<Decoded, String> {
     let (value, findings) = typed::convert(table, ty, value.into())?;
     Ok(Decoded { value, findings })
 }
 
-/// Names the fields of a value that its type does not have; the error is the first misfit.
+/// Returns the fields of a value that its type does not have; the error is the first mismatch.
 pub fn check(table: &TypeTable, ty: TypeId, value: &Value) -> Result<Vec<Finding>, String> {
     typed::convert(table, ty, value.clone().into()).map(|(_, findings)| findings)
 }
 
-/// Returns what a server writes for an object of which nothing is set.
+/// Returns what a server writes for an object without set fields.
 pub fn zero_value(table: &TypeTable, ty: TypeId) -> Value {
     typed::zero(table, ty)
 }
@@ -245,7 +245,7 @@ fn names<'t>(tree: &'t Tree) -> Result<(&'t str, &'t str), String> {
     Ok(names)
 }
 
-/// Shows the start of a body the way the server does.
+/// Shows the start of a body as the server does.
 pub(crate) fn summarize(bytes: &[u8]) -> String {
     const LENGTH: usize = 30;
     let start = &bytes[..bytes.len().min(LENGTH)];

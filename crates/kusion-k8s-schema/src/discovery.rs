@@ -78,7 +78,7 @@ pub fn resource_list(group: &str, version: &str, custom: &[ResourceInfo]) -> Opt
     Some(document)
 }
 
-/// Orders versions the way clients prefer them: `v2`, `v1`, `v1beta2`, `v1alpha1`, then others.
+/// Orders versions as clients prefer them: `v2`, `v1`, `v1beta2`, `v1alpha1`, then others.
 pub fn compare_versions(left: &str, right: &str) -> Ordering {
     match (rank(left), rank(right)) {
         (Some(left), Some(right)) => right.cmp(&left),

@@ -1,6 +1,6 @@
 //! What the Kubernetes API looks like: resources, their types, and how lists and maps merge.
 //!
-//! The built-in kinds come from a compressed table in `data/`, made from a real API server by
+//! The built-in kinds come from a compressed table in `data/`, generated from a real API server by
 //! `cargo xtask k8s-schema`; custom kinds come from the structural schemas of their CRDs. Both
 //! give the same [`TypeTable`]. Knows nothing of storage, HTTP or the engine: the sandbox, the
 //! merge code and the planner all read from here. Start reading at `model.rs`.

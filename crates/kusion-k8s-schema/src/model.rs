@@ -43,7 +43,7 @@ pub enum Type {
     Scalar(Scalar),
     /// An object with named fields.
     Struct(Struct),
-    /// An object whose keys are free.
+    /// An object with arbitrary keys.
     Map(Mapping),
     /// A list.
     List(Listing),
@@ -131,18 +131,18 @@ pub struct Field {
 
 /// When a field of a built-in kind is part of what a server stores and sends.
 ///
-/// A server holds objects as structs of its own language: a zero value may be the same as a
-/// missing one, or may be written even though nobody set it (`status: {}`).
+/// A server stores objects as structs: a zero value may be the same as a
+/// missing one, or may be written even if it was never set (`status: {}`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Presence {
-    /// Whenever somebody set it.
+    /// If it was set.
     #[default]
     WhenSet,
     /// When it is not zero: no `false`, `0`, `""`, `[]`, `{}`.
     UnlessZero,
     /// Always, zero or not.
     Always,
-    /// Always; `null` when nobody set it.
+    /// Always; `null` if it was never set.
     OrNull,
 }
 
@@ -152,7 +152,7 @@ impl Default for TypeId {
     }
 }
 
-/// An object whose keys are free.
+/// An object with arbitrary keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mapping {
     /// Type of the values.
@@ -178,6 +178,6 @@ pub enum ListKind {
     Atomic,
     /// Items are values, each at most once.
     Set,
-    /// Items are objects, told apart by the values of these keys.
+    /// Items are objects, identified by the values of these keys.
     Map(Vec<Box<str>>),
 }

@@ -1,6 +1,7 @@
 //! Names, labels and metadata: what they may look like, in the words of a server.
 //!
-//! Each check returns messages, empty when all is well; [`object_meta`] gives whole causes.
+//! Each check returns messages, empty if the value is valid; [`object_meta`] returns complete
+//! causes.
 
 mod meta;
 
@@ -183,7 +184,7 @@ pub fn port_number(port: i64) -> Vec<String> {
     in_range(port, 1, 65_535)
 }
 
-/// Checks that a number lies between two others.
+/// Checks that a number is in a range.
 pub fn in_range(number: i64, low: i64, high: i64) -> Vec<String> {
     if (low..=high).contains(&number) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Which object of a cluster is meant.
+//! The identity of an object in a cluster.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub struct ObjectId {
 }
 
 impl ObjectId {
-    /// Returns the id of the resource that stands for the object in a Spec:
+    /// Returns the id of the resource for the object in a Spec:
     /// `apiVersion:Kind[:namespace]:name`.
     pub fn resource_id(&self) -> String {
         match &self.namespace {

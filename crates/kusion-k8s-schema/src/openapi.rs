@@ -1,7 +1,7 @@
 //! `OpenAPI` documents, rebuilt from the table and from the schemas of CRDs.
 //!
-//! The documents of built-in group-versions are built when first asked for and kept. Hashes are
-//! made from what a document is built from, so the index costs no document.
+//! The documents of built-in group-versions are built on first use and kept. Hashes are
+//! computed from the inputs of a document, so the index does not need the document.
 
 mod custom;
 mod paths;

@@ -1,7 +1,7 @@
 //! Bodies in protobuf, as `kubectl create` sends them: read into JSON, never written.
 //!
 //! Field numbers come from a compressed table in `data/`, made by `cargo xtask k8s-proto` from
-//! the published definitions. A message that JSON knows nothing of is embedded: its fields belong
+//! the published definitions. A message that does not appear in JSON is embedded: its fields belong
 //! to the message around it.
 
 mod wire;
@@ -105,7 +105,7 @@ pub fn decode_protobuf(expected: &Expected, bytes: &[u8]) -> Result<Decoded, Str
     let bad = |why: &str| {
         format!("the object provided is unrecognized (must be of type {}): {why}", expected.kind)
     };
-    let body = bytes.strip_prefix(MAGIC).ok_or_else(|| bad("it is no Kubernetes protobuf"))?;
+    let body = bytes.strip_prefix(MAGIC).ok_or_else(|| bad("it is not Kubernetes protobuf"))?;
     let (api_version, kind, raw) = envelope(body).ok_or_else(|| bad("the envelope is broken"))?;
     let (group, version) = match api_version.rsplit_once('/') {
         _ if api_version.is_empty() => (expected.group, expected.version),
@@ -168,7 +168,7 @@ fn read(message: &Message, ty: TypeId, bytes: &[u8], depth: usize) -> Option<Val
     if is_special(&message.name) {
         return special(&message.name, bytes);
     }
-    // The types say nothing of what is below a schema: there, nothing is embedded.
+    // The types do not describe the content of a schema: nothing is embedded there.
     let ty = if message.name.contains(".JSONSchemaProps") { TypeId::default() } else { ty };
     let mut object = Map::new();
     let mut reader = Reader::new(bytes);
@@ -200,7 +200,7 @@ fn read(message: &Message, ty: TypeId, bytes: &[u8], depth: usize) -> Option<Val
             object.insert(field.name.to_string(), single(field.kind, own, wire, depth)?);
         }
     }
-    // A list in a message of its own, because a map cannot hold lists.
+    // A list in a separate message, because a map cannot contain lists.
     if let [field] = message.fields.values().collect::<Vec<_>>()[..]
         && field.repeated
         && &*field.name == "items"
@@ -211,7 +211,7 @@ fn read(message: &Message, ty: TypeId, bytes: &[u8], depth: usize) -> Option<Val
     Some(finished(&message.name, object))
 }
 
-/// Brings messages of JSON schemas into the form that JSON has for them.
+/// Converts messages of JSON schemas to their form in JSON.
 fn finished(name: &str, mut object: Map<String, Value>) -> Value {
     let either = |mut object: Map<String, Value>, other: &str| {
         object.remove("schema").or_else(|| object.remove(other)).unwrap_or(Value::Null)
@@ -284,7 +284,7 @@ fn entry(field: &Field, ty: TypeId, wire: Wire<'_>, depth: usize) -> Option<(Str
     Some((key, value.unwrap_or_else(|| "".into())))
 }
 
-/// Returns whether JSON has a form of its own for a message.
+/// Returns whether a message has a special form in JSON.
 fn is_special(name: &str) -> bool {
     let short = name.rsplit('.').next().unwrap_or_default();
     matches!(

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::fmt;
 
-/// The message for a text that is no quantity.
+/// The message for a text that is not a quantity.
 pub const QUANTITY_MESSAGE: &str =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
@@ -41,10 +41,10 @@ const DECIMAL: [(&str, i32); 10] = [
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
 impl Quantity {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self { nano: 0, form: Form::Decimal };
 
-    /// Reads the amount of a field; numbers are taken as they are.
+    /// Reads the amount of a field; numbers are used unchanged.
     pub fn of(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Self::parse(text),
@@ -53,7 +53,7 @@ impl Quantity {
         }
     }
 
-    /// Reads an amount; none when the text is no quantity.
+    /// Reads an amount; none when the text is not a quantity.
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, rest) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
@@ -98,7 +98,7 @@ impl Quantity {
         self.nano == 0
     }
 
-    /// Returns whether the amount is less than nothing.
+    /// Returns whether the amount is negative.
     pub fn is_negative(self) -> bool {
         self.nano < 0
     }

@@ -1,7 +1,7 @@
 //! Schemas of custom kinds: checked, then used to prune, default and validate objects.
 //!
 //! Rules in `x-kubernetes-validations` are checked with the CRD and run on objects; a rule that
-//! uses something which the evaluator lacks refuses the object and says so.
+//! uses a function that the evaluator does not support rejects the object, and says so.
 
 mod check;
 mod compile;
@@ -35,7 +35,7 @@ pub struct Structural {
     has_rules: bool,
 }
 
-/// Reads and checks `openAPIV3Schema`; `path` is where it stands in its CRD.
+/// Reads and checks `openAPIV3Schema`; `path` is its position in the CRD.
 pub fn structural(schema: &Value, path: &str) -> Result<Structural, Vec<Cause>> {
     let causes = check::check(schema, path);
     if !causes.is_empty() {
@@ -84,7 +84,7 @@ impl Structural {
         Ok(decoded)
     }
 
-    /// Brings metadata into its usual form and leaves out unknown fields; returns their paths.
+    /// Normalizes metadata and removes unknown fields; returns their paths.
     ///
     /// The error is the first value in metadata that does not fit.
     pub fn clean(&self, object: &mut Value) -> Result<Vec<String>, String> {
@@ -103,7 +103,7 @@ impl Structural {
         Ok(unknown)
     }
 
-    /// Leaves out fields that the schema does not know; returns their paths, sorted.
+    /// Removes fields that the schema does not contain; returns their paths, sorted.
     pub fn prune(&self, object: &mut Value) -> Vec<String> {
         prune::prune(&self.schema, object)
     }
@@ -114,7 +114,7 @@ impl Structural {
     }
 
     /// Fills in the defaults of an object that server-side apply made: `null` without a default
-    /// stays, for validation to refuse it.
+    /// stays, so that validation rejects it.
     pub fn default_applied(&self, object: &mut Value) {
         defaults::apply(&self.schema, object, true, true);
     }
@@ -195,7 +195,7 @@ struct Schema {
     cel: Vec<rules::Rule>,
 }
 
-/// What `additionalProperties` says.
+/// The value of `additionalProperties`.
 #[derive(Debug, Default)]
 enum Additional {
     /// Nothing.

@@ -1,6 +1,6 @@
 //! The built-in API as records: what the generator writes and the loaders read.
 //!
-//! A table file is a line of text that says what made it, then two compressed parts: the
+//! A table file is a line of text that says what generated it, then two compressed parts: the
 //! resources and definitions, and the descriptions, which only published documents need.
 
 mod read;
@@ -11,7 +11,7 @@ use crate::model::Presence;
 pub use read::{FormatError, read_descriptions, read_table};
 pub use write::{write_descriptions, write_table};
 
-/// Everything about the built-in API apart from descriptions.
+/// The built-in API without descriptions.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     /// The groups in the order in which the server names them; the core group comes first.
@@ -108,10 +108,10 @@ pub struct Node {
 /// What values of a schema look like.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Shape {
-    /// Nothing is said.
+    /// Not specified.
     #[default]
     Any,
-    /// An object of which nothing more is said.
+    /// An object without further details.
     Object,
     /// A string.
     String,

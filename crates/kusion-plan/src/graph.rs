@@ -28,7 +28,7 @@ pub struct Graph {
     dependents: Adjacency,
 }
 
-/// Which way edges are followed.
+/// Direction in which edges are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From a resource to its dependencies.

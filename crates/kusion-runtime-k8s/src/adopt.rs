@@ -20,7 +20,7 @@ const ATTEMPTS: usize = 5;
 
 /// Whether the records of an object, as the server writes it, name client-side apply.
 pub(crate) fn is_client_side(text: &[u8]) -> bool {
-    // Nearly no object does; so look at the text before reading it.
+    // Few objects do; so the text is searched before it is parsed.
     let needle = CLIENT_SIDE.as_bytes();
     text.windows(needle.len()).any(|window| window == needle)
         && serde_json::from_slice::<Value>(text).is_ok_and(|object| has_record(&object))

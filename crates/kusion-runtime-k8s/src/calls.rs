@@ -40,7 +40,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Asks for one page of a list, of all objects or of those that a field selector takes;
+    /// Requests one page of a list, of all objects or of those that match a field selector;
     /// `next` is the continue token of the previous page, empty for the first.
     pub(crate) fn page(path: &str, limit: usize, fields: Option<&str>, next: &str) -> Self {
         let mut target = format!("{path}?limit={limit}");

@@ -150,7 +150,7 @@ pub(crate) async fn dry_run(
     let (answer, conflicts) = match patch.send(runtime, false, true).await {
         Ok(answer) => (answer, Vec::new()),
         Err(RuntimeError::Conflict(conflicts)) => {
-            // What kubectl applied before is taken over without a quarrel.
+            // Fields that kubectl applied before are adopted without a conflict.
             let ours = change.prior.is_none() && adopt::are_client_side(&conflicts);
             if !ours && !change.force {
                 return Err(RuntimeError::Conflict(conflicts));

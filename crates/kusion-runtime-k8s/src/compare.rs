@@ -2,7 +2,7 @@
 //!
 //! The record of our fields shows how the server split the last applied object: which lists have
 //! keys, and which values are atomic. So no types are needed, and custom kinds are compared like
-//! built-in ones. Whatever is not surely the same counts as different.
+//! built-in ones. Values that are not certainly equal count as different.
 
 use crate::immutable;
 use crate::object::own_record;
@@ -108,7 +108,7 @@ impl Walk {
 
     /// Compares lists whose items have names; our items must have the live order.
     fn items(&mut self, desired: &[Value], live: &[Value], owned: &Map<String, Value>) -> bool {
-        let Some(named) = Named::of(owned) else { return false };
+        let Some(named) = NamedItems::of(owned) else { return false };
         let mut live = live.iter();
         desired.iter().all(|item| {
             let Some((name, below)) = named.find(item) else { return false };
@@ -125,7 +125,7 @@ impl Walk {
     }
 }
 
-/// What tells an item from others.
+/// The identity of an item in its list.
 enum ItemName {
     /// The values of some of its fields.
     Keys(Map<String, Value>),
@@ -143,12 +143,12 @@ impl ItemName {
 }
 
 /// The items that a record names.
-struct Named<'a> {
+struct NamedItems<'a> {
     names: Vec<(ItemName, &'a Value)>,
     by_text: HashMap<String, usize>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> NamedItems<'a> {
     fn of(owned: &'a Map<String, Value>) -> Option<Self> {
         let mut named = Self { names: Vec::new(), by_text: HashMap::new() };
         for (key, below) in owned.iter().filter(|(key, _)| *key != ".") {

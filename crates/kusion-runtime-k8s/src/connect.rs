@@ -115,7 +115,7 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
     // The engine decides what is retried, and reports it.
     config.default_retry = false;
     if needs_no_certificates(&config) {
-        // Else all those of the system are read, which takes longer than most requests.
+        // Otherwise all certificates of the system are read, which takes longer than most requests.
         config.root_cert = Some(Vec::new());
     }
     let server = config.cluster_url.to_string();
@@ -249,7 +249,7 @@ fn list(paths: &[PathBuf]) -> String {
     texts.join(", ")
 }
 
-/// Writes an error with its causes, each said once.
+/// Writes an error with its causes, each of them once.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

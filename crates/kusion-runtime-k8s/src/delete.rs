@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Kinds that own nothing that matters: nothing has to go before them. A server's own pace for
-/// the others is slow (about five in a second).
+/// Kinds without relevant dependents: nothing has to be deleted before them. The server deletes
+/// the others slowly (about five per second).
 const LEAVES: &[(&str, &str)] = &[
     ("v1", "ConfigMap"),
     ("v1", "Secret"),
@@ -80,7 +80,7 @@ pub(crate) async fn delete(
     wait(runtime, &served, &key, uid, left).await
 }
 
-/// How long a watch is trusted before the object is read again.
+/// How long a watch is relied on before the object is read again.
 const LOOK_AGAIN: Duration = Duration::from_secs(15);
 
 /// Waits until an object no longer exists.

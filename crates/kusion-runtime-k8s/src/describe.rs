@@ -44,7 +44,7 @@ pub(crate) fn describe(resource: &Resource) -> Description {
             Protection::None
         },
         is_container: kind == "Namespace",
-        // The objects of a kind are refused until the server has taken up its definition.
+        // The server rejects objects of a kind until it has established the definition.
         dependents_wait: waits || is_definition,
         ..Description::default()
     }

@@ -55,7 +55,7 @@ pub(crate) struct Discovery {
 }
 
 impl Discovery {
-    /// Finds a kind; one that is not known is looked for again.
+    /// Finds a kind; reads discovery again if the kind is unknown.
     pub(crate) async fn find(
         &self,
         calls: &Calls,
@@ -73,7 +73,7 @@ impl Discovery {
         Ok(kinds.get(&wanted).cloned())
     }
 
-    /// Finds a kind among those that are known already.
+    /// Finds a kind among those that were already read.
     pub(crate) async fn find_known(
         &self,
         calls: &Calls,
@@ -164,7 +164,7 @@ async fn ask(calls: &Calls) -> Result<Kinds, RuntimeError> {
         .collect()
         .await;
     for (document, version) in answers {
-        // A group whose own server is away takes nothing from the others.
+        // A group whose API server is unavailable does not affect the others.
         if let Ok(document) = document {
             document.legacy(&version, &mut kinds);
         }

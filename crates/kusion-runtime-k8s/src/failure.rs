@@ -113,7 +113,7 @@ fn conflict(
     if !found.is_empty() {
         return RuntimeError::Conflict(found);
     }
-    // Another object of that name, or one that is gone.
+    // Another object with that name, or one that was deleted.
     if OTHER.iter().any(|words| message.contains(words)) {
         return RuntimeError::Moved(message);
     }
@@ -170,7 +170,7 @@ fn invalid(details: &Details, message: String) -> RuntimeError {
     RuntimeError::Invalid(message)
 }
 
-/// Reads the server's way of writing paths: `spec.containers[0].ports[web]`.
+/// Parses a path as the server writes it: `spec.containers[0].ports[web]`.
 pub(crate) fn field_path(text: &str) -> FieldPath {
     let mut steps = Vec::new();
     let mut key = String::new();

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// How two values of a field are compared.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
+enum Comparison {
     /// Any difference counts: the server adds nothing here.
     Whole,
     /// Only what both sides set counts: the server fills in the rest.
@@ -14,48 +14,48 @@ enum How {
 }
 
 /// A field of a kind: group, kind, path.
-type Rule = (&'static str, &'static str, &'static [&'static str], How);
+type Rule = (&'static str, &'static str, &'static [&'static str], Comparison);
 
 const RULES: &[Rule] = &[
-    ("apps", "Deployment", &["spec", "selector"], How::Whole),
-    ("apps", "ReplicaSet", &["spec", "selector"], How::Whole),
-    ("apps", "DaemonSet", &["spec", "selector"], How::Whole),
-    ("apps", "StatefulSet", &["spec", "selector"], How::Whole),
-    ("apps", "StatefulSet", &["spec", "serviceName"], How::Whole),
-    ("apps", "StatefulSet", &["spec", "podManagementPolicy"], How::Whole),
-    ("apps", "StatefulSet", &["spec", "volumeClaimTemplates"], How::Shared),
-    ("batch", "Job", &["spec", "selector"], How::Shared),
-    ("batch", "Job", &["spec", "completionMode"], How::Whole),
-    ("batch", "Job", &["spec", "template"], How::Shared),
-    ("", "Service", &["spec", "clusterIP"], How::Whole),
-    ("", "PersistentVolumeClaim", &["spec", "accessModes"], How::Whole),
-    ("", "PersistentVolumeClaim", &["spec", "storageClassName"], How::Whole),
-    ("", "PersistentVolumeClaim", &["spec", "volumeName"], How::Whole),
-    ("", "PersistentVolumeClaim", &["spec", "volumeMode"], How::Whole),
-    ("", "PersistentVolumeClaim", &["spec", "selector"], How::Whole),
-    ("", "Secret", &["type"], How::Whole),
-    ("rbac.authorization.k8s.io", "RoleBinding", &["roleRef"], How::Shared),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding", &["roleRef"], How::Shared),
-    ("storage.k8s.io", "StorageClass", &["provisioner"], How::Whole),
-    ("storage.k8s.io", "StorageClass", &["parameters"], How::Whole),
-    ("storage.k8s.io", "StorageClass", &["reclaimPolicy"], How::Whole),
-    ("storage.k8s.io", "StorageClass", &["volumeBindingMode"], How::Whole),
-    ("storage.k8s.io", "CSIDriver", &["spec", "attachRequired"], How::Whole),
-    ("scheduling.k8s.io", "PriorityClass", &["value"], How::Whole),
-    ("scheduling.k8s.io", "PriorityClass", &["preemptionPolicy"], How::Whole),
-    ("networking.k8s.io", "IngressClass", &["spec", "controller"], How::Whole),
-    ("node.k8s.io", "RuntimeClass", &["handler"], How::Whole),
-    ("apiextensions.k8s.io", "CustomResourceDefinition", &["spec", "scope"], How::Whole),
-    ("apiextensions.k8s.io", "CustomResourceDefinition", &["spec", "group"], How::Whole),
+    ("apps", "Deployment", &["spec", "selector"], Comparison::Whole),
+    ("apps", "ReplicaSet", &["spec", "selector"], Comparison::Whole),
+    ("apps", "DaemonSet", &["spec", "selector"], Comparison::Whole),
+    ("apps", "StatefulSet", &["spec", "selector"], Comparison::Whole),
+    ("apps", "StatefulSet", &["spec", "serviceName"], Comparison::Whole),
+    ("apps", "StatefulSet", &["spec", "podManagementPolicy"], Comparison::Whole),
+    ("apps", "StatefulSet", &["spec", "volumeClaimTemplates"], Comparison::Shared),
+    ("batch", "Job", &["spec", "selector"], Comparison::Shared),
+    ("batch", "Job", &["spec", "completionMode"], Comparison::Whole),
+    ("batch", "Job", &["spec", "template"], Comparison::Shared),
+    ("", "Service", &["spec", "clusterIP"], Comparison::Whole),
+    ("", "PersistentVolumeClaim", &["spec", "accessModes"], Comparison::Whole),
+    ("", "PersistentVolumeClaim", &["spec", "storageClassName"], Comparison::Whole),
+    ("", "PersistentVolumeClaim", &["spec", "volumeName"], Comparison::Whole),
+    ("", "PersistentVolumeClaim", &["spec", "volumeMode"], Comparison::Whole),
+    ("", "PersistentVolumeClaim", &["spec", "selector"], Comparison::Whole),
+    ("", "Secret", &["type"], Comparison::Whole),
+    ("rbac.authorization.k8s.io", "RoleBinding", &["roleRef"], Comparison::Shared),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding", &["roleRef"], Comparison::Shared),
+    ("storage.k8s.io", "StorageClass", &["provisioner"], Comparison::Whole),
+    ("storage.k8s.io", "StorageClass", &["parameters"], Comparison::Whole),
+    ("storage.k8s.io", "StorageClass", &["reclaimPolicy"], Comparison::Whole),
+    ("storage.k8s.io", "StorageClass", &["volumeBindingMode"], Comparison::Whole),
+    ("storage.k8s.io", "CSIDriver", &["spec", "attachRequired"], Comparison::Whole),
+    ("scheduling.k8s.io", "PriorityClass", &["value"], Comparison::Whole),
+    ("scheduling.k8s.io", "PriorityClass", &["preemptionPolicy"], Comparison::Whole),
+    ("networking.k8s.io", "IngressClass", &["spec", "controller"], Comparison::Whole),
+    ("node.k8s.io", "RuntimeClass", &["handler"], Comparison::Whole),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", &["spec", "scope"], Comparison::Whole),
+    ("apiextensions.k8s.io", "CustomResourceDefinition", &["spec", "group"], Comparison::Whole),
 ];
 
 /// Fields of a `ConfigMap` or Secret that has been closed for changes.
 const CLOSED: &[Rule] = &[
-    ("", "ConfigMap", &["data"], How::Whole),
-    ("", "ConfigMap", &["binaryData"], How::Whole),
-    ("", "ConfigMap", &["immutable"], How::Whole),
-    ("", "Secret", &["data"], How::Whole),
-    ("", "Secret", &["immutable"], How::Whole),
+    ("", "ConfigMap", &["data"], Comparison::Whole),
+    ("", "ConfigMap", &["binaryData"], Comparison::Whole),
+    ("", "ConfigMap", &["immutable"], Comparison::Whole),
+    ("", "Secret", &["data"], Comparison::Whole),
+    ("", "Secret", &["immutable"], Comparison::Whole),
 ];
 
 /// Returns the immutable fields that certainly differ.
@@ -71,9 +71,9 @@ pub(crate) fn changed(desired: &Value, live: &Value) -> Vec<FieldPath> {
             let path = path.iter().fold(FieldPath::default(), |path, step| path.key(step));
             let (wanted, there) = (path.find(desired)?, path.find(live)?);
             let differs = match how {
-                // An empty text leaves the choice to the server.
-                How::Whole => wanted != there && wanted != "",
-                How::Shared => surely_differ(wanted, there),
+                // With an empty text, the server chooses.
+                Comparison::Whole => wanted != there && wanted != "",
+                Comparison::Shared => surely_differ(wanted, there),
             };
             differs.then_some(path)
         })
@@ -86,7 +86,7 @@ fn is_free(rule: &Rule, desired: &Value, live: &Value) -> bool {
         object.pointer("/spec/type").and_then(Value::as_str).unwrap_or("ClusterIP").to_owned()
     };
     match rule.1 {
-        // A service of another type gives up its address, or gets one.
+        // A service that changes its type loses its address, or gets one.
         "Service" => {
             kind_of_service(desired) == "ExternalName" || kind_of_service(live) == "ExternalName"
         }

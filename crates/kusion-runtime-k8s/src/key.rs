@@ -4,7 +4,7 @@ use kusion_model::Identity;
 use serde_json::Value;
 use std::fmt;
 
-/// What an object is found by.
+/// The key by which an object is found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
     /// Group and version, `apps/v1`.

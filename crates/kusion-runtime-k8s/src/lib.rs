@@ -1,4 +1,4 @@
-//! Kubernetes behind the trait of runtimes.
+//! The runtime for Kubernetes.
 //!
 //! Objects are JSON values; nothing here knows the types of a kind beyond the tables of
 //! `kusion-k8s-schema`. Every change is a server-side apply of one field manager, every question

@@ -77,7 +77,7 @@ pub(crate) struct Named {
     pub(crate) metadata: Name,
 }
 
-/// What tells an object from others of its kind.
+/// The identity of an object among those of its kind.
 #[derive(Deserialize)]
 pub(crate) struct Name {
     pub(crate) name: String,

@@ -61,7 +61,7 @@ pub(crate) async fn read(
             let served = runtime.discovery.find_known(&runtime.calls, &kind.0, &kind.1).await?;
             let served = match served {
                 Some(served) => Some(served),
-                // One look again for all unknown kinds together.
+                // One new discovery for all unknown kinds together.
                 None if unknown.is_empty() => {
                     runtime.discovery.find(&runtime.calls, &kind.0, &kind.1).await?
                 }

@@ -141,7 +141,7 @@ impl Runtime for KubernetesRuntime {
         let wanted = pending.desired.and_then(|it| ObjectKey::of_object(&it.attributes));
         let Some(key) = wanted.or_else(|| known.clone()) else { return Ok(None) };
         let found = self.look_up(key).await?;
-        // An object that neither we made nor the state knows is none of ours.
+        // An object that this stack did not create and that is not recorded is not managed.
         Ok(found.filter(|live| {
             known.is_some()
                 || object::own_record(&live.attributes).is_some()
@@ -166,7 +166,7 @@ pub struct KubernetesSource {
 }
 
 impl KubernetesSource {
-    /// Remembers the way to a cluster. Nothing is read or connected yet.
+    /// Stores how to reach a cluster; reads nothing and does not connect yet.
     pub fn new(source: ClusterSource, options: Options) -> Self {
         Self { source, options, runtime: Arc::default() }
     }

@@ -19,7 +19,7 @@ use board::Board;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use kusion_model::ResourceId;
 use kusion_runtime::{Live, Progress, RuntimeError};
-use source::{Source, Told};
+use source::{Source, SourceEvent};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -71,7 +71,7 @@ pub(crate) async fn watch(
 ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
     let mut first = Vec::new();
     let mut board = Board::default();
-    // What is watched, and whether a resource itself is among it.
+    // The watched collections, and whether they contain a resource itself.
     let mut wanted: BTreeMap<(String, String), (bool, BTreeSet<String>)> = BTreeMap::new();
     for (id, live) in targets {
         let key = ObjectKey::parse(&live.identity.key);
@@ -146,7 +146,7 @@ async fn sources(
 /// Receives events of the sources and sends progress, until the receiver is dropped.
 async fn gather(
     mut board: Board,
-    mut heard: mpsc::Receiver<Told>,
+    mut heard: mpsc::Receiver<SourceEvent>,
     n_sources: usize,
     out: mpsc::Sender<Result<Progress, RuntimeError>>,
     tasks: JoinSet<()>,
@@ -164,10 +164,10 @@ async fn gather(
         let mut next = Some(told);
         while let Some(told) = next {
             match told {
-                Told::There(object) => board.put(object),
-                Told::Gone(uid) => board.remove(&uid),
-                Told::Listed => n_listed += 1,
-                Told::Failed(error) => {
+                SourceEvent::Changed(object) => board.put(object),
+                SourceEvent::Deleted(uid) => board.remove(&uid),
+                SourceEvent::Listed => n_listed += 1,
+                SourceEvent::Failed(error) => {
                     if out.send(Err(error)).await.is_err() {
                         return;
                     }

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// Written to the terminal after the end of the program, so that all of its output was read.
 const END: u8 = 0;
 /// A program that does not show what is expected in this time is stuck.
-const STUCK: Duration = Duration::from_secs(60);
+const STUCK: Duration = Duration::from_mins(1);
 
 /// How often a session checks whether its program still runs.
 const LOOK: Duration = Duration::from_millis(500);

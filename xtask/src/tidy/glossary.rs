@@ -4,8 +4,8 @@ use super::scan::{code_only, test_lines};
 use super::{Finding, Report};
 use crate::tree::Tree;
 
-/// Crates with other rules: the sandbox and its libraries use the words of a Kubernetes server.
-const EXEMPT: &[&str] = &["kusion-k8s-merge", "kusion-k8s-schema", "kusion-sandbox"];
+/// Crates with other rules: the sandbox uses the words of a Kubernetes server.
+const EXEMPT: &[&str] = &["kusion-sandbox"];
 
 /// Phrases in lower case, each with the term to use instead.
 const REPLACED: &[(&str, &str)] = &[

@@ -78,9 +78,7 @@ impl<'a> Recorder<'a> {
     /// which is random for pods.
     pub(crate) fn next_second() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
-        std::thread::sleep(
-            Duration::from_secs(1) - Duration::from_nanos(now.subsec_nanos().into()),
-        );
+        std::thread::sleep(Duration::from_nanos(1_000_000_000 - u64::from(now.subsec_nanos())));
     }
 
     /// Lets the pods of a namespace become ready whose names start with `prefix`, if they are held.

@@ -1,9 +1,9 @@
 //! Dependencies of pods.
 
-use super::{Needs, items, text};
+use super::{Dependencies, items, text};
 use serde_json::Value;
 
-impl<'a> Needs<'_, 'a> {
+impl<'a> Dependencies<'_, 'a> {
     /// Adds the dependencies of a pod, from its `spec`.
     pub(super) fn pod(&mut self, spec: &'a Value) {
         self.near("", "ServiceAccount", &spec["serviceAccountName"]);

@@ -4,13 +4,13 @@ use super::Ordered;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Words that some reader takes for a boolean or for nothing.
+/// Words that some YAML readers read as a boolean or as null.
 const WORDS: [&str; 9] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null"];
 
-/// Writes fields, each on a line that begins `indent` columns in.
+/// Writes fields, each on a line that is indented by `indent` columns.
 pub(super) fn write_fields(out: &mut String, fields: &[(&str, Ordered<'_>)], indent: usize) {
     for (position, (key, value)) in fields.iter().enumerate() {
-        // The first one may stand behind the dash of an item.
+        // The first one may follow the dash of an item.
         if position > 0 || out.is_empty() || out.ends_with('\n') {
             spaces(out, indent);
         }
@@ -67,7 +67,7 @@ fn write_text(out: &mut String, text: &str, indent: Option<usize>) {
             out.push_str(&text.replace('\'', "\'\'"));
             out.push('\'');
         }
-        // What JSON escapes, YAML does too; what is left is escaped here.
+        // Characters that JSON escapes are escaped in YAML, too; the others are escaped here.
         _ => {
             for c in json!(text).to_string().chars() {
                 if is_printable(c) {
@@ -104,7 +104,7 @@ fn write_block(out: &mut String, text: &str, indent: usize) {
     }
 }
 
-/// Whether a text is written as a block: several lines that begin with something to see.
+/// Whether a text is written as a block: several lines, the first of which is not blank.
 fn is_block(text: &str) -> bool {
     let has_lines = text.trim_end_matches('\n').contains('\n') || text.ends_with('\n');
     has_lines

@@ -11,10 +11,10 @@ use super::{STRIPPED, Writer};
 use crate::set::Set;
 use crate::typed::{Typed, describe, equal};
 
-/// The manager of what was there before the first apply.
+/// The manager of fields that existed before the first apply.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
-/// What an apply makes of an object.
+/// The result of an apply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Applied {
     /// The merged object, with its records of managers.
@@ -40,7 +40,7 @@ pub enum ApplyError {
 /// Merges a configuration into the live object, or into nothing, and records the manager's
 /// fields.
 ///
-/// The result is neither decoded nor defaulted: `null` stands where a container lost its last
+/// The result is neither decoded nor defaulted: `null` replaces a container that lost its last
 /// item.
 pub fn apply(
     writer: &Writer<'_>,
@@ -66,7 +66,7 @@ pub fn apply(
             &empty
         }
     };
-    let step = Step { writer: *writer, typed, live, config };
+    let step = ApplyInput { writer: *writer, typed, live, config };
     let mut applied = match step.run(force)? {
         Outcome::Done(applied) => applied,
         Outcome::Conflicts(conflicts) => return Err(ApplyError::Conflict(conflicts)),
@@ -82,16 +82,16 @@ enum Outcome {
     Conflicts(Conflicts),
 }
 
-struct Step<'a> {
+struct ApplyInput<'a> {
     writer: Writer<'a>,
     typed: Typed<'a>,
     live: &'a Value,
     config: &'a Value,
 }
 
-impl Step<'_> {
+impl ApplyInput<'_> {
     fn run(&self, force: bool) -> Result<Outcome, ApplyError> {
-        let Step { writer, typed, live, config } = self;
+        let ApplyInput { writer, typed, live, config } = self;
         let problems = typed.check(config);
         if !problems.is_empty() {
             return Err(ApplyError::Invalid(format!(
@@ -144,7 +144,7 @@ impl Step<'_> {
         Ok(Outcome::Done(Applied { object, changed }))
     }
 
-    /// Returns the records of a live object that has none: what is there belongs to a manager of
+    /// Returns the records of a live object that has none: its fields belong to a manager of
     /// its own.
     fn before<'v>(&'v self, empty: &'v Value) -> Result<Vec<Entry<'v>>, ApplyError> {
         let before = Writer { manager: BEFORE_FIRST_APPLY, ..self.writer };
@@ -153,7 +153,7 @@ impl Step<'_> {
         })
     }
 
-    /// Takes the changed fields from other managers; returns the conflicts that are left.
+    /// Removes the changed fields from other managers; returns the remaining conflicts.
     fn settle(
         &self,
         new: &Value,
@@ -192,12 +192,13 @@ impl Step<'_> {
     }
 }
 
-/// Tells whether an applier applies all that it applied last time, so that nothing can go.
+/// Returns whether an applier applies everything that it applied last time, so that no field can
+/// be removed.
 fn keeps_all(last: &Entry<'_>, own: &Entry<'_>) -> bool {
     last.api_version == own.api_version && last.fields.is_subset(&own.fields)
 }
 
-/// Tells whether two objects are the same apart from the records of managers.
+/// Returns whether two objects are the same apart from the records of managers.
 fn same_object(old: &Value, new: &Value) -> bool {
     let (Value::Object(old), Value::Object(new)) = (old, new) else { return equal(old, new) };
     old.len() == new.len()

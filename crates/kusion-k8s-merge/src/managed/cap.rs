@@ -1,4 +1,4 @@
-//! The limit on records of writes: the oldest become one.
+//! The limit on the number of update records: the oldest ones are merged.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use super::entries::{Entry, Operation};
 /// How many records of writes an object keeps.
 const MAX_UPDATERS: usize = 10;
 
-/// The manager that stands for the oldest writes.
+/// The manager of the merged oldest updates.
 const OLD_UPDATES: &str = "ancient-changes";
 
-/// Joins the oldest records of each version until no more than ten are left.
+/// Joins the oldest records of each version until at most ten remain.
 pub(super) fn cap_updaters(entries: &mut Vec<Entry<'_>>) {
     let mut count = entries.iter().filter(|entry| entry.operation == Operation::Update).count();
     if count <= MAX_UPDATERS {

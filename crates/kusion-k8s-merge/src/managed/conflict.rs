@@ -13,7 +13,7 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// Returns the message of the cause that a `Status` carries for this conflict.
+    /// Returns the message of the cause that a `Status` has for this conflict.
     pub fn message(&self) -> String {
         format!("conflict with {}", self.manager)
     }

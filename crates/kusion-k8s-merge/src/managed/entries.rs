@@ -53,7 +53,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Tells whether two records are of the same manager: appliers are told apart by name and
+    /// Returns whether two records are of the same manager: appliers are identified by name and
     /// subresource, others by version too.
     pub(crate) fn same_manager(&self, other: &Entry<'_>) -> bool {
         self.manager == other.manager

@@ -1,4 +1,4 @@
-//! The way from client-side apply to server-side apply, for the manager `kubectl`.
+//! Migration from client-side apply to server-side apply, for the manager `kubectl`.
 
 use serde_json::Value;
 
@@ -14,9 +14,9 @@ pub(super) const KUBECTL: &str = "kubectl";
 /// The limit on the size of all annotations together.
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
-/// Returns the fields that client-side apply set and that are as it left them, as paths of text.
+/// Returns the fields that client-side apply set and that have not changed since, as text paths.
 ///
-/// Conflicts on those are no conflicts.
+/// Conflicts on those are ignored.
 pub(super) fn own_fields<R>(
     writer: &Writer<'_>,
     live: &Value,

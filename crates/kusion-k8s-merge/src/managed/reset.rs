@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::set::Set;
 
-/// Kinds whose status only the status subresource writes, and what that one leaves alone.
+/// Kinds whose status is written only by the status subresource, and what that one does not change.
 const WITH_STATUS: &[(&str, &str, Status)] = &[
     ("", "Namespace", Status::Spec),
     ("", "Node", Status::Spec),
@@ -35,7 +35,7 @@ const WITH_STATUS: &[(&str, &str, Status)] = &[
     ("storage.k8s.io", "VolumeAttachment", Status::SpecAndMetadata),
 ];
 
-/// What a status subresource leaves alone.
+/// The fields that a status subresource does not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Status {
     Spec,

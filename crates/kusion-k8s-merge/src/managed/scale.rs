@@ -1,4 +1,4 @@
-//! The records of managers on the way to and from the scale subresource.
+//! Conversion of the records of managers to and from the scale subresource.
 
 use std::borrow::Cow;
 
@@ -15,10 +15,10 @@ const SCALE_VERSION: &str = "autoscaling/v1";
 const REPLICAS: [PathElement<'static>; 2] =
     [PathElement::Field("spec"), PathElement::Field("replicas")];
 
-/// Tells where a version of the parent keeps its number of replicas; none for unknown versions.
+/// Returns where a version of the parent keeps its number of replicas; none for unknown versions.
 pub type ReplicasPath<'a> = &'a dyn Fn(&str) -> Option<Vec<PathElement<'static>>>;
 
-/// Returns the records of `Scale` that stand for those of its parent.
+/// Returns the records of `Scale` that correspond to those of its parent.
 pub fn scale_to_subresource(parent: &Value, path_of: ReplicasPath<'_>) -> Option<Value> {
     let mut own = Vec::new();
     for mut entry in entries::decode(parent).ok()? {
@@ -33,7 +33,7 @@ pub fn scale_to_subresource(parent: &Value, path_of: ReplicasPath<'_>) -> Option
 
 /// Returns the records of the parent after a write to its `Scale`.
 ///
-/// What comes from `Scale` has no time; writers are never found again, because their version
+/// Records from `Scale` have no time; records of updates never match later, because their version
 /// there is another.
 pub fn scale_to_parent(
     parent: &Value,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Takes over the old times when nothing else differs; returns whether the objects are the same
+/// Keeps the old times if nothing else differs; returns whether the objects are the same
 /// then, so that nothing needs to be written.
 pub fn keep_times(old: &Value, new: &mut Value) -> bool {
     let same = match (records(old), records(new)) {

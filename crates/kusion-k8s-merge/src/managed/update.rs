@@ -34,7 +34,7 @@ fn updated(writer: &Writer<'_>, old: &Value, new: &Value) -> Option<Value> {
     entries::encode(records)
 }
 
-/// Records what differs between two objects as the writer's, whatever others own.
+/// Records the differences between two objects as owned by the writer, even if others own them.
 pub(super) fn record<'v>(
     writer: &Writer<'v>,
     old: &'v Value,
@@ -83,7 +83,7 @@ fn known_entries<'v>(writer: &Writer<'_>, old: &'v Value, new: &'v Value) -> Vec
     }
 }
 
-/// Tells whether an object asks for its records to be reset (`managedFields: [{}]` or `[]`).
+/// Returns whether an object requests a reset of its records (`managedFields: [{}]` or `[]`).
 pub fn is_reset(object: &Value) -> bool {
     let list = object.get("metadata").and_then(|meta| meta.get("managedFields"));
     match list.and_then(Value::as_array).map(Vec::as_slice) {
@@ -108,7 +108,7 @@ pub(super) fn reconcile(versions: &dyn Versions, known: &mut Vec<Entry<'_>>) {
     });
 }
 
-/// Takes what changed from all managers but one; returns what was taken, by place.
+/// Removes changed fields from all managers but one; returns what was removed, by index.
 ///
 /// `compared` is the difference in the version of the request. Records of other versions are
 /// compared in theirs; those that cannot be converted lose all their fields.

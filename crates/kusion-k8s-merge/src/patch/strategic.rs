@@ -30,7 +30,7 @@ pub fn strategic_merge(
     merge_map(Level::of(typed, typed.ty), current, patch.clone()).map(Value::Object)
 }
 
-/// The place that a patch has come to.
+/// The current position in a patch.
 #[derive(Clone, Copy)]
 struct Level<'t> {
     typed: Typed<'t>,
@@ -158,7 +158,7 @@ fn merge_map(
     Ok(current)
 }
 
-/// Applies `$retainKeys`: only these keys stay, and the patch may only name these.
+/// Applies `$retainKeys`: only these keys are kept, and the patch may contain only these.
 fn retain_keys(
     current: &mut Map<String, Value>,
     patch: &mut Map<String, Value>,
@@ -387,7 +387,7 @@ fn places(list: &[Value], merge_key: &str) -> Result<HashMap<String, usize>, Pat
     Ok(out)
 }
 
-/// Returns the value that tells an item from others: its key field, or itself.
+/// Returns the value that identifies an item: its key field, or itself.
 fn key_of<'v>(item: &'v Value, merge_key: &str) -> Result<&'v Value, PatchError> {
     match item {
         _ if merge_key.is_empty() => Ok(item),
@@ -408,7 +408,7 @@ fn key_of_map<'v>(map: &'v Map<String, Value>, merge_key: &str) -> Result<&'v Va
     })
 }
 
-/// Tells whether all items are objects; they must be of one type.
+/// Returns whether all items are objects; they must be of one type.
 fn are_objects(a: &[Value], b: &[Value]) -> Result<bool, PatchError> {
     let mut found: Option<&'static str> = None;
     for item in a.iter().chain(b) {
@@ -447,7 +447,7 @@ fn unknown_directive(directive: &Value, map: &Map<String, Value>) -> PatchError 
     PatchError::Internal(format!("unknown patch type: {} in map: {shown}", go::plain(directive)))
 }
 
-/// Returns a value to be taken as it is: without `null` fields and without directives.
+/// Returns a value to be used unchanged: without `null` fields and without directives.
 fn without_directives(value: Value) -> Option<Value> {
     match value {
         Value::Object(map) if map.contains_key(DIRECTIVE) => None,

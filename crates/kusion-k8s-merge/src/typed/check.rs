@@ -6,7 +6,7 @@ use kusion_k8s_schema::Scalar;
 use serde_json::Value;
 
 use super::shape::{ListShape, Shape};
-use super::{Place, Typed};
+use super::{Position, Typed};
 use crate::go;
 use crate::path::PathElement;
 use crate::set::{Part, Set};
@@ -49,7 +49,7 @@ impl Typed<'_> {
     /// Lists what does not fit the type, duplicate items among it.
     pub fn check(self, value: &Value) -> Vec<Problem> {
         let mut check = Check { problems: Vec::new(), path: Vec::new() };
-        check.value(self, Place::Root, value);
+        check.value(self, Position::Root, value);
         check.problems
     }
 }
@@ -65,7 +65,7 @@ impl<'v> Check<'v> {
         self.problems.push(Problem { path, message: message.into() });
     }
 
-    fn value<'t: 'v>(&mut self, typed: Typed<'t>, place: Place, value: &'v Value) {
+    fn value<'t: 'v>(&mut self, typed: Typed<'t>, place: Position, value: &'v Value) {
         match (typed.shape(Some(value)), value) {
             (_, Value::Null) => {}
             (Shape::Scalar(kind), _) => self.scalar(kind, value),
@@ -111,7 +111,7 @@ impl<'v> Check<'v> {
                 seen.push(element.clone(), Part { member: true, children: Set::new() });
             }
             self.path.push(element);
-            self.value(typed.at(list.element), Place::Below, item);
+            self.value(typed.at(list.element), Position::Below, item);
             self.path.pop();
         }
     }
@@ -123,7 +123,7 @@ impl<'v> Check<'v> {
     }
 }
 
-/// Says why a value is not a single value of a kind.
+/// Returns why a value is not a scalar of a kind.
 pub(super) fn scalar_problem(kind: Option<Scalar>, value: &Value) -> Option<String> {
     let shown = || go::plain(value);
     match (kind, value) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::check::{Problem, scalar_problem};
 use super::items::ItemIndex;
 use super::shape::{ListShape, MapShape, Shape, equal};
-use super::{Place, Typed};
+use super::{Position, Typed};
 use crate::path::PathElement;
 use crate::set::{Part, Set};
 
@@ -21,12 +21,12 @@ pub struct Comparison<'v> {
 }
 
 impl Comparison<'_> {
-    /// Tells whether the objects are the same.
+    /// Returns whether the objects are the same.
     pub fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
     }
 
-    /// Leaves out fields and all that lies below them.
+    /// Ignores fields and everything below them.
     pub fn exclude(&mut self, fields: &Set<'_>) {
         self.removed.subtract_deep(fields);
         self.modified.subtract_deep(fields);
@@ -41,7 +41,7 @@ impl<'t> Typed<'t> {
         't: 'v,
     {
         let mut walk = Walk { problems: Vec::new() };
-        let found = walk.values(self, Place::Root, Some(old), Some(new));
+        let found = walk.values(self, Position::Root, Some(old), Some(new));
         if !walk.problems.is_empty() {
             return Err(walk.problems);
         }
@@ -53,15 +53,15 @@ impl<'t> Typed<'t> {
     }
 }
 
-/// What a comparison says about one path and all below it.
+/// Result of a comparison for one path and everything below it.
 #[derive(Default)]
-struct Found<'v> {
+struct PathComparison<'v> {
     removed: Part<'v>,
     modified: Part<'v>,
     added: Part<'v>,
 }
 
-impl<'v> Found<'v> {
+impl<'v> PathComparison<'v> {
     fn leaf(old: Option<&Value>, new: Option<&Value>) -> Self {
         let mut found = Self::default();
         match (old, new) {
@@ -73,7 +73,7 @@ impl<'v> Found<'v> {
     }
 
     /// Adds what was found below an element.
-    fn push(&mut self, element: PathElement<'v>, below: Found<'v>) {
+    fn push(&mut self, element: PathElement<'v>, below: PathComparison<'v>) {
         let filled = [&below.removed, &below.modified, &below.added];
         match filled.map(|part| !part.is_empty()) {
             [false, false, false] => {}
@@ -97,10 +97,10 @@ impl Walk {
     fn values<'v, 't: 'v>(
         &mut self,
         typed: Typed<'t>,
-        place: Place,
+        place: Position,
         old: Option<&'v Value>,
         new: Option<&'v Value>,
-    ) -> Found<'v> {
+    ) -> PathComparison<'v> {
         let old_shape = typed.shape(old);
         let new_shape = typed.shape(new);
         let (Some(_), Some(_)) = (old, new) else {
@@ -132,11 +132,11 @@ impl Walk {
     fn shaped<'v, 't: 'v>(
         &mut self,
         typed: Typed<'t>,
-        place: Place,
+        place: Position,
         shape: Shape<'t>,
         old: Option<&'v Value>,
         new: Option<&'v Value>,
-    ) -> (Found<'v>, bool) {
+    ) -> (PathComparison<'v>, bool) {
         match shape {
             Shape::Scalar(kind) => {
                 let problem = |value: Option<&Value>| value.and_then(|v| scalar_problem(kind, v));
@@ -144,15 +144,15 @@ impl Walk {
                     for message in [format!("lhs: {left}"), format!("rhs: {right}")] {
                         self.problems.push(Problem { path: String::new(), message });
                     }
-                    return (Found::default(), false);
+                    return (PathComparison::default(), false);
                 }
-                (Found::leaf(old, new), true)
+                (PathComparison::leaf(old, new), true)
             }
             Shape::Map(map) => {
                 let left = old.and_then(Value::as_object).filter(|map| !map.is_empty());
                 let right = new.and_then(Value::as_object).filter(|map| !map.is_empty());
                 if map.atomic || (left.is_none() && right.is_none()) {
-                    return (Found::leaf(old, new), true);
+                    return (PathComparison::leaf(old, new), true);
                 }
                 (self.maps(typed, place, map, left, right), false)
             }
@@ -160,7 +160,7 @@ impl Walk {
                 let left = old.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
                 let right = new.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
                 if list.atomic() || (left.is_empty() && right.is_empty()) {
-                    return (Found::leaf(old, new), true);
+                    return (PathComparison::leaf(old, new), true);
                 }
                 (self.lists(typed, list, left, right), false)
             }
@@ -170,12 +170,12 @@ impl Walk {
     fn maps<'v, 't: 'v>(
         &mut self,
         typed: Typed<'t>,
-        place: Place,
+        place: Position,
         shape: MapShape<'t>,
         old: Option<&'v Map<String, Value>>,
         new: Option<&'v Map<String, Value>>,
-    ) -> Found<'v> {
-        let mut found = Found::default();
+    ) -> PathComparison<'v> {
+        let mut found = PathComparison::default();
         zip_maps(old, new, |key, old, new| {
             let Some(place) = place.step(key) else { return };
             let ty = shape.type_of(key).unwrap_or_default();
@@ -191,15 +191,15 @@ impl Walk {
         list: ListShape<'t>,
         old: &'v [Value],
         new: &'v [Value],
-    ) -> Found<'v> {
+    ) -> PathComparison<'v> {
         let old_names = self.names(typed, list, old);
         let new_names = self.names(typed, list, new);
         let (Some(old_names), Some(new_names)) = (old_names, new_names) else {
-            return Found::default();
+            return PathComparison::default();
         };
         let old_index = ItemIndex::new(&old_names);
         let new_index = ItemIndex::new(&new_names);
-        let mut found = Found::default();
+        let mut found = PathComparison::default();
         for at in new_index.sorted() {
             let name = &new_names[*at as usize];
             let new_places = new_index.places(&new_names, name);
@@ -228,13 +228,13 @@ impl Walk {
         name: &PathElement<'v>,
         old: &[&'v Value],
         new: &[&'v Value],
-        found: &mut Found<'v>,
+        found: &mut PathComparison<'v>,
     ) {
         let member = || Part { member: true, children: Set::new() };
         match (old, new) {
             ([] | [_], [] | [_]) => {
                 let below =
-                    self.values(typed, Place::Below, old.first().copied(), new.first().copied());
+                    self.values(typed, Position::Below, old.first().copied(), new.first().copied());
                 found.push(name.clone(), below);
             }
             ([_, _, ..], [_, _, ..]) => {
@@ -246,14 +246,14 @@ impl Walk {
             }
             ([_, _, ..], _) => {
                 if let [item] = new {
-                    let below = self.values(typed, Place::Below, None, Some(item));
+                    let below = self.values(typed, Position::Below, None, Some(item));
                     found.push(name.clone(), below);
                 }
                 found.removed.children.push(name.clone(), member());
             }
             (_, _) => {
                 if let [item] = old {
-                    let below = self.values(typed, Place::Below, Some(item), None);
+                    let below = self.values(typed, Position::Below, Some(item), None);
                     found.push(name.clone(), below);
                 }
                 found.added.children.push(name.clone(), member());

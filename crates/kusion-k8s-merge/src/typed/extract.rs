@@ -3,25 +3,25 @@
 use serde_json::{Map, Value};
 
 use super::shape::Shape;
-use super::{Place, Typed};
+use super::{Position, Typed};
 use crate::path::PathElement;
 use crate::set::{Part, Set};
 
 impl Typed<'_> {
     /// Returns the part of the object that the set names, with the keys of its list items.
     pub fn extract_items(self, value: &Value, fields: &Set<'_>) -> Value {
-        extract(self, Place::Root, value, fields)
+        extract(self, Position::Root, value, fields)
     }
 }
 
-fn extract(typed: Typed<'_>, place: Place, value: &Value, fields: &Set<'_>) -> Value {
+fn extract(typed: Typed<'_>, place: Position, value: &Value, fields: &Set<'_>) -> Value {
     match (typed.shape(Some(value)), value) {
         (Shape::List(list), Value::Array(items)) if !list.atomic() => {
             let mut kept = Vec::new();
             for item in items {
                 let Ok(name) = typed.name_item(list, item) else { continue };
                 let Some(part) = fields.part(&name) else { continue };
-                let mut found = below(typed.at(list.element), Place::Below, item, part);
+                let mut found = below(typed.at(list.element), Position::Below, item, part);
                 if let (PathElement::Key(keys), Value::Object(map)) = (&name, &mut found) {
                     for (key, _) in keys.iter() {
                         if let Some(own) = item.get(&**key) {
@@ -48,7 +48,7 @@ fn extract(typed: Typed<'_>, place: Place, value: &Value, fields: &Set<'_>) -> V
     }
 }
 
-fn below(typed: Typed<'_>, place: Place, value: &Value, part: &Part<'_>) -> Value {
+fn below(typed: Typed<'_>, place: Position, value: &Value, part: &Part<'_>) -> Value {
     if part.children.is_empty() && !matches!(value, Value::Object(_) | Value::Array(_)) {
         return value.clone();
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::items::ItemIndex;
 use super::shape::{ListShape, Shape};
-use super::{Place, Typed};
+use super::{Position, Typed};
 use crate::path::PathElement;
 use crate::set::{Entry, Part, Set};
 
@@ -15,7 +15,7 @@ impl<'t> Typed<'t> {
     where
         't: 'v,
     {
-        part(self, Place::Root, value).children
+        part(self, Position::Root, value).children
     }
 
     /// Returns the set with the named fields on the way to its members as members.
@@ -25,7 +25,7 @@ impl<'t> Typed<'t> {
     }
 }
 
-fn part<'v, 't: 'v>(typed: Typed<'t>, place: Place, value: &'v Value) -> Part<'v> {
+fn part<'v, 't: 'v>(typed: Typed<'t>, place: Position, value: &'v Value) -> Part<'v> {
     let leaf = || Part { member: true, children: Set::new() };
     match typed.shape(Some(value)) {
         Shape::Scalar(_) => leaf(),
@@ -66,7 +66,7 @@ fn items_set<'v, 't: 'v>(typed: Typed<'t>, list: ListShape<'t>, items: &'v [Valu
     for at in index.sorted() {
         let (name, item) = &named[*at as usize];
         let mut child = match index.places(&names, name) {
-            [_] => part(typed.at(list.element), Place::Below, item),
+            [_] => part(typed.at(list.element), Position::Below, item),
             _ => Part::default(),
         };
         child.member = true;

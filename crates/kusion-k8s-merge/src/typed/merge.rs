@@ -1,4 +1,4 @@
-//! The union of two objects: what the applied configuration says, and the rest of the live one.
+//! The union of two objects: the applied configuration, and the other fields of the live object.
 
 use serde_json::{Map, Value};
 
@@ -6,21 +6,21 @@ use super::check::Problem;
 use super::compare::zip_maps;
 use super::items::ItemIndex;
 use super::shape::{ListShape, MapShape, Shape};
-use super::{Place, Typed};
+use super::{Position, Typed};
 use crate::path::PathElement;
 
 impl Typed<'_> {
     /// Merges a configuration into a live object; the configuration wins.
     pub fn merge(self, live: &Value, config: &Value) -> Result<Value, Vec<Problem>> {
         let mut problems = Vec::new();
-        let merged = values(self, Place::Root, live, config, &mut problems);
+        let merged = values(self, Position::Root, live, config, &mut problems);
         if problems.is_empty() { Ok(merged.unwrap_or_default()) } else { Err(problems) }
     }
 }
 
 fn values(
     typed: Typed<'_>,
-    place: Place,
+    place: Position,
     live: &Value,
     config: &Value,
     problems: &mut Vec<Problem>,
@@ -48,7 +48,7 @@ fn values(
 
 fn maps(
     typed: Typed<'_>,
-    place: Place,
+    place: Position,
     shape: MapShape<'_>,
     live: Option<&Map<String, Value>>,
     config: Option<&Map<String, Value>>,
@@ -62,7 +62,7 @@ fn maps(
                 let ty = shape.type_of(key).unwrap_or_default();
                 values(typed.at(ty), place, live, config, problems)
             }
-            (Some(live), None) if place == Place::Metadata => Some(without_managed_fields(live)),
+            (Some(live), None) if place == Position::Metadata => Some(without_managed_fields(live)),
             (live, config) => config.or(live).cloned(),
         };
         if let Some(value) = value {
@@ -115,9 +115,9 @@ fn lists<'v>(
     let mut merged_item = |at: usize| {
         let typed = typed.at(list.element);
         match in_live(&config_names[at]) {
-            [one] => values(typed, Place::Below, &live[*one as usize], &config[at], problems),
+            [one] => values(typed, Position::Below, &live[*one as usize], &config[at], problems),
             [] => Some(config[at].clone()),
-            _ => values(typed, Place::Below, &Value::Null, &config[at], problems),
+            _ => values(typed, Position::Below, &Value::Null, &config[at], problems),
         }
     };
     let mut shared =

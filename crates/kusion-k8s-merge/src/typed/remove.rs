@@ -3,19 +3,19 @@
 use serde_json::{Map, Value};
 
 use super::shape::Shape;
-use super::{Place, Typed};
+use super::{Position, Typed};
 use crate::path::PathElement;
 use crate::set::Set;
 
 impl Typed<'_> {
-    /// Returns the object without the members of a set; a container that has nothing left
+    /// Returns the object without the members of a set; a container that becomes empty
     /// becomes `null`.
     pub fn remove_items(self, value: &Value, fields: &Set<'_>) -> Value {
-        remove(self, Place::Root, value, fields)
+        remove(self, Position::Root, value, fields)
     }
 }
 
-fn remove(typed: Typed<'_>, place: Place, value: &Value, fields: &Set<'_>) -> Value {
+fn remove(typed: Typed<'_>, place: Position, value: &Value, fields: &Set<'_>) -> Value {
     match (typed.shape(Some(value)), value) {
         (Shape::Scalar(_), _) => value.clone(),
         (Shape::List(list), Value::Array(items)) if !list.atomic() => {
@@ -26,7 +26,7 @@ fn remove(typed: Typed<'_>, place: Place, value: &Value, fields: &Set<'_>) -> Va
                     Some(part) if part.member => {}
                     Some(part) => {
                         let typed = typed.at(list.element);
-                        kept.push(remove(typed, Place::Below, item, &part.children));
+                        kept.push(remove(typed, Position::Below, item, &part.children));
                     }
                     None => kept.push(item.clone()),
                 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Typed;
 
-/// What a type and a value are together: untyped places take the shape of what is there.
+/// The shape of a value with a type: an untyped value has the shape of its content.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape<'t> {
     /// A single value; without a kind any single value will do.
@@ -37,14 +37,14 @@ pub(crate) struct ListShape<'t> {
 }
 
 impl ListShape<'_> {
-    /// Tells whether it is owned as a whole.
+    /// Returns whether it is owned as a whole.
     pub(crate) fn atomic(&self) -> bool {
         *self.kind == ListKind::Atomic
     }
 }
 
 impl MapShape<'_> {
-    /// Tells whether a key is a named field.
+    /// Returns whether a key is a named field.
     pub(crate) fn names(&self, key: &str) -> bool {
         self.named.is_some_and(|named| named.field(key).is_some())
     }
@@ -54,7 +54,7 @@ impl MapShape<'_> {
         self.named.and_then(|named| named.field(key)).map(|field| field.ty).or(self.element)
     }
 
-    /// Tells whether nothing is known about its content.
+    /// Returns whether nothing is known about its content.
     pub(crate) fn is_untyped(&self, typed: Typed<'_>) -> bool {
         self.named.is_none_or(|named| named.fields.is_empty())
             && self.element.is_some_and(|ty| matches!(typed.table.get(ty), Type::Any))
@@ -100,7 +100,7 @@ fn untyped(value: Option<&Value>) -> Shape<'static> {
     }
 }
 
-/// Tells whether two values are the same; numbers are compared by what they count.
+/// Returns whether two values are the same; numbers are compared by value.
 pub(crate) fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => x == y || x.as_f64() == y.as_f64(),

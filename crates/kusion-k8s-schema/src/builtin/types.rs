@@ -21,12 +21,12 @@ pub(super) fn build(definitions: &[Definition]) -> TypeTable {
 }
 
 struct Builder {
-    /// The types of single values made so far: each is made once.
+    /// The scalar types created so far: each is created once.
     scalars: Vec<(Scalar, TypeId)>,
     table: TypeTable,
 }
 
-/// Returns the types whose JSON form the schema does not say in full.
+/// Returns the types whose JSON form the schema does not fully describe.
 fn special(name: &str) -> Option<Type> {
     Some(match name {
         "io.k8s.apimachinery.pkg.api.resource.Quantity" => Type::Scalar(Scalar::Quantity),

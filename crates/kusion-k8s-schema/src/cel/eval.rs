@@ -37,7 +37,7 @@ pub(crate) enum Failure {
     Error(String),
     /// The rule costs too much.
     Cost,
-    /// The rule uses something that this evaluator does not know.
+    /// The rule uses a feature that this evaluator does not support.
     Unknown,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Cel<'a> {
     fn get(&self, key: &str) -> Option<Cel<'a>> {
         match self {
             Self::Object(entries) => {
-                // Names that are no identifiers are escaped in rules.
+                // Names that are not identifiers are escaped in rules.
                 entries.get(key).or_else(|| entries.get(&unescape(key))).map(Into::into)
             }
             Self::Map(entries) => entries
@@ -260,7 +260,7 @@ fn binary<'a>(
     }
 }
 
-/// `||` and `&&`: one side that decides is enough, whatever the other is.
+/// `||` and `&&`: one deciding side is enough, whatever the other side is.
 fn logic<'a>(
     deciding: bool,
     left: &Expr,

@@ -2,7 +2,7 @@
 
 use super::{Expr, Macro, Node, Op};
 
-/// How deep expressions may lie in each other.
+/// Maximum nesting depth of expressions.
 const MAX_DEPTH: usize = 60;
 
 /// What is wrong with a text, and where.

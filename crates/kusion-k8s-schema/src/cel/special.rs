@@ -1,4 +1,4 @@
-//! Values that rules make of texts: times, spans of time, amounts, addresses and URLs.
+//! Values that rules create from texts: times, spans of time, amounts, addresses and URLs.
 
 use super::eval::{Cel, Failure};
 use super::semver::Semver;
@@ -20,7 +20,7 @@ const UNITS: [(&str, i128); 8] = [
     ("h", 3600 * SECOND),
 ];
 
-/// A value that has functions of its own.
+/// A value with its own functions.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Special {
     /// A span of time, in billionths of a second.
@@ -48,7 +48,7 @@ pub(crate) enum Special {
 }
 
 impl Special {
-    /// Makes a value by the function of its name; none when the text is not of its form.
+    /// Creates a value by the name of its function; `None` if the text is invalid.
     pub(super) fn parse(name: &str, text: &str) -> Option<Self> {
         match name {
             "duration" => duration(text).map(Self::Duration),
@@ -62,7 +62,7 @@ impl Special {
         }
     }
 
-    /// The name of the function that makes such a value.
+    /// The name of the function that creates such a value.
     fn maker(&self) -> &'static str {
         match self {
             Self::Duration(_) => "duration",
@@ -76,7 +76,7 @@ impl Special {
         }
     }
 
-    /// Orders two values of one kind; a text of a field stands for what it says.
+    /// Orders two values of one kind; a text of a field is parsed first.
     pub(super) fn order(&self, other: &Cel) -> Option<Ordering> {
         let read;
         let other = match other {
@@ -407,7 +407,7 @@ fn is_url(text: &str) -> bool {
     named && rest.starts_with('/') && port.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// What stands between `//` and the path.
+/// The part between `//` and the path.
 fn authority(text: &str) -> &str {
     let Some((_, rest)) = text.split_once("://") else { return "" };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

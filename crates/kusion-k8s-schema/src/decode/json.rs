@@ -3,7 +3,7 @@
 use super::tree::Tree;
 use std::borrow::Cow;
 
-/// How deep values may lie in each other.
+/// Maximum nesting depth of values.
 const MAX_DEPTH: usize = 500;
 
 /// Reads a whole document.
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
             b'\t' => "'\\t'".to_owned(),
             b' '..=b'~' => format!("'{}'", first as char),
             0..=0x1f | 0x7f => format!("'\\x{first:02x}'"),
-            // The server looks at bytes, so what it shows is the character of that number.
+            // The server reads bytes, so it shows the character with that number.
             _ if first < 0xa1 || first == 0xad => format!("'\\u{first:04x}'"),
             _ => format!("'{}'", first as char),
         };

@@ -32,7 +32,7 @@ pub(super) fn convert(
     }
 }
 
-/// Returns what a server writes for a value that nobody set.
+/// Returns what a server writes for a value that was never set.
 pub(super) fn zero(table: &TypeTable, ty: TypeId) -> Value {
     match table.get(ty) {
         Type::Any | Type::Map(_) | Type::List(_) => Value::Null,
@@ -216,12 +216,12 @@ impl<'t> Typing<'t> {
         }
     }
 
-    fn mismatch(&mut self, found: &str, wanted: &str) -> Value {
+    fn mismatch(&mut self, found: &str, expected: &str) -> Value {
         let (owner, path) = (self.go_struct, &self.go_path);
         self.fail(if path.is_empty() {
-            format!("json: cannot unmarshal {found} into Go value of type {wanted}")
+            format!("json: cannot unmarshal {found} into Go value of type {expected}")
         } else {
-            format!("json: cannot unmarshal {found} into Go struct field {owner}.{path} of type {wanted}")
+            format!("json: cannot unmarshal {found} into Go struct field {owner}.{path} of type {expected}")
         })
     }
 

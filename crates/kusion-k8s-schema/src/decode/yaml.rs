@@ -36,7 +36,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<(Tree<'static>, Option<String>), Stri
     }
     let mut message = "yaml: unmarshal errors:".to_owned();
     for stop_at in 1..=doubles.min(100).min(again.max(1)) {
-        // Reading again and failing at the double key tells its line.
+        // A second parse that fails at the duplicate key gives its line.
         let counter = Counter { stop_at, ..Counter::default() };
         if let Err(error) = pass(bytes, &counter) {
             let line = error.location().map_or(0, |location| location.line());
@@ -112,11 +112,11 @@ fn syntax(error: &yaml_serde::Error) -> String {
     }
 }
 
-/// Returns the numbers of those words with an old meaning that stand there without quotes.
+/// Returns the indexes of unquoted words with a YAML 1.1 meaning.
 fn plain_words(bytes: &[u8], words: usize) -> Vec<usize> {
     let text = String::from_utf8_lossy(bytes);
     let is_plain = |stop_at_word: &usize| {
-        // Reading again and failing at the word tells its place.
+        // A second parse that fails at the word gives its position.
         let counter = Counter { stop_at_word: *stop_at_word, ..Counter::default() };
         let place = pass(bytes, &counter).err().and_then(|error| error.location());
         let start = place.and_then(|place| {
@@ -157,7 +157,7 @@ struct Counter {
     stop_at: usize,
     words: Cell<usize>,
     stop_at_word: usize,
-    /// The words that mean what they meant of old.
+    /// Words with their YAML 1.1 meaning.
     plain: Vec<usize>,
 }
 
@@ -225,7 +225,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
         if !number.is_finite() {
             return Err(E::custom(format!("json: unsupported value: {number}")));
         }
-        // Whole numbers lose their point, as on the way through JSON.
+        // Whole numbers lose their point, as in a conversion through JSON.
         let text = if number.fract() == 0.0 && number.abs() < 1e21 {
             format!("{number:.0}")
         } else {

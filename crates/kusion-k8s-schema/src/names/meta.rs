@@ -6,7 +6,7 @@ use super::{
 use crate::cause::Cause;
 use serde_json::{Map, Value};
 
-/// The most that all annotations of an object may take, in bytes.
+/// Maximum total size of the annotations of an object, in bytes.
 const ANNOTATION_LIMIT: usize = 256 * 1024;
 
 /// What the names of a kind may look like.
@@ -18,7 +18,7 @@ pub enum NameRule {
     Label,
     /// A DNS label that starts with a letter.
     LetterLabel,
-    /// Anything that fits into a path.
+    /// Any text that is valid in a path.
     PathSegment,
 }
 
@@ -46,7 +46,7 @@ pub fn name_rule(group: &str, kind: &str) -> NameRule {
     }
 }
 
-/// Returns what is wrong with the metadata of a new object; names are made already.
+/// Returns the problems of the metadata of a new object; names were generated before.
 pub fn object_meta(metadata: &Value, namespaced: bool, rule: NameRule) -> Vec<Cause> {
     let mut causes = Vec::new();
     let text = |key: &str| metadata.get(key).and_then(Value::as_str).unwrap_or_default();

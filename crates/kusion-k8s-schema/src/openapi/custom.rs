@@ -39,7 +39,7 @@ pub(super) fn v3(kind: &CustomKind) -> Value {
     Value::Object(schema)
 }
 
-/// Returns the schema for version 2, which has no words for some things.
+/// Returns the schema for version 2, which lacks some keywords.
 pub(super) fn v2(kind: &CustomKind) -> Value {
     let mut schema = base(kind);
     if schema.get("x-kubernetes-preserve-unknown-fields") == Some(&true.into()) {

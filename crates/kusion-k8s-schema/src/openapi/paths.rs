@@ -125,7 +125,7 @@ fn add_resource(
     paths: &mut Map<String, Value>,
     components: &mut Components,
 ) {
-    let maker = Maker {
+    let maker = OperationBuilder {
         resource,
         status: components.need_named(&format!("{META}Status")),
         options: components.need_named(&format!("{META}DeleteOptions")),
@@ -158,8 +158,8 @@ fn add_resource(
     }
 }
 
-/// Makes the operations of one resource.
-struct Maker<'a> {
+/// Creates the operations of one resource.
+struct OperationBuilder<'a> {
     resource: &'a ResourceInfo,
     status: Value,
     options: Value,
@@ -169,7 +169,7 @@ struct Maker<'a> {
     scope: &'static str,
 }
 
-impl Maker<'_> {
+impl OperationBuilder<'_> {
     fn gvk(&self) -> Value {
         let resource = self.resource;
         json!({"group": &*resource.group, "version": &*resource.version, "kind": &*resource.kind})
@@ -427,7 +427,7 @@ fn tag(group: &str, version: &str) -> String {
     format!("{name}_{version}")
 }
 
-/// Returns the part of operation names that says the group-version (`CoreV1`).
+/// Returns the part of operation names for the group-version (`CoreV1`).
 fn id_part(group: &str, version: &str) -> String {
     let group = if group.is_empty() { "core" } else { group.trim_end_matches(".k8s.io") };
     format!("{}{}", camel(group), camel(version))

@@ -3,7 +3,7 @@
 use crate::table::{Definition, Node, Shape, Table};
 use serde_json::{Map, Value, json};
 
-/// How a version of `OpenAPI` writes things.
+/// The notation of a version of `OpenAPI`.
 #[derive(Clone, Copy)]
 pub(super) struct Dialect {
     /// What references start with.
@@ -22,7 +22,7 @@ pub(super) fn reference(name: &str, dialect: Dialect) -> Value {
     json!({"$ref": format!("{}{name}", dialect.prefix)})
 }
 
-/// Returns a reference that carries a description.
+/// Returns a reference with a description.
 pub(super) fn described_reference(name: &str, description: &str, dialect: Dialect) -> Value {
     let target = reference(name, dialect);
     if dialect.modern {

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-/// Writes a document; only the parts that [`super::v2`] makes are known.
+/// Writes a document; supports only the parts that [`super::v2`] creates.
 pub(super) fn write(document: &Value) -> Vec<u8> {
     let mut out = Vec::new();
     text(&mut out, 1, document["swagger"].as_str().unwrap_or_default());

@@ -1,6 +1,6 @@
 //! The wire format of protobuf.
 
-/// A value as it stands on the wire.
+/// An encoded value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wire<'a> {
     Varint(u64),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 const LIST_TYPES: [&str; 3] = ["atomic", "set", "map"];
 
-/// Where a schema stands.
+/// The position of a schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Root,
@@ -97,7 +97,7 @@ fn invariants(schema: &Map<String, Value>, level: Level, path: &str, causes: &mu
     metadata(schema, level, path, causes);
 }
 
-/// Checks words whose values are limited.
+/// Checks keywords whose values are restricted.
 fn values(schema: &Map<String, Value>, path: &str, causes: &mut Vec<Cause>) {
     let ty = text(schema, "type");
     if !ty.is_empty() && !TYPES.contains(&ty) {
@@ -235,9 +235,9 @@ fn metadata(schema: &Map<String, Value>, level: Level, path: &str, causes: &mut 
     }
 }
 
-/// Checks what stands under `anyOf`, `allOf`, `oneOf` and `not`.
+/// Checks the schemas under `anyOf`, `allOf`, `oneOf` and `not`.
 ///
-/// `own` is the part of the structural schema that the alternatives speak of, at `own_path`.
+/// `own` is the part of the structural schema that the alternatives describe, at `own_path`.
 fn alternatives(
     schema: &Map<String, Value>,
     own: &Map<String, Value>,
@@ -317,7 +317,7 @@ fn nested(
     }
 }
 
-/// Goes on with the part of the structural schema that an inner schema speaks of.
+/// Continues with the part of the structural schema that an inner schema describes.
 fn step(schema: &Value, own: Option<&Value>, path: &str, own_path: &str, causes: &mut Vec<Cause>) {
     match own {
         Some(Value::Object(own)) => nested(schema, own, path, own_path, causes),

@@ -1,4 +1,4 @@
-//! Whether the rules of a schema make sense: fields and functions exist, and the cost is fair.
+//! Checks the rules of a schema: fields and functions exist, and the cost is within its limit.
 
 use super::cost::{self, Copies, element};
 use super::rules::Rule;

@@ -3,7 +3,7 @@
 use super::{Additional, Schema};
 use serde_json::Value;
 
-/// Fills in defaults; the metadata of whole resources is left alone.
+/// Fills in defaults; the metadata of whole resources is not changed.
 ///
 /// What is `null`, cannot be and has no default is removed, unless it is to be kept.
 pub(super) fn apply(schema: &Schema, value: &mut Value, resource: bool, keep_nulls: bool) {

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns whether a text has a format; formats that servers do not know fit everything.
+/// Returns whether a text has a format; unknown formats match every text.
 pub(super) fn fits(format: &str, text: &str) -> bool {
     match format {
         "date-time" | "datetime" => crate::time::parse_time(text).is_some(),

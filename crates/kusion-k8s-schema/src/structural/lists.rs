@@ -1,4 +1,4 @@
-//! Lists that are sets or maps hold nothing twice.
+//! Checks that lists that are sets or maps contain no duplicates.
 
 use super::{Additional, Schema};
 use crate::cause::Cause;
@@ -6,7 +6,7 @@ use crate::decode::{push_index, push_key};
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value};
 
-/// Returns what is there twice, and whole resources inside the object that lack their names.
+/// Returns duplicate items, and embedded resources without names.
 pub(super) fn validate(schema: &Schema, object: &Value) -> Vec<Cause> {
     let mut walker = Walker { path: String::new(), causes: Vec::new() };
     walker.value(schema, object, true);

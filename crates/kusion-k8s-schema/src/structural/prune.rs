@@ -6,7 +6,7 @@ use crate::decode::Finding;
 use crate::decode::{MAX_FINDING_PATH, normalize, push_index, push_key};
 use serde_json::{Map, Value};
 
-/// Leaves out unknown fields of an object; returns their paths, sorted.
+/// Removes unknown fields of an object; returns their paths, sorted.
 pub(super) fn prune(schema: &Schema, object: &mut Value) -> Vec<String> {
     let mut pruner = Pruner { path: String::new(), gone: Vec::new() };
     if let Value::Object(object) = object {
@@ -43,7 +43,7 @@ impl Pruner {
         }
     }
 
-    /// Prunes an object; a whole resource has three fields that every schema knows.
+    /// Prunes an object; a whole resource has three fields that every schema contains.
     fn object(&mut self, schema: &Schema, object: &mut Map<String, Value>, resource: bool) {
         let length = self.path.len();
         let (path, gone) = (&mut self.path, &mut self.gone);
@@ -77,7 +77,7 @@ impl Pruner {
         }
     }
 
-    /// Brings the metadata of an embedded resource into its usual form.
+    /// Normalizes the metadata of an embedded resource.
     fn metadata(&mut self, object: &mut Map<String, Value>) {
         let Some(metadata) = object.get_mut("metadata").filter(|it| it.is_object()) else { return };
         let api = builtin();

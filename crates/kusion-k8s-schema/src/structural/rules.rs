@@ -13,10 +13,10 @@ pub(super) struct Rule {
     message: String,
     reason: String,
     field_path: String,
-    /// None when the text is no expression.
+    /// `None` if the text is not an expression.
     expr: Option<Expr>,
     message_expr: Option<Expr>,
-    /// Whether the rule speaks of the value before a change.
+    /// Whether the rule refers to the old value.
     transition: bool,
 }
 

@@ -84,27 +84,27 @@ fn type_of(value: &Value) -> &'static str {
 }
 
 fn check_type(schema: &Schema, value: &Value, path: &str, outcome: &mut Outcome) {
-    let wanted = if schema.int_or_string { "integer,string" } else { &*schema.ty };
+    let expected = if schema.int_or_string { "integer,string" } else { &*schema.ty };
     let found = type_of(value);
-    if wanted.is_empty() || value.is_null() && schema.nullable {
+    if expected.is_empty() || value.is_null() && schema.nullable {
         outcome.matches += 1;
         return;
     }
     let whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
-    let fits = wanted.split(',').any(|one| one == found)
-        || found == "integer" && wanted == "number"
-        || found == "number" && whole && wanted.contains("integer");
+    let fits = expected.split(',').any(|one| one == found)
+        || found == "integer" && expected == "number"
+        || found == "number" && whole && expected.contains("integer");
     if fits {
         outcome.matches += 1;
         return;
     }
     // A number of the wrong kind is compared by format, if there is one.
-    let (wanted, found) = if found == "number" && !schema.format.is_empty() {
+    let (expected, found) = if found == "number" && !schema.format.is_empty() {
         (&*schema.format, "float64")
     } else {
-        (wanted, found)
+        (expected, found)
     };
-    let detail = format!("{path} in body must be of type {wanted}: {found:?}");
+    let detail = format!("{path} in body must be of type {expected}: {found:?}");
     outcome.causes.push(Cause::type_invalid(path, &found.into(), detail));
 }
 

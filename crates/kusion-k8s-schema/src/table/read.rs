@@ -6,10 +6,10 @@ use super::{
 use crate::model::Presence;
 use thiserror::Error;
 
-/// How deep schemas may lie in each other within one definition.
+/// Maximum nesting depth of schemas within one definition.
 const MAX_DEPTH: usize = 64;
 
-/// The bytes are no table.
+/// The bytes are not a table.
 #[derive(Debug, Error, Clone, Copy, PartialEq, Eq)]
 #[error("the table of the Kubernetes API is damaged")]
 pub struct FormatError;
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         Err(FormatError)
     }
 
-    /// Reads how many entries follow; each takes a byte at least.
+    /// Reads the number of entries that follow; each needs at least one byte.
     fn count(&mut self) -> Result<usize, FormatError> {
         let count = self.number()?;
         if count > self.rest.len() { Err(FormatError) } else { Ok(count) }

@@ -1,4 +1,5 @@
-//! Which volume claims belong to which stateful set: they name no owner, but bear its name.
+//! Which volume claims belong to which stateful set: they have no owner reference, but their names
+//! contain that of the set.
 
 use serde_json::Value;
 use std::collections::HashMap;
@@ -7,7 +8,7 @@ use std::collections::hash_map::Entry;
 /// The claims and the sets that may have made them.
 #[derive(Default)]
 pub(super) struct Claims {
-    /// The uids of sets by namespace and what the names of their claims begin with.
+    /// The uids of sets, by namespace and by the prefix of the names of their claims.
     sets: HashMap<(String, String), String>,
     /// The uids of claims by namespace and the same beginning.
     claims: HashMap<(String, String), Vec<String>>,

@@ -1,4 +1,4 @@
-//! The changes of a collection, as the server tells them.
+//! The changes of a collection, as the server sends them.
 
 use crate::calls::{Call, Calls, push_escaped};
 use crate::discovery::Served;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
 
-/// After how many seconds the server ends a watch; it is begun again then.
+/// Seconds after which the server ends a watch; the watch is restarted then.
 const SECONDS: u32 = 290;
 /// After which silence a connection counts as dead.
 const SILENCE: Duration = Duration::from_secs(SECONDS as u64 + 20);
@@ -40,12 +40,12 @@ pub(crate) struct Event {
 pub(crate) struct Events {
     body: Body,
     rest: BytesMut,
-    /// How much of the rest is known to hold no end of line.
+    /// Number of bytes of the rest that contain no line end.
     seen: usize,
 }
 
 impl Events {
-    /// Begins to watch a collection; an empty namespace means all.
+    /// Starts to watch a collection; an empty namespace means all.
     pub(crate) async fn open(
         calls: &Calls,
         served: &Served,

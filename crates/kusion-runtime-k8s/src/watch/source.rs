@@ -22,31 +22,31 @@ pub(super) struct Source {
     pub(super) namespace: String,
     /// Filter of the reported objects.
     pub(super) fields: Option<&'static str>,
-    /// Whether resources are in it, not only what belongs to them.
+    /// Whether it contains resources, and not only their related objects.
     pub(super) is_target: bool,
 }
 
 /// An event of a source.
-pub(super) enum Told {
+pub(super) enum SourceEvent {
     /// An object is new or has changed.
-    There(Value),
+    Changed(Value),
     /// An object was deleted; its uid.
-    Gone(String),
+    Deleted(String),
     /// The first list is complete.
     Listed,
-    /// The source gives up.
+    /// The source has failed and stops.
     Failed(RuntimeError),
 }
 
 /// Reason of a source to stop: the receiver was dropped, or an error.
 enum Stop {
-    Unheard,
+    Closed,
     Failed(RuntimeError),
 }
 
-/// Where a source stands.
+/// The position of a source in the changes of its collection.
 #[derive(Default)]
-struct Standing {
+struct Cursor {
     /// The reported objects.
     known: HashSet<String>,
     /// The version from which to follow; empty before a list.
@@ -56,22 +56,22 @@ struct Standing {
 
 impl Source {
     /// Sends events of the collection until the receiver is dropped.
-    pub(super) async fn run(self, runtime: KubernetesRuntime, teller: mpsc::Sender<Told>) {
-        let mut standing = Standing::default();
+    pub(super) async fn run(self, runtime: KubernetesRuntime, teller: mpsc::Sender<SourceEvent>) {
+        let mut standing = Cursor::default();
         let mut pause = Duration::from_millis(200);
         loop {
             let before = standing.version.clone();
             match self.turn(&runtime, &teller, &mut standing).await {
                 Ok(()) => {}
-                Err(Stop::Unheard) => return,
+                Err(Stop::Closed) => return,
                 Err(Stop::Failed(error)) if error.is_transient() => {}
                 Err(Stop::Failed(error)) => {
-                    // What belongs to a resource may be out of sight; it is only left out then.
+                    // Related objects may not be readable; they are omitted then.
                     if self.is_target {
-                        let _ = teller.send(Told::Failed(error)).await;
+                        let _ = teller.send(SourceEvent::Failed(error)).await;
                     }
                     if !standing.is_listed {
-                        let _ = teller.send(Told::Listed).await;
+                        let _ = teller.send(SourceEvent::Listed).await;
                     }
                     return;
                 }
@@ -88,14 +88,14 @@ impl Source {
     async fn turn(
         &self,
         runtime: &KubernetesRuntime,
-        teller: &mpsc::Sender<Told>,
-        standing: &mut Standing,
+        teller: &mpsc::Sender<SourceEvent>,
+        standing: &mut Cursor,
     ) -> Result<(), Stop> {
         if standing.version.is_empty() {
             self.list(runtime, teller, standing).await?;
             if !standing.is_listed {
                 standing.is_listed = true;
-                tell(teller, Told::Listed).await?;
+                tell(teller, SourceEvent::Listed).await?;
             }
         }
         let (served, namespace, version) = (&self.served, &self.namespace, &standing.version);
@@ -103,7 +103,7 @@ impl Source {
         let mut events = match opened.await {
             Ok(events) => events,
             Err(error) => {
-                // The version may be too old: the next turn lists again.
+                // The version may be too old: the next iteration lists again.
                 standing.version.clear();
                 return Err(Stop::Failed(error));
             }
@@ -128,12 +128,12 @@ impl Source {
                     if let Some(uid) = text(&object, "/metadata/uid") {
                         standing.known.insert(uid.to_owned());
                     }
-                    tell(teller, Told::There(object)).await?;
+                    tell(teller, SourceEvent::Changed(object)).await?;
                 }
                 EventKind::Deleted => {
                     if let Some(uid) = text(&object, "/metadata/uid") {
                         standing.known.remove(uid);
-                        tell(teller, Told::Gone(uid.to_owned())).await?;
+                        tell(teller, SourceEvent::Deleted(uid.to_owned())).await?;
                     }
                 }
                 EventKind::Bookmark | EventKind::Error => {}
@@ -144,8 +144,8 @@ impl Source {
     async fn list(
         &self,
         runtime: &KubernetesRuntime,
-        teller: &mpsc::Sender<Told>,
-        standing: &mut Standing,
+        teller: &mpsc::Sender<SourceEvent>,
+        standing: &mut Cursor,
     ) -> Result<(), Stop> {
         let path = self.served.collection(&self.namespace);
         let mut next = String::new();
@@ -153,7 +153,7 @@ impl Source {
         loop {
             let call = Call::page(&path, PAGE, self.fields, &next);
             let answer = runtime.calls.send(call).await.map_err(Stop::Failed)?;
-            // The list has grown too old: it begins again, after a pause.
+            // The list has expired: it starts again, after a pause.
             if answer.status == http::StatusCode::GONE {
                 let message = format!("the resource version of `{path}` expired");
                 return Err(Stop::Failed(runtime.calls.lost(&message)));
@@ -169,13 +169,13 @@ impl Source {
                 if let Some(uid) = text(&object, "/metadata/uid") {
                     seen.insert(uid.to_owned());
                 }
-                tell(teller, Told::There(object)).await?;
+                tell(teller, SourceEvent::Changed(object)).await?;
             }
             if list.metadata.next.is_empty() {
                 let mut gone: Vec<String> = standing.known.difference(&seen).cloned().collect();
                 gone.sort_unstable();
                 for uid in gone {
-                    tell(teller, Told::Gone(uid)).await?;
+                    tell(teller, SourceEvent::Deleted(uid)).await?;
                 }
                 standing.known = seen;
                 standing.version = list.metadata.resource_version;
@@ -186,8 +186,8 @@ impl Source {
     }
 }
 
-async fn tell(teller: &mpsc::Sender<Told>, told: Told) -> Result<(), Stop> {
-    teller.send(told).await.map_err(|_| Stop::Unheard)
+async fn tell(teller: &mpsc::Sender<SourceEvent>, told: SourceEvent) -> Result<(), Stop> {
+    teller.send(told).await.map_err(|_| Stop::Closed)
 }
 
 fn text<'a>(object: &'a Value, pointer: &str) -> Option<&'a str> {

@@ -89,8 +89,8 @@ impl Warnings {
     }
 }
 
-/// Returns when something about an object changed last, to the second: one of its conditions, or
-/// that something was made for it.
+/// Returns when an object changed last, to the second: one of its conditions, or the creation of
+/// an object for it.
 pub(super) fn latest_step<'a>(object: &'a Value, made: impl Iterator<Item = &'a Value>) -> &'a str {
     let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
     let changed = conditions
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(warnings.put(&newer).as_deref(), Some("pod"));
         assert_eq!(reasons(&warnings, ""), ["FailedMount", "FailedScheduling"]);
         assert_eq!(reasons(&warnings, "2026-01-01T00:00:20"), ["FailedMount"]);
-        // An event that comes again moves up.
+        // A repeated event moves to the front.
         warnings.put(&event("a", "FailedScheduling", "2026-01-01T00:00:30Z"));
         assert_eq!(reasons(&warnings, ""), ["FailedScheduling", "FailedMount"]);
         assert_eq!(warnings.remove("a").as_deref(), Some("pod"));

@@ -105,9 +105,10 @@ fn animation(n_frames: usize) -> String {
         let start = 100.0 * SECONDS * number as f64 / total;
         let end = 100.0 * SECONDS * (number + 1) as f64 / total;
         let before = if number > 0 { "0%{visibility:hidden}" } else { "" };
-        let after = match number + 1 == n_frames {
-            true => String::new(),
-            false => format!("{end:.2}%{{visibility:hidden}}"),
+        let after = if number + 1 == n_frames {
+            String::new()
+        } else {
+            format!("{end:.2}%{{visibility:hidden}}")
         };
         let _ = writeln!(
             rules,
