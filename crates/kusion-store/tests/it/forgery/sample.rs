@@ -42,7 +42,7 @@ impl Undo {
 }
 
 /// Writes or removes a value, whatever is there.
-async fn put(backend: &dyn Backend, name: &str, value: Option<Vec<u8>>) {
+pub(super) async fn put(backend: &dyn Backend, name: &str, value: Option<Vec<u8>>) {
     let Some(value) = value else {
         return backend.delete(&[name.to_owned()]).await.expect("removed");
     };
@@ -201,7 +201,7 @@ impl Sample {
 }
 
 /// Returns all values of some stacks and of the store.
-async fn all(backend: &dyn Backend, keys: &[&StackKey]) -> BTreeMap<String, Vec<u8>> {
+pub(super) async fn all(backend: &dyn Backend, keys: &[&StackKey]) -> BTreeMap<String, Vec<u8>> {
     let mut names = vec!["store".to_owned()];
     for key in keys {
         names.extend(backend.list(&format!("{}/", root(key))).await.expect("readable"));
