@@ -101,7 +101,11 @@ async fn random_edit(sample: &Sample, rng: &mut fastrand::Rng, undo: &mut Undo) 
     let bytes = sample.value(&name);
     let edit = |what: &str| Edit {
         what: format!("{what} {name}"),
-        names: vec![name.clone()],
+        names: if name == "store" {
+            vec![name.clone(), sample.root_of(&name)]
+        } else {
+            vec![name.clone()]
+        },
         may_be_harmless: false,
     };
     let kind = rng.u8(0..9);
