@@ -254,7 +254,9 @@ fn with_sums(name: &str, mut bytes: Vec<u8>) -> Vec<u8> {
 
 fn crc(parts: &[&[u8]]) -> [u8; 4] {
     let mut hasher = crc32fast::Hasher::new();
-    parts.iter().for_each(|it| hasher.update(it));
+    for part in parts {
+        hasher.update(part);
+    }
     hasher.finalize().to_le_bytes()
 }
 

@@ -313,6 +313,26 @@ mod tests {
     }
 
     #[test]
+    fn links_and_stores_are_part_of_a_value() {
+        let here = authority(1).with_store("here");
+        let (kind, flags, first, epoch, writer) = (Kind::Segment, FENCE, 7, 3, [9; 16]);
+        let head = Head { kind, flags, first, epoch, writer, link: Some([5; 32]) };
+        let bytes = encode(&here, "a/log/7", head, &["one", "two"]);
+        let read = |authority: &Authority, bytes: &[u8]| {
+            decode(authority, "test", "a/log/7", Kind::Segment, bytes).map(|it| it.0)
+        };
+        assert_eq!(read(&here, &bytes).expect("it is whole"), head);
+        for bit in 0..bytes.len() * 8 {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert!(read(&here, &changed).is_err(), "bit {bit}");
+        }
+        assert!(read(&authority(1).with_store("there"), &bytes).is_err());
+        assert!(read(&authority(1), &bytes).is_err());
+        assert!(read(&here, &example()).is_ok(), "written before values were bound");
+    }
+
+    #[test]
     fn another_format_is_named() {
         let mut bytes = example();
         bytes[7] = 3;

@@ -189,7 +189,10 @@ impl Backend for Postgres {
 
     async fn get(&self, key: &str) -> Result<Option<(Bytes, Version)>, StoreError> {
         let failed = |error: sqlx::Error| failure(&self.place, &error);
-        while !self.is_empty {
+        if self.is_empty {
+            return Ok(None);
+        }
+        loop {
             let query = sqlx::query(
                 "SELECT version, length(value)::bigint, \
                  CASE WHEN length(value) <= $2 THEN value END FROM kusion_item WHERE key = $1",
@@ -197,7 +200,7 @@ impl Backend for Postgres {
             .bind(key)
             .bind(SMALL);
             let row = self.call(ANSWER, query.fetch_optional(&self.pool)).await?;
-            let Some(row) = row else { break };
+            let Some(row) = row else { return Ok(None) };
             let version: i64 = row.try_get(0).map_err(failed)?;
             let size: i64 = row.try_get(1).map_err(failed)?;
             let value: Option<Vec<u8>> = row.try_get(2).map_err(failed)?;
@@ -210,7 +213,6 @@ impl Backend for Postgres {
                 return Ok(Some((value.into(), Version(version.to_string()))));
             }
         }
-        Ok(None)
     }
 
     async fn put(&self, key: &str, bytes: Bytes, expected: Expected) -> Result<Version, PutError> {

@@ -40,7 +40,7 @@ async fn live(world: &World, actor: &Arc<Actor>) {
         }
         pause(world, actor, 3000).await;
     }
-    world.exit(actor);
+    World::exit(actor);
 }
 
 async fn work(world: &World, actor: &Actor, opened: Session) {

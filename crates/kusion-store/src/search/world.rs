@@ -256,7 +256,7 @@ impl World {
         let mut inner = host.inner.lock().unwrap();
         let is_used =
             |pid: u32| inner.table.iter().any(|it| it.namespace == namespace && it.pid == pid);
-        let pid = (pid..).find(|it| !is_used(*it)).unwrap_or(pid);
+        let pid = (pid..10_000).find(|it| !is_used(*it)).unwrap_or(pid);
         let started = begun.elapsed().as_millis() as u64 * 100 + self.pick(1..100);
         inner.table.push(Entry { namespace, pid, started, user, is_zombie: false });
         drop(inner);
@@ -312,25 +312,27 @@ impl World {
     fn kill(&self) {
         let Some(actor) = self.any_actor() else { return };
         let is_zombie = self.one_in(3);
-        self.end(&actor, is_zombie);
+        Self::end(&actor, is_zombie);
         self.log().outcome.kills += 1;
     }
 
-    fn end(&self, actor: &Actor, is_zombie: bool) {
+    fn end(actor: &Actor, is_zombie: bool) {
         *actor.is_dead.lock().unwrap() = true;
         actor.stops.send_modify(|it| *it += 1);
         let mut inner = actor.host.inner.lock().unwrap();
         let is_it = |it: &Entry| (it.namespace, it.pid) == (actor.namespace, actor.pid);
         if is_zombie {
-            inner.table.iter_mut().filter(|it| is_it(it)).for_each(|it| it.is_zombie = true);
+            for entry in inner.table.iter_mut().filter(|it| is_it(it)) {
+                entry.is_zombie = true;
+            }
         } else {
             inner.table.retain(|it| !is_it(it));
         }
     }
 
     /// A process ends in order.
-    pub(super) fn exit(&self, actor: &Actor) {
-        self.end(actor, false);
+    pub(super) fn exit(actor: &Actor) {
+        Self::end(actor, false);
     }
 
     fn pause(&self) {
@@ -342,11 +344,15 @@ impl World {
 
     /// Stops processes for some time.
     fn hold(actors: Vec<Arc<Actor>>, time: Duration, after: impl FnOnce() + Send + 'static) {
-        actors.iter().for_each(|it| it.stops.send_modify(|it| *it += 1));
+        for actor in &actors {
+            actor.stops.send_modify(|it| *it += 1);
+        }
         tokio::spawn(async move {
             tokio::time::sleep(time).await;
             after();
-            actors.iter().for_each(|it| it.stops.send_modify(|it| *it -= 1));
+            for actor in &actors {
+                actor.stops.send_modify(|it| *it -= 1);
+            }
         });
     }
 
@@ -385,7 +391,7 @@ impl World {
         let host = Arc::clone(&self.0.hosts[self.pick(0..self.0.hosts.len() as u64) as usize]);
         let actors = self.0.actors.lock().unwrap().clone();
         for actor in actors.iter().filter(|it| Arc::ptr_eq(&it.host, &host)) {
-            self.end(actor, false);
+            Self::end(actor, false);
         }
         let mut inner = host.inner.lock().unwrap();
         inner.table.clear();

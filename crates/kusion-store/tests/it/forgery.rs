@@ -6,14 +6,61 @@ mod aimed;
 mod bytes;
 mod sample;
 
-use crate::places::{Place, own_stores, run, say};
+use crate::places::{Place, new_key, own_stores, run, say, store_key};
+use crate::records::noted;
+use kusion_store::{Backend as _, Holder, LockWait, Memory, Store};
 use sample::{Sample, Undo};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use testkit::Suite;
 
 /// Adds the tests of this module.
 pub(crate) fn add(suite: &mut Suite) {
     own_stores(suite, "forgery", "random_edits_are_refused", |it| run(random_edits(it)));
     own_stores(suite, "forgery", "aimed_edits_are_refused", |it| run(aimed_edits(it)));
+    suite.add("forgery::two_histories_are_not_mixed", || run(two_histories_are_not_mixed()));
+}
+
+/// A stack is set back and goes on in another way; then somebody mixes both ways. Both are genuine.
+async fn two_histories_are_not_mixed() {
+    let memory = Arc::new(Memory::default());
+    let store = Store::with_backend(Arc::clone(&memory) as _, store_key());
+    let key = new_key();
+    let write = async |names: [&str; 3]| {
+        let session = store.lock(&key, Holder::current("test"), LockWait::No).await;
+        let session = session.expect("nobody has it");
+        for name in names {
+            session.append(vec![noted(name, 5)]).await.expect("written");
+        }
+        session.close().await.expect("closed");
+        sample::all(&*memory, &[&key]).await
+    };
+    let restore = async |values: &BTreeMap<String, Vec<u8>>| {
+        for name in memory.list("").await.expect("readable") {
+            sample::put(&*memory, &name, None).await;
+        }
+        for (name, value) in values {
+            sample::put(&*memory, name, Some(value.clone())).await;
+        }
+    };
+    let start = write(["a", "b", "c"]).await;
+    let one = write(["d", "e", "f"]).await;
+    restore(&start).await;
+    let two = write(["x", "y", "z"]).await;
+    let before = store.read(&key).await.expect("readable");
+    let mut tried = 0;
+    for (name, value) in one.iter().filter(|it| it.0.contains("/log/") && two[it.0] != *it.1) {
+        sample::put(&*memory, name, Some(value.clone())).await;
+        let refused = store.read(&key).await.expect_err(name).to_string();
+        assert!(refused.contains("does not continue"), "{refused}");
+        sample::put(&*memory, name, Some(two[name].clone())).await;
+        tried += 1;
+    }
+    assert_eq!(tried, 4);
+    assert_eq!(store.read(&key).await.expect("readable"), before);
+    // All values together are an earlier state of the stack, which cannot be told from inside.
+    restore(&start).await;
+    assert_eq!(store.read(&key).await.expect("readable").resources.len(), 3);
 }
 
 fn variable(name: &str, default: u64) -> u64 {
@@ -54,7 +101,11 @@ async fn random_edit(sample: &Sample, rng: &mut fastrand::Rng, undo: &mut Undo) 
     let bytes = sample.value(&name);
     let edit = |what: &str| Edit {
         what: format!("{what} {name}"),
-        names: vec![name.clone()],
+        names: if name == "store" {
+            vec![name.clone(), sample.root_of(&name)]
+        } else {
+            vec![name.clone()]
+        },
         may_be_harmless: false,
     };
     let kind = rng.u8(0..9);

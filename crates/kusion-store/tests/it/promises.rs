@@ -23,6 +23,9 @@ pub(crate) fn add(suite: &mut Suite) {
             run(a_server_that_stops_answering_is_reported(place));
         });
     }
+    suite.add("promises::a_bucket_that_does_not_exist_is_reported", || {
+        run(a_bucket_that_does_not_exist_is_reported());
+    });
     let database = Place::on_server("KUSION_TEST_POSTGRES");
     suite.add_with("promises::postgres::writes_are_synchronous", database, |place| {
         run(writes_are_synchronous(place.with_own_store()));
@@ -76,6 +79,12 @@ async fn a_service_without_conditional_writes_is_refused() {
             }
         }
     }
+}
+
+async fn a_bucket_that_does_not_exist_is_reported() {
+    let address = careless_s3(&["no-bucket"]);
+    let text = refusal(&format!("s3://b/p?endpoint=http://{address}&allow_http=true")).await;
+    assert!(text.contains("s3://b/p") && text.contains("does not exist"), "{text}");
 }
 
 async fn a_server_that_stops_answering_is_reported(mut place: Place) {
@@ -140,19 +149,13 @@ async fn a_database_that_can_only_be_read_is_read(place: Place) {
     assert_eq!(store.read(&key).await.expect("readable").seq, 0);
     assert!(store.stacks().await.expect("readable").is_empty());
     store.close().await;
-    let mut writer = sqlx::PgConnection::connect(&place.url).await.expect("a server");
-    let off = format!(
-        "SET default_transaction_read_only = off; \
-                       ALTER DATABASE {name} SET default_transaction_read_only = off"
-    );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(off)).execute(&mut writer).await.expect("changed");
+    set("off").await;
     let store = place.open().await;
     let session = held(&store, &key).await;
     session.append(vec![noted("a", 5)]).await.expect("written");
     session.close().await.expect("closed");
     store.close().await;
-    let on = format!("ALTER DATABASE {name} SET default_transaction_read_only = on");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(on)).execute(&mut writer).await.expect("changed");
+    set("on").await;
     let store = place.open().await;
     assert_eq!(store.read(&key).await.expect("readable").resources.len(), 1);
     let refused = store.lock(&key, Holder::current("test"), LockWait::No).await.err();

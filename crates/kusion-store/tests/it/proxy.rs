@@ -95,6 +95,9 @@ fn serve(mut client: &TcpStream, objects: &Objects, honours: &[&str]) -> Option<
     let found = objects.get(&target).cloned();
     let honoured = |name: &str| header(name).filter(|_| honours.contains(&name));
     let (status, extra, answer) = match (method.as_str(), found) {
+        ("PUT", _) if honours.contains(&"no-bucket") => {
+            ("404 Not Found", String::new(), Vec::new())
+        }
         ("PUT", found) => {
             let exists = honoured("if-none-match").is_some() && found.is_some();
             let differs = honoured("if-match")

@@ -56,9 +56,9 @@ fn never_two_holders(place: &Place) {
                         return;
                     }
                     let seen = Schedule::new(place, from + number).run();
-                    totals.iter().zip(seen).for_each(|(sum, it)| {
+                    for (sum, it) in totals.iter().zip(seen) {
                         sum.fetch_add(it, Ordering::Relaxed);
-                    });
+                    }
                 }
             });
         }

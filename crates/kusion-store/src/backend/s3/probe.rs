@@ -23,6 +23,7 @@ impl S3 {
     /// Checks the format of the store and the promises of the service. Returns why the store can
     /// only be read; `None` if it can be written.
     pub(super) async fn prepare(&self) -> Result<Option<String>, StoreError> {
+        let mut was_seen = false;
         for _ in 0..ATTEMPTS {
             let Some((bytes, version)) = self.get(MARK).await? else {
                 match self.put(MARK, FORMAT.to_string().into(), Expected::Absent).await {
@@ -31,6 +32,7 @@ impl S3 {
                     Err(PutError::Failed(error)) => return Ok(Some(error.to_string())),
                 }
             };
+            was_seen = true;
             let text = self.format_of(&bytes)?;
             let line = format!("{CHECKED}{}", self.service);
             if text.lines().any(|it| it == line) {
@@ -53,7 +55,11 @@ impl S3 {
                 Err(PutError::Failed(error)) => return Ok(Some(error.to_string())),
             }
         }
-        Err(self.unsupported("If-Match").await)
+        if was_seen {
+            return Err(self.unsupported("If-Match").await);
+        }
+        let what = "the bucket does not exist, or does not keep what is written";
+        Err(StoreError::Address(format!("{}: {what}", self.place)))
     }
 
     /// Checks the format number of the store; returns the whole text.

@@ -69,7 +69,9 @@ impl Edits<'_> {
         let mut parts = self.parts(from);
         if let Some(first) = to.rsplit('/').next().and_then(|it| it.parse::<u64>().ok()) {
             parts.head[16..24].copy_from_slice(&first.to_le_bytes());
-            (first..).zip(&mut parts.frames).for_each(|(number, frame)| frame.0 = number);
+            for (number, frame) in (first..).zip(&mut parts.frames) {
+                frame.0 = number;
+            }
         }
         parts.join(to)
     }

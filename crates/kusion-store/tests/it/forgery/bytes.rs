@@ -10,7 +10,9 @@ pub(super) const BOUND: u8 = 4;
 
 fn crc(parts: &[&[u8]]) -> [u8; 4] {
     let mut hasher = crc32fast::Hasher::new();
-    parts.iter().for_each(|it| hasher.update(it));
+    for part in parts {
+        hasher.update(part);
+    }
     hasher.finalize().to_le_bytes()
 }
 

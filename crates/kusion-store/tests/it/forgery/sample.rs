@@ -42,7 +42,7 @@ impl Undo {
 }
 
 /// Writes or removes a value, whatever is there.
-async fn put(backend: &dyn Backend, name: &str, value: Option<Vec<u8>>) {
+pub(super) async fn put(backend: &dyn Backend, name: &str, value: Option<Vec<u8>>) {
     let Some(value) = value else {
         return backend.delete(&[name.to_owned()]).await.expect("removed");
     };
@@ -138,9 +138,11 @@ impl Sample {
         format!("{}/lease", root(&self.key))
     }
 
-    /// Returns what an error about a missing value names: its stack.
+    /// Returns what an error about a missing value names: its stack. So does one about the
+    /// metadata of another store: nothing belongs to it.
     pub(super) fn root_of(&self, name: &str) -> String {
-        if name == "store" { name.to_owned() } else { root(&self.key) }
+        debug_assert!(name == "store" || name.starts_with(&root(&self.key)));
+        root(&self.key)
     }
 
     /// Edits a value.
@@ -186,7 +188,8 @@ impl Sample {
             return false;
         }
         let is_named = |text: &String| {
-            names.iter().any(|it| text.contains(it.as_str())) || text.contains("uses the key")
+            let is_in = |it: &String| text.contains(&format!("`{it}"));
+            names.iter().any(is_in) || text.contains("uses the key")
         };
         assert!(refusals.iter().any(is_named), "{what}: {refusals:?} name none of {names:?}");
         true
@@ -201,7 +204,7 @@ impl Sample {
 }
 
 /// Returns all values of some stacks and of the store.
-async fn all(backend: &dyn Backend, keys: &[&StackKey]) -> BTreeMap<String, Vec<u8>> {
+pub(super) async fn all(backend: &dyn Backend, keys: &[&StackKey]) -> BTreeMap<String, Vec<u8>> {
     let mut names = vec!["store".to_owned()];
     for key in keys {
         names.extend(backend.list(&format!("{}/", root(key))).await.expect("readable"));
