@@ -164,7 +164,10 @@ fn print(options: &mut Options) -> anyhow::Result<ExitCode> {
     let inputs = Inputs::new(kind, options.seed);
     std::fs::create_dir_all(&options.out)?;
     for index in options.from..options.from + options.n.unwrap_or(10) {
-        std::fs::write(options.out.join(format!("{index}.{}", kind.extension())), inputs.make(index))?;
+        std::fs::write(
+            options.out.join(format!("{index}.{}", kind.extension())),
+            inputs.make(index),
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }

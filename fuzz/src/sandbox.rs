@@ -97,10 +97,8 @@ fn send(api: &Api, request: &Request<'_>) -> Result<(u16, Vec<u8>), String> {
 /// A merge patch, or a configuration that is applied, does nothing the third time. (The second
 /// time, a server may write defaults that it left out when it created the object.)
 fn same_again(api: &Api, request: &Request<'_>) -> Result<(), String> {
-    let is_repeatable = matches!(
-        request.content,
-        "application/merge-patch+json" | "application/apply-patch+yaml"
-    );
+    let is_repeatable =
+        matches!(request.content, "application/merge-patch+json" | "application/apply-patch+yaml");
     // What names a state of the object, or asks for a new one, cannot be repeated.
     let is_bound = ["resourceVersion", "generateName", "managedFields", "Timestamp", "finalizers"]
         .iter()

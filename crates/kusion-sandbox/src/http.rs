@@ -19,9 +19,9 @@ mod route;
 mod server;
 mod watch;
 
-pub(crate) use objects::not_simulated;
 pub(crate) use access::Access;
 pub(crate) use limits::Limits;
+pub(crate) use objects::not_simulated;
 pub(crate) use server::{Server, serve};
 
 pub(crate) use negotiate::Rows;

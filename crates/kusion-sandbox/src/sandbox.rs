@@ -7,8 +7,8 @@ use crate::http::{Access, Limits, Server, serve};
 use crate::lifecycle::bootstrap::ServerAddress;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use tokio::sync::Semaphore;
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
 
 /// How a sandbox is started.
 #[derive(Debug, Clone)]
@@ -27,7 +27,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { name: "sandbox".to_owned(), port: 0, plain: false, credentials: None, reconcile: true }
+        Self {
+            name: "sandbox".to_owned(),
+            port: 0,
+            plain: false,
+            credentials: None,
+            reconcile: true,
+        }
     }
 }
 

@@ -6,18 +6,70 @@ use testkit::Rng;
 
 /// Texts that mean something in some field.
 const TEXTS: &[&str] = &[
-    "a", "b", "web", "default", "", "A_b", "a.b/c", "-", "nginx:1", "100m", "1Gi", "-1", "1e99",
-    "10.0.0.1", "::1", "10.0.0.0/24", "fe80::1%eth0", "http", "TCP", "*/5 * * * *", "@daily",
-    "50%", "101%", "2026-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "Always", "Never",
-    "/etc/x", "..", "kubernetes.io/tls", "standard", "Delete", "a=b", "in (a,b)", "UTC",
-    "self.x == 1", "self.all(x, x.all(y, y > 0))", "[a-", "(a+)+$", "é\u{301}\u{202e}", "\u{0}",
-    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "YQ==",
+    "a",
+    "b",
+    "web",
+    "default",
+    "",
+    "A_b",
+    "a.b/c",
+    "-",
+    "nginx:1",
+    "100m",
+    "1Gi",
+    "-1",
+    "1e99",
+    "10.0.0.1",
+    "::1",
+    "10.0.0.0/24",
+    "fe80::1%eth0",
+    "http",
+    "TCP",
+    "*/5 * * * *",
+    "@daily",
+    "50%",
+    "101%",
+    "2026-01-01T00:00:00Z",
+    "9999-12-31T23:59:59.999999Z",
+    "Always",
+    "Never",
+    "/etc/x",
+    "..",
+    "kubernetes.io/tls",
+    "standard",
+    "Delete",
+    "a=b",
+    "in (a,b)",
+    "UTC",
+    "self.x == 1",
+    "self.all(x, x.all(y, y > 0))",
+    "[a-",
+    "(a+)+$",
+    "é\u{301}\u{202e}",
+    "\u{0}",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "YQ==",
 ];
 
 /// Numbers at which something may happen.
 const NUMBERS: &[i64] = &[
-    0, 1, 2, 3, -1, 30, 80, 443, 30_000, 65_535, 65_536, 2_147_483_647, 2_147_483_648,
-    -2_147_483_648, 9_007_199_254_740_993, i64::MAX, i64::MIN,
+    0,
+    1,
+    2,
+    3,
+    -1,
+    30,
+    80,
+    443,
+    30_000,
+    65_535,
+    65_536,
+    2_147_483_647,
+    2_147_483_648,
+    -2_147_483_648,
+    9_007_199_254_740_993,
+    i64::MAX,
+    i64::MIN,
 ];
 
 /// Returns a valid object of a kind that is often used, if the kind is one.
@@ -66,14 +118,14 @@ pub(super) fn seed(kind: &str) -> Value {
 
 fn definition() -> Value {
     let schema = json!({"type": "object", "properties": {"spec": {"type": "object",
-        "x-kubernetes-validations": [{"rule": "self.n < 10 || has(self.s)"}],
-        "properties": {
-            "n": {"type": "integer", "minimum": 0, "default": 1},
-            "s": {"type": "string", "pattern": "^[a-z]*$", "maxLength": 20},
-            "l": {"type": "array", "maxItems": 5, "items": {"type": "string"},
-                "x-kubernetes-list-type": "set"},
-            "any": {"x-kubernetes-preserve-unknown-fields": true},
-        }}}});
+    "x-kubernetes-validations": [{"rule": "self.n < 10 || has(self.s)"}],
+    "properties": {
+        "n": {"type": "integer", "minimum": 0, "default": 1},
+        "s": {"type": "string", "pattern": "^[a-z]*$", "maxLength": 20},
+        "l": {"type": "array", "maxItems": 5, "items": {"type": "string"},
+            "x-kubernetes-list-type": "set"},
+        "any": {"x-kubernetes-preserve-unknown-fields": true},
+    }}}});
     json!({"metadata": {"name": "things.x.io"}, "spec": {"group": "x.io", "scope": "Namespaced",
         "names": {"plural": "things", "singular": "thing", "kind": "Thing"},
         "versions": [{"name": "v1", "served": true, "storage": true,
@@ -186,6 +238,9 @@ pub(super) fn any(rng: &mut Rng, depth: usize) -> Value {
         3 => json!(1.5),
         4 => text(rng).into(),
         5 => (0..rng.below(4)).map(|_| any(rng, depth - 1)).collect(),
-        _ => (0..rng.below(4)).map(|_| (text(rng), any(rng, depth - 1))).collect::<Map<_, _>>().into(),
+        _ => (0..rng.below(4))
+            .map(|_| (text(rng), any(rng, depth - 1)))
+            .collect::<Map<_, _>>()
+            .into(),
     }
 }

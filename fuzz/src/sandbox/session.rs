@@ -142,7 +142,11 @@ fn query(rng: &mut Rng) -> String {
 
 fn create(rng: &mut Rng, resource: &ResourceInfo, name: &str) -> String {
     let object = objects::object(rng, resource, name);
-    let target = format!("{}{}", collection(resource), if rng.one_in(4) { query(rng) } else { String::new() });
+    let target = format!(
+        "{}{}",
+        collection(resource),
+        if rng.one_in(4) { query(rng) } else { String::new() }
+    );
     let (body, content) = body(rng, &object);
     request("POST", &target, content, "", &body)
 }
@@ -165,7 +169,8 @@ fn custom(rng: &mut Rng, name: &str) -> String {
         spec["l"] = json!([objects::text(rng), objects::text(rng)]);
         spec["any"] = objects::any(rng, 4);
     }
-    let object = json!({"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": name}, "spec": spec});
+    let object =
+        json!({"apiVersion": "x.io/v1", "kind": "Thing", "metadata": {"name": name}, "spec": spec});
     let (body, content) = body(rng, &object);
     request("POST", "/apis/x.io/v1/namespaces/a/things", content, "", &body)
 }
@@ -228,7 +233,10 @@ fn directives(rng: &mut Rng, mut part: Value) -> Value {
             map.insert("$retainKeys".to_owned(), json!(["a", objects::text(rng)]));
         }
         if rng.one_in(4) {
-            map.insert("$setElementOrder/containers".to_owned(), json!([{"name": "c"}, objects::text(rng)]));
+            map.insert(
+                "$setElementOrder/containers".to_owned(),
+                json!([{"name": "c"}, objects::text(rng)]),
+            );
         }
         if rng.one_in(4) {
             map.insert("$deleteFromPrimitiveList/finalizers".to_owned(), json!(["a", 1]));
@@ -264,7 +272,8 @@ fn operations(rng: &mut Rng, value: &Value) -> Value {
     let most = if rng.one_in(10) { 60 } else { 5 };
     (0..=rng.below(most))
         .map(|_| {
-            let op = *rng.pick(&["add", "remove", "replace", "test", "move", "copy", "copy", "odd"]);
+            let op =
+                *rng.pick(&["add", "remove", "replace", "test", "move", "copy", "copy", "odd"]);
             let (path, from) = (place(rng), place(rng));
             json!({"op": op, "path": path, "from": from, "value": objects::any(rng, 2)})
         })

@@ -142,7 +142,8 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 /// Sends a request as a client with a kubeconfig; returns the code and the body of the answer.
 pub(crate) fn ask(kubeconfig: &str, method: &str, path: &str, body: &str) -> (u16, String) {
     let kubeconfig = Kubeconfig::from_yaml(kubeconfig).expect("a kubeconfig");
-    let content = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    let content =
+        if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
     let request = http::Request::builder().method(method).uri(path).header("content-type", content);
     let request = request.body(Body::from(body.as_bytes().to_vec())).expect("a request");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

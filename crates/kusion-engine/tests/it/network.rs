@@ -5,8 +5,8 @@ use crate::world::{World, apply, config, namespace, options, run, sealer, spec};
 use kusion_engine::{Engine, Event, Goal, Outcome, Runtimes};
 use kusion_k8s_schema::RESOURCE_TYPE;
 use kusion_model::{Phase, PlanOptions};
-use kusion_store::Memory;
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
+use kusion_store::Memory;
 use serde_json::Value;
 use std::sync::Arc;
 

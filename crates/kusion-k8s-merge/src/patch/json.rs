@@ -56,11 +56,7 @@ fn json_kind(value: &Value) -> &'static str {
 }
 
 /// Runs one operation; `copied` is how many bytes all copies have added so far.
-fn run(
-    doc: &mut Value,
-    operation: &Map<String, Value>,
-    copied: &mut usize,
-) -> Result<(), String> {
+fn run(doc: &mut Value, operation: &Map<String, Value>, copied: &mut usize) -> Result<(), String> {
     let kind = operation.get("op").and_then(Value::as_str).unwrap_or("unknown");
     let pointer = |name: &str| {
         let text = operation.get(name).and_then(Value::as_str);
@@ -108,7 +104,9 @@ fn copy<'p>(
     let value = found.cloned().unwrap_or_default();
     let path = pointer("path")?;
     let (place, key) = find(doc, path).ok_or_else(|| {
-        format!("copy operation does not apply: doc is missing destination path: {path}: missing value")
+        format!(
+            "copy operation does not apply: doc is missing destination path: {path}: missing value"
+        )
     })?;
     check_depth(path, &value)?;
     insert(place, &key, value).map_err(|e| format!("error while adding value during copy: {e}"))

@@ -187,8 +187,7 @@ pub(crate) fn evaluate<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Cel<'a>
             Cel::Bool(false) => evaluate(right, scope)?,
             _ => return Err(Failure::overload()),
         },
-        Node::Call(Some(target), name, arguments)
-            if matches!(&target.node, Node::Ident(space) if is_space(space, scope)) =>
+        Node::Call(Some(target), name, arguments) if matches!(&target.node, Node::Ident(space) if is_space(space, scope)) =>
         {
             let Node::Ident(space) = &target.node else { return Err(Failure::Unknown) };
             let arguments = arguments

@@ -136,9 +136,9 @@ pub(super) fn call<'a>(
             let version = Semver::parse(text, *loose);
             match name {
                 "isSemver" => Ok(Cel::Bool(version.is_some())),
-                "semver" => version
-                    .map(|it| Cel::Special(Special::Semver(it)))
-                    .ok_or_else(|| Failure::Error("No Major.Minor.Patch elements found".to_owned())),
+                "semver" => version.map(|it| Cel::Special(Special::Semver(it))).ok_or_else(|| {
+                    Failure::Error("No Major.Minor.Patch elements found".to_owned())
+                }),
                 _ => Err(Failure::Unknown),
             }
         }
@@ -312,9 +312,7 @@ fn on_text<'a>(text: &str, name: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>,
                 (usize::try_from(*from).unwrap_or(0), usize::try_from(*to).unwrap_or(0));
             owned(text.chars().take(to).skip(from).collect())
         }
-        ("split", [Cel::String(mark)]) => {
-            Ok(Cel::List(text.split(&**mark).map(part).collect()))
-        }
+        ("split", [Cel::String(mark)]) => Ok(Cel::List(text.split(&**mark).map(part).collect())),
         _ if name.starts_with("get") => on_time_text(text, name, arguments),
         _ => Err(Failure::Unknown),
     }

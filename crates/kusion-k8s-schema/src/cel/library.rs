@@ -119,7 +119,10 @@ pub(super) fn of_list<'a>(
             Ok(Cel::List(kept))
         }
         ("flatten", []) => Ok(Cel::List(
-            items.iter().flat_map(|item| item.items().unwrap_or_else(|| vec![item.clone()])).collect(),
+            items
+                .iter()
+                .flat_map(|item| item.items().unwrap_or_else(|| vec![item.clone()]))
+                .collect(),
         )),
         ("reverse", []) => Ok(Cel::List(items.iter().rev().cloned().collect())),
         ("sort", []) => {
@@ -150,17 +153,17 @@ pub(super) fn format<'a>(text: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>, F
             rest = after;
             continue;
         }
-        let digits = rest.strip_prefix('.').map_or("", |after| {
-            &after[..after.bytes().take_while(u8::is_ascii_digit).count()]
-        });
+        let digits = rest
+            .strip_prefix('.')
+            .map_or("", |after| &after[..after.bytes().take_while(u8::is_ascii_digit).count()]);
         rest = if rest.starts_with('.') { &rest[1 + digits.len()..] } else { rest };
         let precision = digits.parse::<usize>().unwrap_or(6).min(1000);
-        let mark = rest.chars().next().ok_or_else(|| error("unexpected end of string".to_owned()))?;
+        let mark =
+            rest.chars().next().ok_or_else(|| error("unexpected end of string".to_owned()))?;
         rest = &rest[mark.len_utf8()..];
         let value = values.next();
-        let value = value.ok_or_else(|| {
-            error("index is out of range of the formatting arguments".to_owned())
-        })?;
+        let value = value
+            .ok_or_else(|| error("index is out of range of the formatting arguments".to_owned()))?;
         made.push_str(&clause(mark, precision, value)?);
     }
     made.push_str(rest);
@@ -168,7 +171,8 @@ pub(super) fn format<'a>(text: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>, F
 }
 
 fn clause(mark: char, precision: usize, value: &Cel<'_>) -> Result<String, Failure> {
-    let wrong = || Failure::Error(format!("error during formatting: unsupported value for %{mark}"));
+    let wrong =
+        || Failure::Error(format!("error during formatting: unsupported value for %{mark}"));
     let hex = |upper: bool, text: String| if upper { text.to_uppercase() } else { text };
     Ok(match (mark, value) {
         ('s', value) => shown(value).ok_or_else(wrong)?,

@@ -59,19 +59,22 @@ impl PartialOrd for Semver {
 
 impl Ord for Semver {
     fn cmp(&self, other: &Self) -> Ordering {
-        let parts = |left: &String, right: &String| match (left.parse::<u64>(), right.parse::<u64>()) {
-            (Ok(left), Ok(right)) => left.cmp(&right),
-            (Ok(_), Err(_)) => Ordering::Less,
-            (Err(_), Ok(_)) => Ordering::Greater,
-            (Err(_), Err(_)) => left.cmp(right),
-        };
+        let parts =
+            |left: &String, right: &String| match (left.parse::<u64>(), right.parse::<u64>()) {
+                (Ok(left), Ok(right)) => left.cmp(&right),
+                (Ok(_), Err(_)) => Ordering::Less,
+                (Err(_), Ok(_)) => Ordering::Greater,
+                (Err(_), Err(_)) => left.cmp(right),
+            };
         // A version comes after all of its pre-releases.
         let is_final = |it: &Self| it.before.is_empty();
-        self.numbers.cmp(&other.numbers).then(is_final(self).cmp(&is_final(other))).then_with(|| {
-            let first = self.before.iter().zip(&other.before).map(|(a, b)| parts(a, b));
-            let first = first.into_iter().find(|order| order.is_ne());
-            first.unwrap_or_else(|| self.before.len().cmp(&other.before.len()))
-        })
+        self.numbers.cmp(&other.numbers).then(is_final(self).cmp(&is_final(other))).then_with(
+            || {
+                let first = self.before.iter().zip(&other.before).map(|(a, b)| parts(a, b));
+                let first = first.into_iter().find(|order| order.is_ne());
+                first.unwrap_or_else(|| self.before.len().cmp(&other.before.len()))
+            },
+        )
     }
 }
 
@@ -81,8 +84,16 @@ mod tests {
 
     #[test]
     fn versions_are_ordered() {
-        let list = ["0.9.9", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-alpha.beta", "1.0.0-2.x",
-            "1.0.0", "1.2.0", "1.10.0+build"];
+        let list = [
+            "0.9.9",
+            "1.0.0-alpha",
+            "1.0.0-alpha.1",
+            "1.0.0-alpha.beta",
+            "1.0.0-2.x",
+            "1.0.0",
+            "1.2.0",
+            "1.10.0+build",
+        ];
         let mut versions: Vec<Semver> =
             list.iter().map(|it| Semver::parse(it, false).expect("a version")).collect();
         versions.sort();

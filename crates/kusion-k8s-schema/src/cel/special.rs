@@ -1,8 +1,8 @@
 //! Values that rules make of texts: times, spans of time, amounts, addresses and URLs.
 
 use super::eval::{Cel, Failure};
-use crate::Quantity;
 use super::semver::Semver;
+use crate::Quantity;
 use crate::time::{Instant, civil, format_time, parse_time};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -148,9 +148,9 @@ impl Special {
             Self::Semver(version) => of_version(version, name, arguments),
             Self::Format(format) => of_format(format, name, arguments),
             Self::Optional(inner) => of_optional(inner.as_deref(), name, arguments),
-            Self::Violations(list) => (name, arguments.len())
-                .eq(&("size", 0))
-                .then(|| Cel::Int(list.len() as i64)),
+            Self::Violations(list) => {
+                (name, arguments.len()).eq(&("size", 0)).then(|| Cel::Int(list.len() as i64))
+            }
             Self::Type(_) => None,
         };
         found.ok_or(Failure::Unknown)
@@ -332,11 +332,7 @@ fn of_format<'a>(format: &str, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<
     Some(Cel::Special(Special::Optional(found)))
 }
 
-fn of_optional<'a>(
-    inner: Option<&Special>,
-    name: &str,
-    arguments: &[Cel<'a>],
-) -> Option<Cel<'a>> {
+fn of_optional<'a>(inner: Option<&Special>, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'a>> {
     let value = |inner: &Special| match inner {
         Special::Violations(list) => {
             Cel::List(list.iter().map(|it| Cel::String(Cow::Owned(it.clone()))).collect())

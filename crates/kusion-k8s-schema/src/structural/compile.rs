@@ -54,8 +54,10 @@ impl Checker {
     fn cost(&mut self, rule: &Rule, schema: &Schema, path: &str, copies: Copies) {
         let own = rule.expr().map(|expr| copies.times(cost::estimate(expr, schema), schema));
         let message = rule.message_expr().map(|expr| cost::estimate(expr, schema));
-        let parts = [("rule", "estimated rule cost", own),
-            ("messageExpression", "estimated messageExpression cost", message)];
+        let parts = [
+            ("rule", "estimated rule cost", own),
+            ("messageExpression", "estimated messageExpression cost", message),
+        ];
         for (field, name, cost) in parts {
             let Some(cost) = cost else { continue };
             let path = format!("{path}.{field}");
@@ -100,13 +102,7 @@ fn exceeded(name: &str, cost: u64, limit: u64) -> String {
 }
 
 /// Checks a rule; returns whether it can be evaluated.
-fn one(
-    rule: &Rule,
-    schema: &Schema,
-    path: &str,
-    resource: bool,
-    causes: &mut Vec<Cause>,
-) -> bool {
+fn one(rule: &Rule, schema: &Schema, path: &str, resource: bool, causes: &mut Vec<Cause>) -> bool {
     let source = rule.source();
     if source.trim().is_empty() {
         causes.push(Cause::required(path, "rule is not specified"));

@@ -104,13 +104,15 @@ fn largest(schema: &Schema) -> u64 {
             (None, None) => REQUEST_BYTES - 2,
         },
         ("array", _) => match &schema.items {
-            Some(items) => limit_of(schema)
-                .unwrap_or_else(|| (REQUEST_BYTES - 2) / (smallest(items) + 1)),
+            Some(items) => {
+                limit_of(schema).unwrap_or_else(|| (REQUEST_BYTES - 2) / (smallest(items) + 1))
+            }
             None => 0,
         },
         ("object", _) => match &schema.additional {
-            Additional::Schema(inner) => limit_of(schema)
-                .unwrap_or_else(|| (REQUEST_BYTES - 2) / (smallest(inner) + 6)),
+            Additional::Schema(inner) => {
+                limit_of(schema).unwrap_or_else(|| (REQUEST_BYTES - 2) / (smallest(inner) + 6))
+            }
             _ => 0,
         },
         _ => 0,
@@ -233,7 +235,9 @@ impl<'s> Estimator<'s> {
             Node::Unary('-', inner) if matches!(inner.node, Node::Int(_) | Node::Double(_)) => {
                 (0, Found::sized(Shape::Single, 1))
             }
-            Node::Unary(_, inner) => (self.find(inner).0.saturating_add(1), Found::of(Shape::Single)),
+            Node::Unary(_, inner) => {
+                (self.find(inner).0.saturating_add(1), Found::of(Shape::Single))
+            }
             Node::Binary(op, left, right) => self.binary(*op, left, right),
             Node::Choice(condition, left, right) => {
                 let (condition, _) = self.find(condition);
@@ -295,12 +299,7 @@ impl<'s> Estimator<'s> {
         (sum(&[left_cost, right_cost, own]), found)
     }
 
-    fn call(
-        &mut self,
-        target: Option<&Expr>,
-        name: &str,
-        arguments: &[Expr],
-    ) -> (u64, Found<'s>) {
+    fn call(&mut self, target: Option<&Expr>, name: &str, arguments: &[Expr]) -> (u64, Found<'s>) {
         let space = target.and_then(|target| match &target.node {
             Node::Ident(name) if SPACES.contains(&&**name) => Some(&**name),
             _ => None,

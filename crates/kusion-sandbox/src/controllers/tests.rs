@@ -359,13 +359,19 @@ fn a_stateful_set_mounts_its_claims() {
         let mut set = set.clone();
         set["metadata"]["name"] = "other".into();
         change(&mut set);
-        let made = cluster.api.create(Kind::StatefulSet.resource(), "default", set, &Write::default());
+        let made =
+            cluster.api.create(Kind::StatefulSet.resource(), "default", set, &Write::default());
         made.expect_err("it is refused").message
     };
-    let message = refused(&|set| set["spec"]["volumeClaimTemplates"][0]["metadata"]["name"] = "x".into());
+    let message =
+        refused(&|set| set["spec"]["volumeClaimTemplates"][0]["metadata"]["name"] = "x".into());
     assert!(message.contains("volumeMounts[0].name: Not found: \"data\""), "{message}");
-    let message = refused(&|set| set["spec"]["volumeClaimTemplates"][0]["spec"]["resources"] = json!({}));
-    assert!(message.contains("spec.volumeClaimTemplates[0].spec.resources[storage]: Required"), "{message}");
+    let message =
+        refused(&|set| set["spec"]["volumeClaimTemplates"][0]["spec"]["resources"] = json!({}));
+    assert!(
+        message.contains("spec.volumeClaimTemplates[0].spec.resources[storage]: Required"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -374,7 +380,8 @@ fn volumes_go_with_their_claims() {
     let claim = json!({"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": "1Gi"}}}});
     cluster.create(Kind::PersistentVolumeClaim, claim);
-    let volume = cluster.get(Kind::PersistentVolumeClaim, "data").unwrap()["spec"]["volumeName"].clone();
+    let volume =
+        cluster.get(Kind::PersistentVolumeClaim, "data").unwrap()["spec"]["volumeName"].clone();
     let find = |cluster: &Cluster| {
         cluster.api.get(Kind::PersistentVolume.resource(), "", text(&volume)).ok()
     };

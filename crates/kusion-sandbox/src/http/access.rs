@@ -33,7 +33,8 @@ impl Access {
         }
         if head.headers.contains_key(ORIGIN) {
             let origin = text(&head.headers, ORIGIN);
-            if origin.strip_prefix(self.scheme).and_then(|it| it.strip_prefix("://")) != Some(host) {
+            if origin.strip_prefix(self.scheme).and_then(|it| it.strip_prefix("://")) != Some(host)
+            {
                 return Err(forbidden(format!("origin {origin:?} is not allowed")));
             }
         }

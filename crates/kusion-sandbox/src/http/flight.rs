@@ -153,7 +153,10 @@ mod tests {
         assert!(flights.end() >= start + Duration::from_secs(200));
         drop(one);
         let end = flights.end();
-        assert!(end >= start + Duration::from_secs(10) && end <= Instant::now() + Duration::from_secs(10));
+        assert!(
+            end >= start + Duration::from_secs(10)
+                && end <= Instant::now() + Duration::from_secs(10)
+        );
     }
 
     #[test]

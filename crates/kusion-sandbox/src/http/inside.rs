@@ -36,12 +36,7 @@ impl Api {
     }
 }
 
-fn request(
-    method: &str,
-    target: &str,
-    headers: &[(&str, &str)],
-    body: Vec<u8>,
-) -> Option<Request> {
+fn request(method: &str, target: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Option<Request> {
     let uri: Uri = target.parse().ok()?;
     let mut parts = hyper::Request::builder().method(method).uri(uri);
     for (name, value) in headers {

@@ -167,14 +167,22 @@ fn large_objects_and_copies_are_refused() {
     let copies: Vec<String> = (0..40)
         .map(|at| format!(r#"{{"op": "copy", "from": "/data", "path": "/data/x{at}"}}"#))
         .collect();
-    let (code, text) =
-        api.respond("PATCH", &format!("{place}/c"), &patch, body(&format!("[{}]", copies.join(","))));
+    let (code, text) = api.respond(
+        "PATCH",
+        &format!("{place}/c"),
+        &patch,
+        body(&format!("[{}]", copies.join(","))),
+    );
     let text = String::from_utf8_lossy(&text).into_owned();
     assert_eq!(code, 422, "{text}");
     assert!(text.contains("the server rejected our request due to an error in our request"));
     let tests = vec![r#"{"op": "test", "path": "/data/a", "value": "some text"}"#; 10_001];
-    let (code, text) =
-        api.respond("PATCH", &format!("{place}/c"), &patch, body(&format!("[{}]", tests.join(","))));
+    let (code, text) = api.respond(
+        "PATCH",
+        &format!("{place}/c"),
+        &patch,
+        body(&format!("[{}]", tests.join(","))),
+    );
     assert_eq!(code, 413);
     assert!(String::from_utf8_lossy(&text).contains(
         "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001"

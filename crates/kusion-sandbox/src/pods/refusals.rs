@@ -23,7 +23,9 @@ pub(super) fn missing_pull_secrets(world: &World, pod: &Value) -> Option<String>
     let missing: Vec<&str> = items(&pod["spec"]["imagePullSecrets"])
         .iter()
         .map(|it| text(&it["name"]))
-        .filter(|name| !name.is_empty() && !world.cache.has(Kind::Secret, meta::namespace(pod), name))
+        .filter(|name| {
+            !name.is_empty() && !world.cache.has(Kind::Secret, meta::namespace(pod), name)
+        })
         .collect();
     (!missing.is_empty()).then(|| {
         format!(
@@ -41,7 +43,10 @@ fn missing_value(world: &World, pod: &Value, container: &Value) -> Option<String
     });
     let single = items(&container["env"]).iter().flat_map(|it| {
         let from = &it["valueFrom"];
-        [(Kind::ConfigMap, &from["configMapKeyRef"], true), (Kind::Secret, &from["secretKeyRef"], true)]
+        [
+            (Kind::ConfigMap, &from["configMapKeyRef"], true),
+            (Kind::Secret, &from["secretKeyRef"], true),
+        ]
     });
     whole.chain(single).find_map(|(kind, reference, has_key)| {
         if reference.is_null() || reference["optional"] == true {

@@ -1,7 +1,7 @@
 //! Workloads: what makes and keeps pods.
 
-use super::{pod, volumes};
 use super::report::{Report, at, inner_form, is_empty, items, join, text};
+use super::{pod, volumes};
 use crate::controllers::selector;
 use kusion_k8s_schema::names;
 use serde_json::{Value, json};
@@ -168,9 +168,9 @@ fn with_claimed_volumes(spec: &Value) -> Value {
     }
     let own = spec["template"]["spec"]["volumes"].take();
     let own = own.as_array().into_iter().flatten().filter(|it| !names.contains(at(it, "name")));
-    let claimed = names.iter().map(|name| {
-        json!({"name": name, "persistentVolumeClaim": {"claimName": name}})
-    });
+    let claimed = names
+        .iter()
+        .map(|name| json!({"name": name, "persistentVolumeClaim": {"claimName": name}}));
     spec["template"]["spec"]["volumes"] = claimed.chain(own.cloned()).collect();
     spec
 }
