@@ -14,7 +14,7 @@ use kusion_sandbox::{Api, ControllerOptions, Reconcilers};
 use serde_json::Value;
 
 /// Steps of reconcilers after a request.
-const STEPS: usize = 300;
+const STEPS: usize = 40;
 
 /// The largest response that is useful.
 const MAX_RESPONSE_BYTES: usize = 32 << 20;
@@ -34,12 +34,11 @@ pub(crate) fn feed(text: &str, closely: bool) -> Result<Reached, String> {
     let runtime = runtime.map_err(|error| error.to_string())?;
     let _guard = runtime.enter();
     let api = Api::new();
-    let mut reconcilers = match closely {
-        true => Some(
-            Reconcilers::new(api.clone(), &ControllerOptions::default())
-                .map_err(|status| format!("no cluster: {status}"))?,
-        ),
-        false => None,
+    let mut reconcilers = if closely {
+        let made = Reconcilers::new(api.clone(), &ControllerOptions::default());
+        Some(made.map_err(|status| format!("no cluster: {status}"))?)
+    } else {
+        None
     };
     let mut reached = Reached::Rejected;
     for (number, request) in requests(text).enumerate() {
@@ -100,9 +99,10 @@ fn same_again(api: &Api, request: &Request<'_>) -> Result<(), String> {
     let is_repeatable =
         matches!(request.content, "application/merge-patch+json" | "application/apply-patch+yaml");
     // What names a state of the object, or asks for a new one, cannot be repeated.
-    let is_bound = ["resourceVersion", "generateName", "managedFields", "Timestamp", "finalizers"]
-        .iter()
-        .any(|word| request.body.contains(word));
+    let is_bound =
+        ["resourceVersion", "generateName", "managedFields", "Timestamp", "finalizers", ":null"]
+            .iter()
+            .any(|word| request.body.contains(word));
     // The server chooses the selector of a Job by its uid.
     let is_plain = !request.target.contains("dryRun")
         && !request.target.contains("/jobs/")

@@ -46,12 +46,13 @@ impl Credentials {
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.distinguished_name.push(DnType::CommonName, "kusion-sandbox-ca");
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        let key = KeyPair::generate().map_err(other)?;
-        let issuer = CertifiedIssuer::self_signed(params, key).map_err(other)?;
-        let mut params = CertificateParams::new(NAMES.map(str::to_owned)).map_err(other)?;
+        let key = KeyPair::generate().map_err(|error| other(&error))?;
+        let issuer = CertifiedIssuer::self_signed(params, key).map_err(|error| other(&error))?;
+        let mut params =
+            CertificateParams::new(NAMES.map(str::to_owned)).map_err(|error| other(&error))?;
         params.distinguished_name.push(DnType::CommonName, "kusion-sandbox");
-        let key = KeyPair::generate().map_err(other)?;
-        let certificate = params.signed_by(&key, &issuer).map_err(other)?;
+        let key = KeyPair::generate().map_err(|error| other(&error))?;
+        let certificate = params.signed_by(&key, &issuer).map_err(|error| other(&error))?;
         Ok(Self {
             token: random_token()?,
             authority: issuer.pem(),
@@ -92,15 +93,16 @@ impl Credentials {
 
     /// Returns what accepts TLS connections with the certificate.
     pub(crate) fn acceptor(&self) -> io::Result<TlsAcceptor> {
-        let certificate =
-            CertificateDer::from_pem_slice(self.certificate.as_bytes()).map_err(other)?;
-        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).map_err(other)?;
+        let certificate = CertificateDer::from_pem_slice(self.certificate.as_bytes())
+            .map_err(|error| other(&error))?;
+        let key =
+            PrivateKeyDer::from_pem_slice(self.key.as_bytes()).map_err(|error| other(&error))?;
         let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
-            .map_err(other)?
+            .map_err(|error| other(&error))?
             .with_no_client_auth()
             .with_single_cert(vec![certificate], key)
-            .map_err(other)?;
+            .map_err(|error| other(&error))?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
@@ -119,7 +121,7 @@ pub fn random_token() -> io::Result<String> {
     Ok(data_encoding::HEXLOWER.encode(&bytes))
 }
 
-fn other(error: impl std::fmt::Display) -> io::Error {
+fn other(error: &dyn std::fmt::Display) -> io::Error {
     io::Error::other(error.to_string())
 }
 

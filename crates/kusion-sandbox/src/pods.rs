@@ -3,6 +3,7 @@
 //! No process is ever run. What a container does is read from its annotations or guessed from
 //! its command; see `behaviour.rs`.
 
+mod annotations;
 mod behaviour;
 mod containers;
 pub(crate) mod eviction;
@@ -16,3 +17,5 @@ pub(crate) mod scheduler;
 mod status;
 
 pub(crate) use behaviour::milliseconds;
+
+pub(crate) use annotations::warnings as script_warnings;

@@ -180,10 +180,10 @@ pub(super) fn graft(rng: &mut Rng, ty: TypeId, target: &mut Value) {
 }
 
 fn field_value(rng: &mut Rng, field: &Field, depth: usize) -> Value {
-    match field.choices.is_empty() || rng.one_in(8) {
-        true => value(rng, field.ty, depth),
-        false => (**rng.pick(&field.choices)).into(),
+    if field.choices.is_empty() || rng.one_in(8) {
+        return value(rng, field.ty, depth);
     }
+    (**rng.pick(&field.choices)).into()
 }
 
 /// Returns a random value of a type.

@@ -94,9 +94,10 @@ pub(crate) fn patch(rng: &mut Rng) -> String {
             1 => "/scale",
             _ => "",
         };
-        parts.push(match is_custom {
-            true => patch_custom(rng),
-            false => patch_of(rng, resource, "a", subresource),
+        parts.push(if is_custom {
+            patch_custom(rng)
+        } else {
+            patch_of(rng, resource, "a", subresource)
         });
     }
     parts.join("\n%%\n")

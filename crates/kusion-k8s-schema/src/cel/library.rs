@@ -144,7 +144,7 @@ pub(super) fn format<'a>(text: &str, arguments: &[Cel<'a>]) -> Result<Cel<'a>, F
     let mut made = String::new();
     let mut values = arguments.iter();
     let mut rest = text;
-    let error = |message: String| Failure::Error(message);
+    let error = Failure::Error;
     while let Some(at) = rest.find('%') {
         made.push_str(&rest[..at]);
         rest = &rest[at + 1..];

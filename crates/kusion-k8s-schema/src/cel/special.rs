@@ -149,7 +149,8 @@ impl Special {
             Self::Format(format) => of_format(format, name, arguments),
             Self::Optional(inner) => of_optional(inner.as_deref(), name, arguments),
             Self::Violations(list) => {
-                (name, arguments.len()).eq(&("size", 0)).then(|| Cel::Int(list.len() as i64))
+                let is_size = (name, arguments.len()) == ("size", 0);
+                is_size.then_some(Cel::Int(list.len() as i64))
             }
             Self::Type(_) => None,
         };

@@ -4,7 +4,7 @@
 //! often each part of an expression is evaluated. All sums and products stop at the largest number.
 
 use super::{Additional, Schema};
-use crate::cel::{Expr, Macro, Node, Op, unescape};
+use crate::cel::{Expr, Macro, Node, Op, SPACES, unescape};
 
 /// The most bytes that a request can have.
 const REQUEST_BYTES: u64 = 3 * 1024 * 1024;
@@ -207,7 +207,9 @@ impl<'s> Estimator<'s> {
             Node::String(text) => (0, Found::sized(Shape::Text, text.chars().count() as u64)),
             Node::Ident(name) => {
                 let found = self.known.iter().rev().find(|(own, _)| own == name);
-                (1, found.map_or(Found::of(Shape::Other), |(_, found)| *found))
+                // The server takes the size of any other name for that of the whole value.
+                let other = Found::sized(Shape::Other, largest(self.root));
+                (1, found.map_or(other, |(_, found)| *found))
             }
             Node::List(items) => self.list(items),
             Node::Map(entries) => {
@@ -298,6 +300,11 @@ impl<'s> Estimator<'s> {
     }
 
     fn call(&mut self, target: Option<&Expr>, name: &str, arguments: &[Expr]) -> (u64, Found<'s>) {
+        let space = target.and_then(|target| match &target.node {
+            Node::Ident(name) if SPACES.contains(&&**name) => Some(&**name),
+            _ => None,
+        });
+        let target = if space.is_some() { None } else { target };
         let mut cost = 0;
         let mut values = Vec::with_capacity(arguments.len());
         for argument in arguments {
@@ -311,6 +318,8 @@ impl<'s> Estimator<'s> {
             found
         });
         let (own, found) = match target {
+            _ if space == Some("sets") => (product(&values), Found::of(Shape::Single)),
+            _ if space.is_some() => (1, Found::of(Shape::Other)),
             Some(target) => method(&target, name, arguments, &values),
             None => function(name, &values),
         };
@@ -330,7 +339,7 @@ impl<'s> Estimator<'s> {
         // What is not part of the object is taken for the value that the rule is about.
         let item = match range.schema {
             Some(schema) => element(schema).map(Found::at),
-            None => Some(Found { size: range.item, ..Found::at(self.root) }),
+            None => Some(Found::at(self.root)),
         };
         let item = item.unwrap_or(Found::of(Shape::Other));
         let key = if over_keys { Found::sized(Shape::Text, 0) } else { Found::of(Shape::Single) };
@@ -368,6 +377,11 @@ impl<'s> Estimator<'s> {
         };
         (sum(&[range_cost, once, count.saturating_mul(each)]), made)
     }
+}
+
+/// Returns the cost of comparing all items of two lists.
+fn product(values: &[Found<'_>]) -> u64 {
+    values.iter().map(Found::max).fold(1, u64::saturating_mul).saturating_add(1)
 }
 
 /// Returns the cost of a method beyond that of its operands, and its result.
@@ -420,6 +434,13 @@ fn method<'s>(
             let item = target.schema.and_then(element).filter(|it| &*it.ty == "string");
             let each = item.map_or(1, |it| factor(largest(it), PER_CHAR).saturating_add(1));
             (size.saturating_mul(each), single)
+        }
+        "distinct" | "sort" => {
+            let cost = size.saturating_mul(size).saturating_mul(2);
+            (sum(&[cost, NEW_LIST, 1]), Found::sized(Shape::List, size))
+        }
+        "reverse" | "flatten" | "slice" if target.shape == Shape::List => {
+            (sum(&[size, NEW_LIST, 1]), Found::sized(Shape::List, size))
         }
         "format" => (read, Found::of(Shape::Text)),
         "validate" => {

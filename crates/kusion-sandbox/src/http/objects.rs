@@ -88,7 +88,19 @@ impl Target<'_> {
     }
 
     fn answer(&self, form: &Form, outcome: &Outcome) -> Response<Body> {
-        present::outcome(self.cluster, self.served, form, outcome)
+        let response = present::outcome(self.cluster, self.served, form, outcome);
+        if self.request.method == Method::DELETE || !self.served.is_builtin() {
+            return response;
+        }
+        present::warn(response, &crate::pods::script_warnings(&outcome.value))
+    }
+
+    /// Answers requests that need a process behind a pod.
+    fn stream(&self) -> Status {
+        match self.cluster.get(self.served, &self.route.namespace, &self.route.name) {
+            Ok(_) => not_simulated(&self.route.subresource),
+            Err(status) => status,
+        }
     }
 
     fn get(&self) -> Result<Response<Body>, Status> {
@@ -114,7 +126,7 @@ impl Target<'_> {
             "log" => self.log(),
             "status" | "approval" | "ephemeralcontainers" | "resize" => self.get(),
             "finalize" => Err(Status::method_not_allowed()),
-            other => Err(not_simulated(other)),
+            _ => Err(self.stream()),
         }
     }
 
@@ -202,6 +214,9 @@ impl Target<'_> {
     }
 
     fn create_subresource(&self) -> Result<Response<Body>, Status> {
+        if matches!(&*self.route.subresource, "exec" | "attach" | "portforward" | "proxy") {
+            return Err(self.stream());
+        }
         let form = self.request.form()?;
         let write = self.write()?;
         let object = self.request.decode(&self.route.subresource)?;
@@ -477,7 +492,10 @@ pub(crate) fn not_simulated(what: &str) -> Status {
     Status {
         code: 501,
         reason: "NotImplemented",
-        message: format!("the sandbox runs no containers: {what} is not available"),
+        message: format!(
+            "the sandbox runs no processes: {what} is not available; logs show what the annotation \
+             sandbox.kusion.io/log says"
+        ),
         details: Value::Null,
     }
 }

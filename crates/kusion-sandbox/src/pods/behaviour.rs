@@ -9,7 +9,7 @@ use crate::controllers::meta::{annotation, int, items, text};
 use serde_json::Value;
 
 /// The prefix of all annotations.
-const PREFIX: &str = "sandbox.kusion.io/";
+pub(super) const PREFIX: &str = "sandbox.kusion.io/";
 /// How long a container runs of which nothing is known but that it ends.
 const MOMENT_MS: i64 = 100;
 /// Words of images that serve until they are stopped.
@@ -50,8 +50,8 @@ pub(super) struct Script {
     pub run_time_ms: Option<i64>,
     /// How it ends.
     pub exit_code: i64,
-    /// The image cannot be pulled.
-    pub image_pull_error: bool,
+    /// How many tries to pull the image fail.
+    pub pull_errors: i64,
     /// It runs but never becomes ready.
     pub never_ready: bool,
     /// Time that it takes to stop.
@@ -86,13 +86,19 @@ pub(super) fn script(pod: &Value, container: &Value, is_init: bool, attempt: i64
     if let Some(time) = duration("run-time") {
         run_time_ms = Some(time);
     }
+    if let Some(time) = duration("crash-after").filter(|_| attempt == 0) {
+        (run_time_ms, exit_code) = (Some(time), 1);
+    }
     Script {
         start_delay_ms: duration("start-delay").unwrap_or(0),
         ready_delay_ms: duration("ready-delay")
             .unwrap_or_else(|| int(&container["readinessProbe"]["initialDelaySeconds"], 0) * 1000),
         run_time_ms,
         exit_code,
-        image_pull_error: flag("image-pull-error"),
+        pull_errors: match setting(pod, name, "image-pull-error") {
+            None | Some("false") => 0,
+            Some(text) => text.parse::<u32>().map_or(i64::MAX, i64::from),
+        },
         never_ready: flag("never-ready"),
         stop_time_ms: duration("stop-time").unwrap_or(0),
     }

@@ -19,8 +19,8 @@ pub(super) enum State {
     Creating { until: i64 },
     /// Waits for the init containers.
     Blocked,
-    /// The image cannot be had.
-    NoImage,
+    /// The image cannot be had; the next try is at the time, if there is one.
+    NoImage { until: Option<i64> },
     /// It cannot be created, and why.
     Refused(String),
     /// Runs since the time.
@@ -48,6 +48,8 @@ pub(super) struct Container {
     pub last: Option<(i64, i64, i64)>,
     /// Whether it is ready.
     pub ready: bool,
+    /// How many tries to pull its image have failed.
+    pub failed_pulls: i64,
 }
 
 /// What happened to a container, for events.
@@ -98,6 +100,7 @@ impl Containers {
                 restarts: 0,
                 last: None,
                 ready: false,
+                failed_pulls: 0,
             })
             .collect();
         if let Some(first) = list.iter_mut().find(|it| it.is_init) {
@@ -197,8 +200,14 @@ impl Containers {
             State::Creating { until } | State::BackOff { until, .. } if until > now => {
                 wake(until, step);
             }
-            State::Creating { .. } if script.image_pull_error => {
-                container.state = State::NoImage;
+            State::NoImage { until: None } => {}
+            State::NoImage { until: Some(until) } if until > now => wake(until, step),
+            State::Creating { .. } | State::NoImage { .. }
+                if container.failed_pulls < script.pull_errors =>
+            {
+                container.failed_pulls += 1;
+                let heals = script.pull_errors < i64::MAX;
+                container.state = State::NoImage { until: heals.then_some(now + RETRY_MS) };
                 step.happenings.push(Happening::PullFailed(container.name.clone()));
             }
             State::Creating { .. } | State::Refused(_) if refusal.is_some() => {
@@ -209,7 +218,9 @@ impl Containers {
                     container.state = State::Refused(why);
                 }
             }
-            State::Creating { .. } | State::Refused(_) => start(container, now, step),
+            State::Creating { .. } | State::Refused(_) | State::NoImage { .. } => {
+                start(container, now, step);
+            }
             State::Running { since } => {
                 let ready_at = since + script.ready_delay_ms;
                 if !script.never_ready && ready_at > now && !container.ready {
@@ -228,7 +239,7 @@ impl Containers {
                 container.restarts += 1;
                 start(container, now, step);
             }
-            State::NoImage | State::Ended { .. } => {}
+            State::Ended { .. } => {}
         }
     }
 }
@@ -340,7 +351,30 @@ mod tests {
         let pod = pod("Always", &json!({"sandbox.kusion.io/image-pull-error": "true"}), &json!([]));
         let mut containers = Containers::new(&pod, 0);
         containers.advance(&pod, 0);
-        assert_eq!(containers.list[0].state, State::NoImage);
+        assert_eq!(containers.list[0].state, State::NoImage { until: None });
         assert_eq!(containers.phase("Always"), "Pending");
+    }
+
+    #[test]
+    fn an_image_can_be_had_after_some_tries() {
+        let pod = pod("Always", &json!({"sandbox.kusion.io/image-pull-error": "2"}), &json!([]));
+        let mut containers = Containers::new(&pod, 0);
+        for (now, phase) in
+            [(0, "Pending"), (1000, "Pending"), (1999, "Pending"), (2000, "Running")]
+        {
+            containers.advance(&pod, now);
+            assert_eq!(containers.phase("Always"), phase, "{now}");
+        }
+    }
+
+    #[test]
+    fn a_crash_happens_once() {
+        let pod = pod("Always", &json!({"sandbox.kusion.io/crash-after": "5s"}), &json!([]));
+        let mut containers = Containers::new(&pod, 0);
+        assert_eq!(containers.advance(&pod, 0).next, Some(5000));
+        assert_eq!(containers.advance(&pod, 5000).next, None);
+        let container = &containers.list[0];
+        assert_eq!((container.restarts, container.last), (1, Some((1, 0, 5000))));
+        assert_eq!(container.state, State::Running { since: 5000 });
     }
 }

@@ -78,7 +78,10 @@ fn set_conditions(
     let sandbox = containers.list.iter().any(|it| {
         matches!(
             it.state,
-            State::Running { .. } | State::BackOff { .. } | State::NoImage | State::Refused(_)
+            State::Running { .. }
+                | State::BackOff { .. }
+                | State::NoImage { .. }
+                | State::Refused(_)
         )
     });
     let mut set = |type_: &str, good: bool, reason: &str, message: &str| {
@@ -182,7 +185,7 @@ fn container_status(
         State::Creating { .. } | State::Blocked => {
             json!({"waiting": {"reason": "ContainerCreating"}})
         }
-        State::NoImage => json!({"waiting": {
+        State::NoImage { .. } => json!({"waiting": {
             "reason": "ImagePullBackOff",
             "message": format!("Back-off pulling image \"{}\"", text(&spec["image"])),
         }}),
@@ -205,7 +208,7 @@ fn container_status(
     };
     let exists = !matches!(
         container.state,
-        State::Creating { .. } | State::Blocked | State::NoImage | State::Refused(_)
+        State::Creating { .. } | State::Blocked | State::NoImage { .. } | State::Refused(_)
     ) || container.last.is_some();
     put("name", container.name.as_str().into());
     put("ready", (container.ready || is_done_init(container)).into());

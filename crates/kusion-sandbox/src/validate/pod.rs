@@ -13,6 +13,7 @@ const VOLUME_KINDS: &[&str] = &[
     "gitRepo",
     "gcePersistentDisk",
     "awsElasticBlockStore",
+    "cinder",
     "secret",
     "nfs",
     "iscsi",
@@ -43,6 +44,9 @@ const VOLUME_KINDS: &[&str] = &[
 pub(super) fn pod(pod: &Value, created: bool, report: &mut Report) {
     if created {
         spec(at(pod, "spec"), "spec", report);
+        if !is_empty(at(at(pod, "spec"), "ephemeralContainers")) {
+            report.forbidden("spec.ephemeralContainers", "cannot be set on create");
+        }
     }
 }
 
