@@ -122,7 +122,7 @@ impl Blocks {
     /// Whether a block holds the key that is written at that place.
     pub(crate) fn hold(&self, name: Name, at: Span) -> bool {
         let mut held = self.blocks.iter().filter_map(|block| block.objects.get(name));
-        held.any(|object| object.at.span == at)
+        held.any(|object| object.is_own && object.at.span == at)
     }
 
     /// Notes a parameter or variable of the innermost block.
