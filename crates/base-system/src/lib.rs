@@ -3,12 +3,14 @@
 //! Core crates never touch `std::fs`, `std::env` or clocks; they get a [`System`].
 //! [`OsSystem`] is the real one, [`MemorySystem`] lives in memory for tests and embedding.
 
+mod below;
 mod memory;
 mod os;
 mod read_only;
 mod settled;
 mod view;
 
+pub use below::{FileAnswer, FileCall, LEADS_OUT, root_of};
 pub use memory::MemorySystem;
 pub use os::OsSystem;
 pub use read_only::ReadOnly;
@@ -82,6 +84,11 @@ pub trait System {
     /// Random bits that nobody can guess.
     fn random(&self) -> u128;
 
+    /// Does an operation on a file that must lie below a folder, whatever links say, and not in a
+    /// `.git` folder. The path starts with that of the folder.
+    fn below(&self, root: &Path, path: &Path, call: FileCall<'_>) -> io::Result<FileAnswer> {
+        below::plain_below(self, root, path, call)
+    }
     /// Facts about a path that is not itself a link; `None` for a link.
     fn link_metadata(&self, path: &Path) -> io::Result<Option<Metadata>> {
         let facts = self.metadata(path)?;

@@ -6,6 +6,8 @@
     reason = "this is the door to the operating system"
 )]
 
+#[cfg(unix)]
+use crate::{FileAnswer, FileCall};
 use crate::{FileKind, Metadata, System};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::Write as _;
@@ -102,6 +104,11 @@ impl System for OsSystem {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
+    }
+
+    #[cfg(unix)]
+    fn below(&self, root: &Path, path: &Path, call: FileCall<'_>) -> io::Result<FileAnswer> {
+        crate::below::os_below(root, path, call)
     }
 
     fn current_dir(&self) -> io::Result<PathBuf> {

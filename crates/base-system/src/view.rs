@@ -1,6 +1,6 @@
 //! Systems that stand before others.
 
-use crate::{FileKind, Metadata, System};
+use crate::{FileAnswer, FileCall, FileKind, Metadata, System};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -59,6 +59,12 @@ pub trait View {
         self.behind().canonicalize(path)
     }
 
+    /// Does an operation on a file below a folder.
+    fn below(&self, root: &Path, path: &Path, call: FileCall<'_>) -> io::Result<FileAnswer> {
+        let system = if call.is_change() { self.to_change()? } else { self.behind() };
+        system.below(root, path, call)
+    }
+
     /// What is at a path, following links, if anything.
     fn kind(&self, path: &Path) -> Option<FileKind> {
         self.metadata(path).ok().map(|facts| facts.kind)
@@ -98,6 +104,10 @@ impl<V: View> System for V {
 
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
         View::canonicalize(self, path)
+    }
+
+    fn below(&self, root: &Path, path: &Path, call: FileCall<'_>) -> io::Result<FileAnswer> {
+        View::below(self, root, path, call)
     }
 
     fn exists(&self, path: &Path) -> bool {

@@ -4,7 +4,7 @@
 //! once (the files are those of one point in time) and notes which questions each stack asked,
 //! with fingerprints of the answers.
 
-use base_system::{FileKind, Metadata, System, View};
+use base_system::{FileAnswer, FileCall, FileKind, Metadata, System, View};
 use kcl_hir::entry::MOD_FILE;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
 use std::cell::{Cell, RefCell};
@@ -388,6 +388,39 @@ impl<'s> View for Recorder<'s> {
         let given = again(&answer);
         self.reals.borrow_mut().insert(path.into(), (answer, number));
         given
+    }
+
+    fn below(&self, root: &Path, path: &Path, call: FileCall<'_>) -> io::Result<FileAnswer> {
+        if call.is_change() {
+            return self.to_change()?.below(root, path, call);
+        }
+        let answer = self.system.below(root, path, call);
+        // Whether it would be refused is not recorded: such a fact does not hold the next time.
+        match &answer {
+            Ok(FileAnswer::Bytes(bytes)) => self.note_text(path, || hash_bytes(bytes)),
+            Ok(FileAnswer::Facts(facts)) => {
+                self.record(Question::Kind, path, || kind_hash(Some(facts)));
+            }
+            Ok(FileAnswer::Entries(entries)) => {
+                let entries: Result<_, ()> = Ok(entries.clone());
+                self.record(Question::Listing, path, || listing_hash(&entries));
+            }
+            Ok(FileAnswer::Path(real)) => {
+                let real: Result<_, ()> = Ok(real.clone());
+                self.record(Question::Real, path, || real_hash(&real));
+            }
+            Ok(FileAnswer::Done) => {}
+            Err(_) => {
+                let question = match call {
+                    FileCall::Read(_) => Question::Text,
+                    FileCall::List => Question::Listing,
+                    FileCall::RealPath => Question::Real,
+                    _ => Question::Kind,
+                };
+                self.record(question, path, || NO_ANSWER);
+            }
+        }
+        answer
     }
 
     fn env(&self, name: &str) -> Option<String> {
