@@ -127,7 +127,7 @@ fn run(text: &str, closely: bool) -> Result<Reached, String> {
 fn execute(text: &str, format: Format, closely: bool) -> Result<RunOutput, Box<RunError>> {
     // Deep stacks take long to fill: only some inputs may go as deep as users may.
     let depth = if closely { Limits::default().depth } else { DEPTH };
-    let input = Input { path: "main.k".into(), text: Some(text.into()) };
+    let input = Input::text("main.k", text);
     let options = RunOptions {
         inputs: vec![input],
         ignore_default_settings: true,

@@ -56,6 +56,11 @@ Evaluation:
       --max-steps <n>              Stop after so many steps
       --max-depth <n>              Stop at so many nested calls
       --max-memory <bytes>         Stop when values take so much memory
+      --max-output <bytes>         Stop when the output gets longer
+      --timeout <duration>         Stop after so much time, such as 30s (default: no limit)
+      --no-io                      Allow neither files nor the environment
+      --allow-io <package>         Allow files and the environment in a dependency
+      --show-usage                 Print on standard error what was used of the limits
   -h, --help                       Print this text
 ";
 

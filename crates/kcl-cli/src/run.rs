@@ -5,12 +5,13 @@ use crate::{Exit, help, terminal};
 use base_diag::{Colour, render_text};
 use base_system::{OsSystem, System as _};
 use kcl_driver::{
-    FailureKind, Format, Input, Provenance, RunError, RunOptions, RunOutput, parse_argument,
+    FailureKind, Format, Input, Provenance, RunError, RunOptions, RunOutput, Usage, parse_argument,
 };
 use std::io::{self, Read as _};
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
@@ -36,6 +37,11 @@ enum Key {
     MaxSteps,
     MaxDepth,
     MaxMemory,
+    MaxOutput,
+    Timeout,
+    ShowUsage,
+    NoIo,
+    AllowIo,
     Help,
     NoStyle,
     Ignored,
@@ -72,6 +78,11 @@ const OPTIONS: &[Opt<Key>] = &[
     long(Key::MaxSteps, "max-steps", Arity::One),
     long(Key::MaxDepth, "max-depth", Arity::One),
     long(Key::MaxMemory, "max-memory", Arity::One),
+    long(Key::MaxOutput, "max-output", Arity::One),
+    long(Key::Timeout, "timeout", Arity::One),
+    long(Key::ShowUsage, "show-usage", Arity::None),
+    long(Key::NoIo, "no-io", Arity::None),
+    long(Key::AllowIo, "allow-io", Arity::One),
     opt(Key::Help, 'h', "help", Arity::None),
     long(Key::NoStyle, "no-style", Arity::None),
     // Flags of the reference that mean nothing here.
@@ -99,6 +110,7 @@ struct Args {
     json_errors: bool,
     /// Whether messages are coloured; by default, what they are written to decides.
     colour: Option<Colour>,
+    show_usage: bool,
 }
 
 impl Args {
@@ -151,6 +163,13 @@ fn finish(args: &Args, output: &RunOutput) -> Exit {
     if !args.quiet && !output.warnings.is_empty() {
         terminal::write_err(&render_text(&output.warnings, &output.program, args.colour()));
     }
+    if args.show_usage {
+        let Usage { steps, memory } = output.usage;
+        let bytes = output.result.len();
+        terminal::write_err(&format!(
+            "used: {steps} steps, {memory} bytes of memory, {bytes} bytes of output\n"
+        ));
+    }
     let mut printed = if args.quiet { "" } else { output.printed.as_str() };
     let mut target = args.output.as_ref().or(output.output.as_ref());
     let mut result = &output.result;
@@ -196,6 +215,7 @@ fn parse(words: &[String]) -> Result<Args, Refusal> {
         quiet: false,
         json_errors: false,
         colour: None,
+        show_usage: false,
     };
     for piece in pieces {
         match piece {
@@ -222,6 +242,8 @@ fn set_flag(args: &mut Args, key: Key) -> Result<(), Refusal> {
         Key::Partial => options.eval.partial = true,
         Key::Complete => (options.eval.partial, options.eval.complete) = (true, true),
         Key::Quiet => args.quiet = true,
+        Key::ShowUsage => args.show_usage = true,
+        Key::NoIo => options.eval.no_io = true,
         Key::NoStyle => args.colour = Some(Colour::Never),
         _ => {}
     }
@@ -264,6 +286,9 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
         Key::MaxSteps => options.eval.limits.steps = number(&value)?,
         Key::MaxDepth => options.eval.limits.depth = number(&value)?,
         Key::MaxMemory => options.eval.limits.memory = number(&value)?,
+        Key::MaxOutput => options.eval.limits.output = number(&value)?,
+        Key::AllowIo => options.allow_io.push(value),
+        Key::Timeout => options.eval.limits.time = Some(duration(&value)?),
         _ => {}
     }
     Ok(())
@@ -273,11 +298,23 @@ fn number<T: std::str::FromStr>(value: &str) -> Result<T, Refusal> {
     value.parse().map_err(|_| Refusal::Usage(format!("invalid number '{value}'")))
 }
 
+fn duration(value: &str) -> Result<Duration, Refusal> {
+    let unit = |suffix: &str, factor: f64| {
+        let number: f64 = value.strip_suffix(suffix)?.parse().ok()?;
+        Duration::try_from_secs_f64(number * factor).ok()
+    };
+    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
+    units.iter().find_map(|(suffix, factor)| unit(suffix, *factor)).ok_or_else(|| {
+        let expected = "expected a number and a unit, such as 30s";
+        Refusal::Usage(format!("invalid duration '{value}': {expected}"))
+    })
+}
+
 fn standard_input() -> Result<Input, Refusal> {
     let mut text = String::new();
     io::stdin()
         .lock()
         .read_to_string(&mut text)
         .map_err(|error| Refusal::Value(format!("Failed to read standard input: {error}")))?;
-    Ok(Input { path: "stdin.k".to_owned(), text: Some(text) })
+    Ok(Input::text("stdin.k", text))
 }

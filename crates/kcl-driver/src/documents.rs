@@ -2,6 +2,7 @@
 //!
 //! The values are those that the JSON writer writes, with the same rules for what is left out.
 
+use crate::evaluate::check_size;
 use crate::places::{NodeKind, NodeStep, Places, PlacesBuilder};
 use kcl_eval::Evaluated;
 use kcl_hir::Program;
@@ -31,6 +32,7 @@ pub(crate) fn documents(
     programs: &[&Program],
     selectors: &[String],
     options: OutputOptions,
+    limit: usize,
 ) -> Result<Documents> {
     let provenance = &evaluated.provenance;
     let (selected, filter, origin);
@@ -46,6 +48,7 @@ pub(crate) fn documents(
             &selected
         }
     };
+    check_size(value, filter, limit)?;
     let is_list = evaluated.stream.is_some() || output::is_documents(value);
     let places = PlacesBuilder::new(provenance, programs);
     let mut converter = Converter { filter, places, depth: 0 };

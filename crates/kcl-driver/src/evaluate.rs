@@ -14,10 +14,10 @@ use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::{Settled, System};
 use base_text::FileSpan;
-use kcl_eval::{Earlier, Evaluated, LeafOptions, Options as EvalOptions, Request, Tracking};
+use kcl_eval::{Earlier, Evaluated, LeafOptions, Options as EvalOptions, Request, Tracking, Usage};
 use kcl_hir::{Loaded, Program};
 use kcl_value::output::{self, OutputOptions};
-use kcl_value::{Fault, Value, yaml};
+use kcl_value::{Fault, Value, text_size, yaml};
 use std::path::PathBuf;
 
 /// The output of a program.
@@ -35,6 +35,8 @@ pub struct RunOutput {
     pub output: Option<PathBuf>,
     /// Findings that did not stop the program.
     pub warnings: Vec<Diagnostic>,
+    /// What the evaluation took of its limits.
+    pub usage: Usage,
     /// The program; it knows the files that warnings point into.
     pub program: Program,
 }
@@ -144,7 +146,17 @@ pub(crate) fn output(
             let mut warnings = job.warnings.clone();
             warnings.extend_from_slice(&evaluated.warnings);
             let (printed, output) = (evaluated.printed.clone(), job.output.clone());
-            Ok(RunOutput { printed, result, documents, provenance, output, warnings, program })
+            let usage = evaluated.usage;
+            Ok(RunOutput {
+                printed,
+                result,
+                documents,
+                provenance,
+                output,
+                warnings,
+                usage,
+                program,
+            })
         }
         Err(fault) => {
             let mut failure = RunError::new(vec![at_end(evaluated.end, &fault)], program);
@@ -174,7 +186,8 @@ pub(crate) fn show(
     match options.format.unwrap_or_default() {
         Format::Data => {
             let selectors = &options.selectors;
-            let documents = documents(evaluated, programs, selectors, options.output)?;
+            let limit = limit(job);
+            let documents = documents(evaluated, programs, selectors, options.output, limit)?;
             shown.documents = Some(documents);
         }
         format => shown.result = write(evaluated, job, format)?,
@@ -214,33 +227,77 @@ pub(crate) fn request(job: &Job) -> Request {
         arguments: argument::values(&options.arguments),
         work_dir: job.program_dir.clone(),
         show_hidden: options.output.show_hidden,
+        io_rules: job.io_rules.clone(),
         options: EvalOptions { tracking: options.tracking(), ..options.eval },
     }
 }
 
+/// How many bytes the output may take.
+fn limit(job: &Job) -> usize {
+    usize::try_from(job.options.eval.limits.output).unwrap_or(usize::MAX)
+}
+
+/// Refuses a value whose text is longer than the output may be.
+pub(crate) fn check_size(
+    value: &Value,
+    filter: output::Filter,
+    limit: usize,
+) -> kcl_value::Result<()> {
+    text_size(value, filter, 0, limit).map(drop).ok_or_else(|| too_long(limit))
+}
+
+#[cold]
+fn too_long(limit: usize) -> Box<Fault> {
+    Fault::new(format!("the program was stopped: its output takes more than {limit} bytes"))
+}
+
 fn write(evaluated: &Evaluated, job: &Job, format: Format) -> kcl_value::Result<String> {
+    let limit = limit(job);
+    match write_any(evaluated, job, format, limit)? {
+        text if text.len() > limit => Err(too_long(limit)),
+        text => Ok(text),
+    }
+}
+
+fn write_any(
+    evaluated: &Evaluated,
+    job: &Job,
+    format: Format,
+    limit: usize,
+) -> kcl_value::Result<String> {
     let options = job.options.output;
     match &evaluated.stream {
-        Some(stream) if format == Format::Yaml => Ok(stream.to_yaml()),
+        Some(stream) if format == Format::Yaml => Ok(stream.to_yaml(limit)),
         Some(stream) => {
             // What other forms show is what a reader of the text gets.
-            let documents = yaml::parse_stream(&stream.to_yaml())?;
-            let texts: kcl_value::Result<Vec<String>> =
-                documents.iter().map(|document| write_value(document, format, options)).collect();
+            let text = stream.to_yaml(limit);
+            if text.len() > limit {
+                return Ok(text);
+            }
+            let write = |document| write_value(document, format, options, limit);
+            let documents = yaml::parse_stream(&text)?;
+            let texts: kcl_value::Result<Vec<String>> = documents.iter().map(write).collect();
             Ok(texts?.join("\n"))
         }
         None => {
             let value = output::select_all(&evaluated.value, &job.options.selectors, options)?;
-            write_value(&value, format, options)
+            write_value(&value, format, options, limit)
         }
     }
 }
 
-fn write_value(value: &Value, format: Format, options: OutputOptions) -> kcl_value::Result<String> {
+/// Writes a value; a text that is longer than the limit is not complete.
+fn write_value(
+    value: &Value,
+    format: Format,
+    options: OutputOptions,
+    limit: usize,
+) -> kcl_value::Result<String> {
     match format {
-        Format::Yaml => Ok(output::to_yaml(value, options)),
-        Format::Json => Ok(output::to_json(value, options)),
+        Format::Yaml => Ok(output::to_yaml_within(value, options, limit)),
+        Format::Json => Ok(output::to_json_within(value, options, limit)),
         Format::Toml => {
+            check_size(value, options.filter(), limit)?;
             let mut text = output::to_toml(value, options)?;
             text.truncate(text.trim_end_matches('\n').len());
             Ok(text)

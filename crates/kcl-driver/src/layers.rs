@@ -149,8 +149,8 @@ impl<'s> Layers<'s> {
         warnings.extend(evaluated.warnings);
         let mut printed = self.printed.clone();
         printed.push_str(&evaluated.printed);
-        let (output, program) = (job.output, self.whole.clone());
-        Ok(RunOutput { printed, result, documents, provenance, output, warnings, program })
+        let (output, usage, program) = (job.output, evaluated.usage, self.whole.clone());
+        Ok(RunOutput { printed, result, documents, provenance, output, warnings, usage, program })
     }
 }
 
@@ -175,6 +175,7 @@ fn add_inputs(whole: &mut Option<Job>, mut job: Job) {
     // Those that are known already win.
     job.packages.extend(std::mem::take(&mut whole.packages));
     whole.packages = job.packages;
+    whole.io_rules.extend(job.io_rules);
     for vendor in job.vendors {
         if !whole.vendors.contains(&vendor) {
             whole.vendors.push(vendor);

@@ -51,7 +51,7 @@ pub use compile::{Compiled, compile};
 pub use documents::Documents;
 pub use error::{FailureKind, RunError};
 pub use evaluate::{RunOutput, run, run_then};
-pub use kcl_eval::{Limits, Options as EvalOptions, Tracking};
+pub use kcl_eval::{Limits, Options as EvalOptions, Tracking, Usage};
 pub use kcl_hir::Input;
 pub use kcl_value::output::OutputOptions;
 pub use layers::{Layers, with_layers};

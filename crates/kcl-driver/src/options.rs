@@ -25,6 +25,9 @@ pub struct RunOptions {
     pub selectors: Vec<String>,
     /// External packages: names with folders.
     pub packages: Vec<(String, PathBuf)>,
+    /// Packages, by name, that may use files and the environment although they are not the
+    /// program's own.
+    pub allow_io: Vec<String>,
     /// The form of the output; YAML if not given.
     pub format: Option<Format>,
     /// What of the result is written, and how.

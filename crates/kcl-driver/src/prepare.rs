@@ -5,7 +5,7 @@ use crate::error::RunError;
 use crate::options::RunOptions;
 use crate::settings::{DEFAULT_FILE, Settings};
 use base_diag::{Diagnostic, Severity};
-use base_system::System;
+use base_system::{System, root_of};
 use kcl_hir::entry::module_root;
 use kcl_hir::{Input, PackageMap};
 use kcl_pkg::{ModFile, Profile, package_home, read_mod_file, resolve_dependencies};
@@ -26,6 +26,8 @@ pub(crate) struct Job {
     pub(crate) settings_dir: PathBuf,
     pub(crate) packages: PackageMap,
     pub(crate) vendors: Vec<PathBuf>,
+    /// Folders whose files may or may not use files and the environment.
+    pub(crate) io_rules: Vec<(PathBuf, bool)>,
     /// Where the output goes, if the settings say so.
     pub(crate) output: Option<PathBuf>,
     pub(crate) warnings: Vec<Diagnostic>,
@@ -50,11 +52,13 @@ pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, 
         settings_dir: shown_settings_dir,
         packages: PackageMap::default(),
         vendors: package_home(system).into_iter().collect(),
+        io_rules: Vec::new(),
         output: None,
         warnings: Vec::new(),
     };
     job.use_settings(system, settings, &settings_dir)?;
-    job.use_module(system)?;
+    let granted = job.use_module(system)?;
+    job.restrict_io(&granted);
     Ok(job)
 }
 
@@ -84,6 +88,26 @@ fn read_settings(
     Ok((settings, folder))
 }
 
+/// Refuses a file for the output that is outside of the repository of the settings that name it.
+fn check_output(
+    system: &dyn System,
+    path: &Path,
+    settings_dir: &Path,
+    shown: &str,
+) -> Result<(), String> {
+    // Nothing is written to a folder that is not there.
+    let Some(Ok(folder)) = path.parent().map(|folder| system.canonicalize(folder)) else {
+        return Ok(());
+    };
+    let start = system.canonicalize(settings_dir).unwrap_or_else(|_| settings_dir.to_owned());
+    let root = root_of(system, &start, &["kcl.mod", "project.yaml"], &start);
+    if folder.starts_with(&root) && !folder.components().any(|part| part.as_os_str() == ".git") {
+        return Ok(());
+    }
+    let root = root.display();
+    Err(format!("cannot write '{shown}': settings can only name an output below '{root}'"))
+}
+
 impl Job {
     fn use_settings(
         &mut self,
@@ -106,7 +130,7 @@ impl Job {
         }
         if options.inputs.is_empty() {
             let files = settings.files.unwrap_or_default();
-            options.inputs = files.into_iter().map(Input::path).collect();
+            options.inputs = files.into_iter().map(Input::of_settings).collect();
             self.base = folder.to_path_buf();
         } else {
             for input in &mut options.inputs {
@@ -117,7 +141,11 @@ impl Job {
                 }
             }
         }
-        self.output = settings.output.map(|path| work_dir.join(path));
+        if let Some(path) = settings.output {
+            let full = work_dir.join(&path);
+            check_output(system, &full, folder, &path).map_err(RunError::plain)?;
+            self.output = Some(full);
+        }
         if options.overrides.is_empty() {
             options.overrides = settings.overrides.unwrap_or_default();
         }
@@ -140,23 +168,26 @@ impl Job {
 
     /// Takes the entries of the module's profile if it is run as a whole, and its
     /// dependencies.
-    fn use_module(&mut self, system: &dyn System) -> Result<(), Box<RunError>> {
-        let Some(root) = self.module(system) else { return Ok(()) };
+    /// Returns the dependencies that the module lets use files.
+    fn use_module(&mut self, system: &dyn System) -> Result<Vec<String>, Box<RunError>> {
+        let mut granted = self.options.allow_io.clone();
+        let Some(root) = self.module(system) else { return Ok(granted) };
+        self.io_rules.push((root.join("vendor"), false));
         let mod_file = match read_mod_file(system, &root) {
             Ok(Some(mod_file)) => mod_file,
-            Ok(None) => return Ok(()),
+            Ok(None) => return Ok(granted),
             Err(error) => {
                 // The reference does not read the file at all: say it, and go on.
                 let message = error.to_string();
                 let warning = Severity::Warning;
                 self.warnings.push(Diagnostic::new(warning, "W0001", "ModFile", None, message));
-                return Ok(());
+                return Ok(granted);
             }
         };
         let ModFile { profile, .. } = &mod_file;
         match self.options.inputs.as_slice() {
             [] if self.work_dir == root => self.use_profile(&root, profile)?,
-            [Input { path, text: None }]
+            [Input { path, text: None, .. }]
                 if !profile.entries.is_empty()
                     && system.canonicalize(&self.base.join(path)).is_ok_and(|p| p == root) =>
             {
@@ -167,14 +198,24 @@ impl Job {
         for (name, folder) in resolve_dependencies(system, &root, &mod_file) {
             self.packages.entry(name).or_insert(folder);
         }
-        Ok(())
+        let granting = mod_file.dependencies.iter().filter(|dependency| dependency.io);
+        granted.extend(granting.map(|dependency| dependency.name.replace('-', "_")));
+        Ok(granted)
+    }
+
+    /// Notes which packages may use files and the environment: only those granted.
+    fn restrict_io(&mut self, granted: &[String]) {
+        let vendors = self.vendors.iter().map(|folder| (folder.clone(), false));
+        let packages = self.packages.iter();
+        let packages = packages.map(|(name, folder)| (folder.clone(), granted.contains(name)));
+        self.io_rules.extend(vendors.chain(packages));
     }
 
     /// The root of the module that the first plain input lies in.
     fn module(&self, system: &dyn System) -> Option<PathBuf> {
         let first = self.options.inputs.iter().find(|input| !input.path.starts_with("${"));
         let place = match first {
-            Some(Input { path, text: None }) => self.base.join(path),
+            Some(Input { path, text: None, .. }) => self.base.join(path),
             _ => self.base.clone(),
         };
         module_root(system, &place)
@@ -183,7 +224,7 @@ impl Job {
     fn use_profile(&mut self, root: &Path, profile: &Profile) -> Result<(), Box<RunError>> {
         let whole = [".".to_owned()];
         let entries = if profile.entries.is_empty() { &whole[..] } else { &profile.entries };
-        self.options.inputs = entries.iter().map(Input::path).collect();
+        self.options.inputs = entries.iter().map(Input::of_settings).collect();
         self.base = root.to_path_buf();
         let options = &mut self.options;
         options.output.disable_none |= profile.disable_none.unwrap_or(false);

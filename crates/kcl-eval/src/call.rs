@@ -106,7 +106,7 @@ impl<'p> Evaluator<'p> {
                 self.call_builtin(function, &args)
             }
             Callee::Method(text, method) => {
-                (method.run)(&text, &args).map_err(Failure::from).and_then(|value| {
+                (method.run)(&text, &args, self.room()).map_err(Failure::from).and_then(|value| {
                     self.charge_value(&value)?;
                     Ok(value)
                 })
@@ -237,7 +237,9 @@ impl<'p> Evaluator<'p> {
             return self.call_builtin(function, &args);
         }
         if let Some(bound) = func.body.downcast_ref::<BoundMethod>() {
-            return Ok((bound.method.run)(&bound.text, &args)?);
+            let value = (bound.method.run)(&bound.text, &args, self.room())?;
+            self.charge_value(&value)?;
+            return Ok(value);
         }
         if let Some(id) = func.body.downcast_ref::<SchemaId>() {
             let config = Rc::new(Dict::new());

@@ -11,11 +11,12 @@ use crate::ordered::{Deciding, OrderedRuns, OrderedStmts, Outermost};
 use crate::provenance::Provenance;
 use crate::runtime_type::RuntimeType;
 use crate::typing::CheckedLists;
-use crate::{Earlier, Evaluated, Options, Request, Tracking};
+use crate::{Earlier, Evaluated, Options, Request, Tracking, Usage};
 use base_diag::{Diagnostic, Severity};
 use base_system::System;
 use base_text::{FileId, FileSpan, Name, Span};
 use kcl_hir::{PackageId, Program};
+use kcl_std::too_much_memory;
 use kcl_syntax::ast::{ExprId, Module, Schema, Stmt, StmtId};
 use kcl_value::output::Stream;
 use kcl_value::{CallArgs, Origin, SchemaInfo, Str, Value};
@@ -23,6 +24,7 @@ use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// Evaluates a program.
 ///
@@ -63,6 +65,9 @@ static NO_MODULE: LazyLock<Module> = LazyLock::new(Module::default);
 
 /// The largest size of a single list or string, in bytes.
 const MAX_VALUE: usize = 256 << 20;
+
+/// After so many steps it is looked at the clock.
+const SLICE: u64 = 1 << 16;
 
 /// Where code runs: the file, the stack frame, the schema instance around it.
 #[derive(Clone)]
@@ -166,6 +171,10 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) schema_expr_depth: u32,
     /// How many steps, levels and bytes are left.
     pub(crate) steps_left: u64,
+    /// How many steps may come after those, slice by slice.
+    steps_after: u64,
+    /// When the evaluation must have ended, since the Unix epoch.
+    ends_at: Option<Duration>,
     pub(crate) depth_left: u32,
     pub(crate) memory_left: u64,
     /// How many comprehensions and quantifiers are under way.
@@ -261,7 +270,9 @@ impl<'p> Evaluator<'p> {
             deciding: None,
             schema_depth: 0,
             schema_expr_depth: 0,
-            steps_left: options.limits.steps,
+            steps_left: 0,
+            steps_after: options.limits.steps,
+            ends_at: options.limits.time.map(|time| system.now() + time),
             depth_left: options.limits.depth,
             memory_left: options.limits.memory,
             loop_depth: 0,
@@ -303,10 +314,11 @@ impl<'p> Evaluator<'p> {
     }
 
     pub(crate) fn into_evaluated(self, value: Value) -> Evaluated {
-        let end = self.end();
+        let (end, usage) = (self.end(), self.usage());
         Evaluated {
             value,
             end,
+            usage,
             stream: self.stream,
             provenance: self.provenance,
             printed: self.printed,
@@ -470,7 +482,7 @@ impl<'p> Evaluator<'p> {
     #[inline]
     pub(crate) fn enter(&mut self) -> Eval<()> {
         if self.depth_left == 0 || self.steps_left == 0 {
-            return Err(self.exhausted());
+            self.go_on()?;
         }
         self.depth_left -= 1;
         self.steps_left -= 1;
@@ -499,16 +511,42 @@ impl<'p> Evaluator<'p> {
                 self.memory_left = left;
                 Ok(())
             }
-            _ => Err(Failure::new("the program was stopped: it takes too much memory")),
+            _ => Err(too_much_memory().into()),
         }
     }
 
+    /// How many bytes one more value may take.
+    pub(crate) fn room(&self) -> usize {
+        usize::try_from(self.memory_left).unwrap_or(usize::MAX).min(MAX_VALUE)
+    }
+
+    /// Begins the next slice of steps, if none of the limits is reached.
     #[cold]
-    fn exhausted(&self) -> Failure {
+    fn go_on(&mut self) -> Eval<()> {
         if self.depth_left == 0 {
-            return Failure::new("stack overflow: expressions or calls nest too deeply");
+            return Err(Failure::new("stack overflow: expressions or calls nest too deeply"));
         }
-        Failure::new("the program was stopped: it takes too many steps")
+        if self.steps_after == 0 {
+            return Err(Failure::new("the program was stopped: it takes too many steps"));
+        }
+        if let Some(end) = self.ends_at
+            && self.system.now() >= end
+        {
+            let time = self.options.limits.time.unwrap_or_default();
+            return Err(Failure::new(format!("the program was stopped: timed out after {time:?}")));
+        }
+        self.steps_left = self.steps_after.min(SLICE);
+        self.steps_after -= self.steps_left;
+        Ok(())
+    }
+
+    /// What was taken of the limits so far.
+    pub(crate) fn usage(&self) -> Usage {
+        let limits = &self.options.limits;
+        Usage {
+            steps: limits.steps - self.steps_left - self.steps_after,
+            memory: limits.memory - self.memory_left,
+        }
     }
 
     pub(crate) fn origin(&self, expr: ExprId) -> Origin {

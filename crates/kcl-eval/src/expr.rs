@@ -344,6 +344,24 @@ impl<'p> Evaluator<'p> {
         self.binary_slow(op, a, b)
     }
 
+    /// Refuses `text * n` and `list * n` if the result takes too much memory.
+    fn check_repeated(&self, a: &Value, b: &Value) -> Eval<()> {
+        let (value, count) = match (a, b) {
+            (value, Value::Int(count)) | (Value::Int(count), value) => (value, *count),
+            _ => return Ok(()),
+        };
+        let size = match value {
+            Value::Str(text) => text.len(),
+            Value::List(list) => list.items.len() * size_of::<Value>(),
+            _ => return Ok(()),
+        };
+        let count = usize::try_from(count).unwrap_or(0);
+        if size.saturating_mul(count) > self.room() {
+            return Err(kcl_std::too_much_memory().into());
+        }
+        Ok(())
+    }
+
     #[inline(never)]
     fn binary_slow(&mut self, op: BinOp, mut a: Value, b: Value) -> Eval<Value> {
         if let (BinOp::Add, Value::List(list), Value::List(more)) = (op, &mut a, &b)
@@ -354,6 +372,9 @@ impl<'p> Evaluator<'p> {
             self.charge(more.items.len() * size_of::<Value>())?;
             list.items.extend(more.items.iter().cloned());
             return Ok(a);
+        }
+        if op == BinOp::Mul {
+            self.check_repeated(&a, &b)?;
         }
         let strict = self.options.strict_range_check;
         let value = match op {
@@ -517,6 +538,9 @@ impl<'p> Evaluator<'p> {
                 StringPart::Text(part) => text.push_str(part),
                 StringPart::Formatted { value, spec } => {
                     let value = self.eval(*value)?;
+                    if !kcl_value::fits(&value, self.room().saturating_sub(text.len())) {
+                        return Err(kcl_std::too_much_memory().into());
+                    }
                     match spec.as_deref().map(str::trim) {
                         None => kcl_value::show_into(&mut text, &value),
                         Some(spec) if spec.eq_ignore_ascii_case("#json") => {

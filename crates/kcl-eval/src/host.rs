@@ -61,6 +61,28 @@ impl Host for Evaluator<'_> {
         self.system
     }
 
+    fn check_io(&self, function: &str) -> Result<()> {
+        if self.options.no_io {
+            return Err(Fault::new(format!("{function}() is not allowed: `--no-io` is set")));
+        }
+        let file = Path::new(self.current_file());
+        let real = |folder: &Path| self.system.canonicalize(folder).unwrap_or_default();
+        let rules = self.request.io_rules.iter().map(|(folder, may)| (real(folder), *may));
+        let innermost = rules
+            .filter(|(folder, _)| !folder.as_os_str().is_empty())
+            .chain([(self.program.root.clone(), true)])
+            .filter(|(folder, _)| file.starts_with(folder))
+            .max_by_key(|(folder, may)| (folder.as_os_str().len(), *may));
+        match innermost {
+            Some((folder, false)) => Err(Fault::new(format!(
+                "{function}() is not allowed in dependencies unless the main package grants it \
+                 (`io = true` in kcl.mod): '{}'",
+                folder.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     fn module_root(&self) -> &Path {
         &self.program.root
     }
@@ -79,8 +101,19 @@ impl Host for Evaluator<'_> {
         found.map(|(_, value)| value.clone())
     }
 
-    fn print(&mut self, text: &str) {
+    fn print(&mut self, text: &str) -> Result<()> {
+        if (self.printed.len() + text.len()) as u64 > self.options.limits.output {
+            let limit = self.options.limits.output;
+            return Err(Fault::new(format!(
+                "the program was stopped: it prints more than {limit} bytes"
+            )));
+        }
         self.printed.push_str(text);
+        Ok(())
+    }
+
+    fn room(&self) -> usize {
+        Evaluator::room(self)
     }
 
     fn set_stream(&mut self, stream: Stream) {

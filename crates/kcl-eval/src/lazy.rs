@@ -4,7 +4,7 @@
 //! a read that comes before the last of them has run runs the last one at once, whose own
 //! reads of the name run the one before it, and so on. The result is kept.
 
-use crate::error::Eval;
+use crate::error::{Eval, Failure};
 use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
@@ -69,6 +69,8 @@ pub(crate) struct Progress {
     pub(crate) n_sets: u32,
     /// Whether `cache` is what the statements that ran in their turn have made of it so far.
     pub(crate) follows_turns: bool,
+    /// Whether it was read for its own value, when it had none.
+    pub(crate) is_circular: bool,
 }
 
 impl Progress {
@@ -94,6 +96,16 @@ impl Progress {
 }
 
 impl Progress {
+    /// Refuses a name whose value is only that value: `a = b`, `b = a`. It would be left out
+    /// without a word.
+    fn check(&self, name: Name, value: &Value) -> Eval<()> {
+        if self.is_circular && matches!(value, Value::Undefined) {
+            let message = format!("circular reference: the value of '{name}' depends on itself");
+            return Err(Failure::new(message));
+        }
+        Ok(())
+    }
+
     /// Notes `name += value` in its turn: from now on readers see the name as it is then,
     /// unless one has seen its final value before.
     fn note_update(&mut self, value: &Value) {
@@ -227,6 +239,7 @@ impl<'p> Evaluator<'p> {
         let mut next = level as usize + 1;
         state.progress.level = level + 1;
         if next > setters.len() {
+            state.progress.is_circular = true;
             return Ok(state.value.clone());
         }
         while next <= setters.len() {
@@ -241,6 +254,7 @@ impl<'p> Evaluator<'p> {
         let state = self.global(package, at);
         state.progress.level = level;
         state.progress.cache = Some(state.value.clone());
+        state.progress.check(state.name, &state.value)?;
         Ok(state.value.clone())
     }
 
@@ -320,6 +334,7 @@ impl<'p> Evaluator<'p> {
         let mut next = level as usize + 1;
         this.states.borrow_mut()[slot].progress.level = level + 1;
         if next > setters.len() {
+            this.states.borrow_mut()[slot].progress.is_circular = true;
             return Ok(this.get(slot));
         }
         while next <= setters.len() {
@@ -335,6 +350,7 @@ impl<'p> Evaluator<'p> {
         let progress = &mut this.states.borrow_mut()[slot].progress;
         progress.level = level;
         progress.cache = Some(value.clone());
+        progress.check(attr.name, &value)?;
         Ok(value)
     }
 

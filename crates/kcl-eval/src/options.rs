@@ -5,6 +5,7 @@ use base_text::FileSpan;
 use kcl_value::Value;
 use kcl_value::output::Stream;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Bounds that keep any program finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +16,34 @@ pub struct Limits {
     pub depth: u32,
     /// How many bytes values may take, counted as they are made.
     pub memory: u64,
+    /// How many bytes the output, and what is printed, may take each.
+    pub output: u64,
+    /// How long the evaluation may take; `None` without a limit.
+    pub time: Option<Duration>,
 }
 
+/// The defaults of steps, memory and output are eight times the highest reading over the
+/// conformance vectors, the workloads of `bench` and the stacks of `konfig`; `docs/security.md` has
+/// the readings.
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 1 << 35, depth: 200_000, memory: 16 << 30 }
+        Self {
+            steps: 30_000_000,
+            depth: 200_000,
+            memory: 1_150_000_000,
+            output: 220_000_000,
+            time: None,
+        }
     }
+}
+
+/// What an evaluation took of its limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// How many expressions were evaluated.
+    pub steps: u64,
+    /// How many bytes values took, counted as they were made.
+    pub memory: u64,
 }
 
 /// What an evaluation keeps about where values come from. The expression that set an entry or an
@@ -46,6 +69,9 @@ pub struct Request {
     pub work_dir: PathBuf,
     /// Whether private names are kept in the result.
     pub show_hidden: bool,
+    /// Folders whose files may or may not use files and the environment: the innermost counts, and
+    /// the root of the program is one in which they may.
+    pub io_rules: Vec<(PathBuf, bool)>,
     /// How to evaluate.
     pub options: Options,
 }
@@ -67,6 +93,8 @@ pub struct Options {
     pub complete: bool,
     /// What is kept about where values come from.
     pub tracking: Tracking,
+    /// Whether neither files nor the environment may be used.
+    pub no_io: bool,
     /// Bounds.
     pub limits: Limits,
 }
@@ -118,6 +146,8 @@ pub struct Evaluated {
     pub printed: String,
     /// What was evaluated last.
     pub end: Option<FileSpan>,
+    /// What it took of its limits.
+    pub usage: Usage,
     /// Findings that do not stop the program.
     pub warnings: Vec<Diagnostic>,
 }

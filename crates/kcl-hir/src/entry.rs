@@ -19,12 +19,25 @@ pub struct Input {
     pub path: String,
     /// The text, if it does not come from the file (standard input, editors).
     pub text: Option<String>,
+    /// Whether a settings file or `kcl.mod` names it. What users name themselves may be any file;
+    /// what a repository names must be a source, or its content would be shown in messages.
+    pub is_of_settings: bool,
 }
 
 impl Input {
     /// Makes an input that is read from its path.
     pub fn path(path: impl Into<String>) -> Self {
-        Self { path: path.into(), text: None }
+        Self { path: path.into(), text: None, is_of_settings: false }
+    }
+
+    /// Makes an input that a settings file names.
+    pub fn of_settings(path: impl Into<String>) -> Self {
+        Self { is_of_settings: true, ..Self::path(path) }
+    }
+
+    /// Makes an input with a text that does not come from its path.
+    pub fn text(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), ..Self::path(path) }
     }
 }
 
@@ -62,6 +75,9 @@ pub enum LoadError {
     /// A file or folder that is not there.
     #[error("Cannot find the kcl file, please check the file path {0}")]
     MissingFile(String),
+    /// A file that settings name and that is no source.
+    #[error("Failed to load '{0}': settings can only name KCL files (*.k)")]
+    NotSource(String),
     /// A file that can't be read.
     #[error("Failed to load KCL file '{path}'. Because '{reason}'")]
     Unreadable {
@@ -114,10 +130,11 @@ pub fn resolve_entries(
     for group in groups {
         match group {
             Group::Files(files) => entries.files.extend(files),
-            Group::InMain(rest) => {
+            Group::InMain(input, rest) => {
                 let path = entries.root.join(&rest);
                 let root = Some(entries.root.clone());
-                entries.files.extend(files_of(system, &path, &path, None, root)?);
+                let files = files_of(system, &path, &path, None, root)?;
+                entries.files.extend(check_sources(input, files)?);
             }
         }
     }
@@ -125,19 +142,27 @@ pub fn resolve_entries(
 }
 
 /// What one input stands for.
-enum Group {
+enum Group<'i> {
     /// Files that are known.
     Files(Vec<EntryFile>),
     /// `${KCL_MOD}/rest`: known when the root of the main package is.
-    InMain(String),
+    InMain(&'i Input, String),
 }
 
-fn resolve_input(
+/// Refuses files that are no sources, if settings name them.
+fn check_sources(input: &Input, files: Vec<EntryFile>) -> Result<Vec<EntryFile>, LoadError> {
+    if input.is_of_settings && !files.iter().all(|file| is_source(&file.path)) {
+        return Err(LoadError::NotSource(input.path.clone()));
+    }
+    Ok(files)
+}
+
+fn resolve_input<'i>(
     system: &dyn System,
-    input: &Input,
+    input: &'i Input,
     work_dir: &Path,
     packages: &PackageMap,
-) -> Result<Group, LoadError> {
+) -> Result<Group<'i>, LoadError> {
     if let Some(text) = &input.text {
         let path = work_dir.join(&input.path);
         let root = package_root(system, work_dir);
@@ -145,28 +170,30 @@ fn resolve_input(
         return Ok(Group::Files(vec![EntryFile { path, package: None, root, text }]));
     }
     match ModPath::parse(&input.path) {
-        Some(ModPath { name: None, rest }) => Ok(Group::InMain(rest.into())),
+        Some(ModPath { name: None, rest }) => Ok(Group::InMain(input, rest.into())),
         Some(ModPath { name: Some(name), rest }) => {
             let missing = || LoadError::MissingFile(input.path.clone());
             // `kcl.mod` may write `-` where imports have `_`.
             let folder = packages.get(name).or_else(|| packages.get(&name.replace('-', "_")));
             let folder = folder.ok_or_else(missing)?;
             let path = work_dir.join(folder).join(rest);
-            files_of(system, &path, &path, Some(name), None).map(Group::Files)
+            let files = files_of(system, &path, &path, Some(name), None)?;
+            check_sources(input, files).map(Group::Files)
         }
         None => {
             let path = work_dir.join(&input.path);
-            files_of(system, &path, Path::new(&input.path), None, None).map(Group::Files)
+            let files = files_of(system, &path, Path::new(&input.path), None, None)?;
+            check_sources(input, files).map(Group::Files)
         }
     }
 }
 
 /// The root of the program: that of its own files if they agree, else that of the working
 /// folder.
-fn main_root(system: &dyn System, groups: &[Group], work_dir: &Path) -> PathBuf {
+fn main_root(system: &dyn System, groups: &[Group<'_>], work_dir: &Path) -> PathBuf {
     let mut roots = groups.iter().flat_map(|group| match group {
         Group::Files(files) => files.as_slice(),
-        Group::InMain(_) => &[],
+        Group::InMain(..) => &[],
     });
     let mut own = roots.by_ref().filter(|file| file.package.is_none()).map(|file| &file.root);
     match own.next() {
@@ -191,7 +218,7 @@ fn files_of(
     let paths = if is_dir {
         let all = system.read_dir(&path).map_err(missing)?;
         let files: Vec<PathBuf> =
-            all.into_iter().filter(|file| is_source(file) && !is_test(file)).collect();
+            all.into_iter().filter(|file| is_real_source(system, file) && !is_test(file)).collect();
         if files.is_empty() {
             return Err(LoadError::NoFiles);
         }
@@ -211,6 +238,16 @@ fn files_of(
 /// Whether the name ends with `.k`.
 pub(crate) fn is_source(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "k")
+}
+
+/// Whether the name ends with `.k`, and that of what a link leads to: the content of other files
+/// must not show up in messages.
+pub(crate) fn is_real_source(system: &dyn System, path: &Path) -> bool {
+    is_source(path)
+        && match system.link_metadata(path) {
+            Ok(None) => system.canonicalize(path).is_ok_and(|real| is_source(&real)),
+            Ok(Some(_)) | Err(_) => true,
+        }
 }
 
 /// Whether this is a file of tests, which programs leave out.
@@ -234,7 +271,11 @@ fn expand_patterns(system: &dyn System, inputs: &[Input], work_dir: &Path) -> Ve
         if found.is_empty() {
             expanded.push(input.clone());
         } else {
-            expanded.extend(found.into_iter().map(|path| Input::path(path.display().to_string())));
+            expanded.extend(
+                found
+                    .into_iter()
+                    .map(|path| Input { path: path.display().to_string(), ..input.clone() }),
+            );
         }
     }
     expanded

@@ -1,6 +1,6 @@
 //! From import paths to the files of packages.
 
-use crate::entry::{MOD_FILE, PackageMap, file_name, is_source, is_test};
+use crate::entry::{MOD_FILE, PackageMap, file_name, is_real_source, is_source, is_test};
 use base_system::System;
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -81,7 +81,8 @@ impl<'s> Finder<'s> {
             (path.to_owned(), self.sources(&folder))
         } else {
             let file = folder.with_extension("k");
-            if !self.system.exists(&folder) && !self.system.is_file(&file) {
+            let is_there = self.system.exists(&folder) || self.system.is_file(&file);
+            if !is_there || !is_real_source(self.system, &file) {
                 return None;
             }
             self.single_file(home, path, file)
@@ -120,7 +121,8 @@ impl<'s> Finder<'s> {
             self.sources(&folder)
         } else {
             let file = folder.with_extension("k");
-            if self.system.is_file(&file) { vec![file] } else { Vec::new() }
+            let is_there = self.system.is_file(&file) && is_real_source(self.system, &file);
+            if is_there { vec![file] } else { Vec::new() }
         };
         let home = Home { name: Some(name.into()), root: root.into() };
         Some(Found { home, path: path.to_owned(), files })
@@ -144,8 +146,9 @@ impl<'s> Finder<'s> {
     fn sources(&self, folder: &Path) -> Vec<PathBuf> {
         let folder = self.system.canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
         let entries = self.system.read_dir(&folder).unwrap_or_default();
-        let wanted =
-            |path: &PathBuf| is_source(path) && !is_test(path) && !file_name(path).starts_with('_');
+        let wanted = |path: &PathBuf| {
+            !is_test(path) && !file_name(path).starts_with('_') && is_real_source(self.system, path)
+        };
         entries.into_iter().filter(wanted).collect()
     }
 }

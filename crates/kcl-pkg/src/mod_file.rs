@@ -46,6 +46,8 @@ pub struct Dependency {
     pub name: String,
     /// Where it comes from.
     pub source: Source,
+    /// `io = true`: whether it may use files and the environment.
+    pub io: bool,
 }
 
 /// Where a dependency comes from.
@@ -169,7 +171,8 @@ fn dependency(name: &str, value: &Value) -> Option<Dependency> {
         ),
         _ => return None,
     };
-    Some(Dependency { name: name.to_owned(), source })
+    let io = value.get("io").and_then(Value::as_bool).unwrap_or(false);
+    Some(Dependency { name: name.to_owned(), source, io })
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use kcl_value::{CallArgs, Result, Str, Value};
 /// The code of a function.
 pub type Run = fn(&mut dyn Host, &CallArgs) -> Result<Value>;
 
-/// The code of a string method: the string, then the arguments.
-pub type RunMethod = fn(&Str, &CallArgs) -> Result<Value>;
+/// The code of a string method: the string, the arguments, and how many bytes the result may take.
+pub type RunMethod = fn(&Str, &CallArgs, usize) -> Result<Value>;
 
 /// A built-in function, or a function of a system module. Its signature is in `kcl-names`.
 #[derive(Clone, Copy, Debug)]

@@ -2,13 +2,25 @@
 
 use base_system::System;
 use kcl_value::output::Stream;
-use kcl_value::{CallArgs, Result, Value};
+use kcl_value::{CallArgs, Fault, Result, Value};
 use std::path::Path;
+
+/// The fault of a function whose result would be larger than [`Host::room`].
+#[cold]
+pub fn too_much_memory() -> Box<Fault> {
+    Fault::new("the program was stopped: it takes too much memory")
+}
 
 /// The evaluator, as built-in functions see it.
 pub trait Host {
     /// Files, environment and clock.
     fn system(&self) -> &dyn System;
+    /// Checks whether the code being evaluated may use files and the environment.
+    ///
+    /// # Errors
+    ///
+    /// If it may not; the message names the function.
+    fn check_io(&self, function: &str) -> Result<()>;
     /// The folder of `kcl.mod`, which `file.modpath()` shows; empty if there is none.
     fn module_root(&self) -> &Path;
     /// The working folder that was asked for, which `file.workdir()` shows; may be empty.
@@ -20,7 +32,14 @@ pub trait Host {
     /// The value of a top-level argument (`-D key=value`), already parsed.
     fn option(&self, key: &str) -> Option<Value>;
     /// Adds text to what the program printed.
-    fn print(&mut self, text: &str);
+    ///
+    /// # Errors
+    ///
+    /// If the program prints more than it may.
+    fn print(&mut self, text: &str) -> Result<()>;
+    /// How many bytes one more value may take. What makes a value that is larger than its
+    /// arguments checks this before it does so.
+    fn room(&self) -> usize;
     /// Replaces the program's output by a stream of documents; the last call wins.
     fn set_stream(&mut self, stream: Stream);
     /// Calls a function value.

@@ -16,7 +16,7 @@ mod strings;
 
 pub use builtins::builtins;
 pub use function::{Constant, Function, Method, Module};
-pub use host::Host;
+pub use host::{Host, too_much_memory};
 pub use modules::modules;
 pub use strings::string_methods;
 

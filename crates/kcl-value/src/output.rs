@@ -33,6 +33,11 @@ impl OutputOptions {
 ///
 /// A block of text at the very end keeps its line break, as in the reference.
 pub fn to_yaml(value: &Value, options: OutputOptions) -> String {
+    to_yaml_within(value, options, usize::MAX)
+}
+
+/// Writes the output as YAML like [`to_yaml`], and ends soon after `limit` bytes.
+pub fn to_yaml_within(value: &Value, options: OutputOptions, limit: usize) -> String {
     let filter = options.filter();
     let mut out = String::new();
     for (at, document) in documents(value).iter().enumerate() {
@@ -40,7 +45,7 @@ pub fn to_yaml(value: &Value, options: OutputOptions) -> String {
             out.push_str("\n---\n");
         }
         let start = out.len();
-        let has_blocks = yaml::write_filtered(&mut out, document, filter);
+        let has_blocks = yaml::write_filtered(&mut out, document, filter, limit);
         if !(has_blocks && ends_in_block(&out[start..])) {
             out.pop();
         }
@@ -50,13 +55,18 @@ pub fn to_yaml(value: &Value, options: OutputOptions) -> String {
 
 /// Writes the output as JSON on one line, a line per document.
 pub fn to_json(value: &Value, options: OutputOptions) -> String {
+    to_json_within(value, options, usize::MAX)
+}
+
+/// Writes the output as JSON like [`to_json`], and ends soon after `limit` bytes.
+pub fn to_json_within(value: &Value, options: OutputOptions, limit: usize) -> String {
     let filter = options.filter();
     let mut out = String::new();
     for (at, document) in documents(value).iter().enumerate() {
         if at > 0 {
             out.push('\n');
         }
-        json::write_filtered(&mut out, document, filter, 0);
+        json::write_filtered(&mut out, document, filter, 0, limit);
     }
     out
 }
@@ -115,9 +125,9 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Writes the documents as the program asks for it.
-    pub fn to_yaml(&self) -> String {
-        yaml::write_manifests(self.values(), &self.options, &self.separator)
+    /// Writes the documents as the program asks for it, and ends soon after `limit` bytes.
+    pub fn to_yaml(&self, limit: usize) -> String {
+        yaml::write_manifests(self.values(), &self.options, &self.separator, limit)
     }
 
     /// Returns the documents.

@@ -1,6 +1,7 @@
 //! Runs the binary in temporary folders and compares what it says.
 
 mod batch;
+mod confined;
 mod docs;
 mod errors;
 mod examples;

@@ -188,7 +188,7 @@ fn external_packages_have_their_own_root() {
 #[test]
 fn text_instead_of_a_file() {
     let system = files(&[("/w/lib/a.k", "")]);
-    let input = Input { path: "stdin.k".into(), text: Some("import lib\n".into()) };
+    let input = Input::text("stdin.k", "import lib\n");
     let options = LoadOptions::default();
     let entries = resolve_entries(&system, &[input], Path::new("/w"), &options.packages).unwrap();
     let program = load(&system, &entries, &options).unwrap().value;

@@ -2,8 +2,9 @@
 
 use crate::Host;
 use crate::args::{get, integer, missing, only, type_text};
+use crate::host::too_much_memory;
 use crate::shared_faults::failed_conversion;
-use kcl_value::{CallArgs, Fault, Result, Value, show};
+use kcl_value::{CallArgs, Fault, Result, Value, fits, show};
 
 pub(super) fn int(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let value = only(args, "number", "int")?;
@@ -146,9 +147,10 @@ pub(super) fn bool(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     Ok(Value::Bool(only(args, "x", "bool")?.is_truthy()))
 }
 
-pub(super) fn str(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+pub(super) fn str(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     Ok(match get(args, 0, "x") {
         Some(text @ Value::Str(_)) => text.clone(),
+        Some(value) if !fits(value, host.room()) => return Err(too_much_memory()),
         Some(value) => Value::str(show(value)),
         None => Value::str(""),
     })

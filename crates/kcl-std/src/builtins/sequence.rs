@@ -2,13 +2,14 @@
 
 use crate::Host;
 use crate::args::{get, items, not_iterable, only, type_text};
-use kcl_value::{CallArgs, Dict, Fault, Result, Str, Value, show};
+use crate::host::too_much_memory;
+use kcl_value::{CallArgs, Dict, Fault, Result, Str, Value, fits, show};
 use std::cmp::Ordering;
 
 /// More items than this are refused instead of exhausting memory.
 const MAX_ITEMS: u64 = 1 << 25;
 
-pub(super) fn range(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+pub(super) fn range(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let Some(first) = get(args, 0, "start") else { return Ok(Value::Undefined) };
     let (start, stop) = match get(args, 1, "stop") {
         Some(stop) => (first, stop),
@@ -33,6 +34,9 @@ pub(super) fn range(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     };
     if count > MAX_ITEMS {
         return Err(Fault::new(format!("range() result has too many items: {count}")));
+    }
+    if (count as usize).saturating_mul(size_of::<Value>()) > host.room() {
+        return Err(too_much_memory());
     }
     let number = |i: u64| Value::Int(start.wrapping_add(step.wrapping_mul(i as i64)));
     Ok(Value::list((0..count).map(number).collect()))
@@ -84,7 +88,7 @@ pub(super) fn list(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
 
 pub(super) fn dict(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let first = match get(args, 0, "x") {
-        Some(value) => dict_of(value)?,
+        Some(value) => dict_of(value, host.room())?,
         None => Value::dict(Dict::new()),
     };
     if args.named.is_empty() {
@@ -95,7 +99,7 @@ pub(super) fn dict(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
 }
 
 /// A dict of the entries of a config, or of a list of pairs.
-fn dict_of(value: &Value) -> Result<Value> {
+fn dict_of(value: &Value, room: usize) -> Result<Value> {
     if let Some(config) = value.as_config() {
         let pairs = config.iter().map(|entry| (entry.key.clone(), entry.value.clone()));
         return Ok(Value::dict(pairs.collect()));
@@ -113,6 +117,9 @@ fn dict_of(value: &Value) -> Result<Value> {
                 pair.len()
             )));
         };
+        if !fits(key, room) {
+            return Err(too_much_memory());
+        }
         dict.insert(Str::from(show(key)), value.clone());
     }
     Ok(Value::dict(dict))

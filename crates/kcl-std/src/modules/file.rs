@@ -1,11 +1,14 @@
 //! `file`
 //!
-//! Paths are relative to the folder of the file that calls, and must not leave it.
+//! Paths are relative to the folder of the file that calls. What they lead to, by links or not,
+//! must lie below one root: the Git work tree, else the outermost folder with `kcl.mod` or
+//! `project.yaml`, else the working folder.
 
 use super::glob;
 use crate::args::{flag, get, only, strings, text, too_few};
 use crate::function::{Function, Module};
-use crate::host::Host;
+use crate::host::{Host, too_much_memory};
+use base_system::{FileAnswer, FileCall, FileKind, LEADS_OUT, root_of};
 use data_encoding::BASE64;
 use kcl_value::{CallArgs, Fault, Result, Value};
 use std::io;
@@ -21,9 +24,9 @@ pub(super) const MODULE: Module = Module {
         }),
         Function::new("workdir", |host, _| Ok(Value::str(host.work_dir().display().to_string()))),
         Function::new("current", |host, _| Ok(Value::str(host.current_file()))),
-        Function::new("exists", |h, a| {
-            let path = path(h, only(a, "filepath", "read")?)?;
-            Ok(Value::Bool(h.system().exists(&path)))
+        Function::new("exists", |host, args| {
+            let target = target(host, only(args, "filepath", "read")?, "exists")?;
+            Ok(Value::Bool(target.call(host, FileCall::Facts).is_ok()))
         }),
         Function::new("abs", abs),
         Function::new("append", append),
@@ -34,13 +37,15 @@ pub(super) const MODULE: Module = Module {
         Function::new("size", size),
         Function::new("write", write),
         Function::new("read_env", |host, args| match get(args, 0, "key") {
-            Some(key) => Ok(host.system().env(text(key)).map_or(Value::Undefined, Value::str)),
+            Some(key) => {
+                host.check_io("file.read_env")?;
+                Ok(host.system().env(text(key)).map_or(Value::Undefined, Value::str))
+            }
             None => Err(Fault::new("read_env() requires 'key' argument")),
         }),
         Function::new("readbase64", |host, args| {
-            let path = readable(host, only(args, "filepath", "readbase64")?)?;
-            let bytes = host.system().read(&path).map_err(|error| no_access(&path, &error))?;
-            Ok(Value::str(BASE64.encode(&bytes)))
+            let target = readable(host, only(args, "filepath", "readbase64")?, "readbase64")?;
+            Ok(Value::str(BASE64.encode(&target.read(host)?)))
         }),
     ],
     constants: &[],
@@ -49,28 +54,27 @@ pub(super) const MODULE: Module = Module {
 /// Folders nested deeper than this are not copied.
 const MAX_DEPTH: usize = 128;
 
-/// The folder that paths start at and must stay in.
-fn root(host: &dyn Host) -> Result<PathBuf> {
+/// The folder that relative paths start at.
+fn start(host: &dyn Host) -> Result<PathBuf> {
     let file = Path::new(host.current_file());
     if file.is_absolute()
         && let Some(folder) = file.parent()
     {
         return Ok(folder.to_owned());
     }
+    working_folder(host)
+}
+
+fn working_folder(host: &dyn Host) -> Result<PathBuf> {
     if host.work_dir().is_absolute() {
         return Ok(host.work_dir().to_owned());
     }
     host.system().current_dir().map_err(|error| Fault::new(error.to_string()))
 }
 
-/// Puts a path below the root, and refuses one that leaves it by its look.
-fn below(root: &Path, given: &str) -> Result<PathBuf> {
-    let path = Path::new(given);
-    let climbs = path.components().any(|part| part == Component::ParentDir);
-    if climbs || path.is_absolute() && !path.starts_with(root) {
-        return Err(escapes(given, root));
-    }
-    Ok(root.join(path))
+/// The folder that everything must lie in which a program reads or writes.
+fn root(host: &dyn Host, start: &Path) -> Result<PathBuf> {
+    Ok(root_of(host.system(), start, &["kcl.mod", "project.yaml"], &working_folder(host)?))
 }
 
 #[cold]
@@ -85,32 +89,101 @@ fn is_scoped(host: &dyn Host) -> bool {
     !host.system().env("KCL_FILE_SCOPE").is_some_and(|word| is_off(&word))
 }
 
-/// The path that an argument means.
-fn path(host: &dyn Host, value: &Value) -> Result<PathBuf> {
-    located(host, text(value))
+/// A file that an argument names.
+pub(super) struct Target {
+    given: String,
+    path: PathBuf,
+    /// Where it starts at.
+    start: PathBuf,
+    /// What it must lie below, unless everything is allowed.
+    root: Option<PathBuf>,
 }
 
-/// The path that a text means; links must not lead out of the root, either.
-fn located(host: &dyn Host, given: &str) -> Result<PathBuf> {
-    if !is_scoped(host) {
-        return Ok(given.into());
-    }
-    let root = root(host)?;
-    let path = below(&root, given)?;
-    let real_root = host.system().canonicalize(&root).unwrap_or_else(|_| root.clone());
-    // What does not exist yet is where its nearest folder is.
-    let real = path.ancestors().find_map(|path| host.system().canonicalize(path).ok());
-    match real {
-        Some(real) if !real.starts_with(&real_root) && !real_root.starts_with(&real) => {
-            Err(escapes(given, &root))
+impl Target {
+    /// Finds the file that a text names. Relative paths start at `start`.
+    fn new(host: &dyn Host, given: &str, start: PathBuf) -> Result<Self> {
+        if !is_scoped(host) {
+            return Ok(Self { given: given.into(), path: given.into(), start, root: None });
         }
-        _ => Ok(path),
+        let root = root(host, &start)?;
+        let path = Path::new(given);
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        let is_elsewhere = !path.starts_with(&start) && !path.starts_with(&root);
+        if climbs || path.is_absolute() && is_elsewhere {
+            return Err(escapes(given, &start));
+        }
+        Ok(Self { given: given.into(), path: start.join(path), start, root: Some(root) })
+    }
+
+    /// The same for an entry of a folder.
+    fn entry(&self, path: PathBuf) -> Self {
+        let (given, start, root) = (self.given.clone(), self.start.clone(), self.root.clone());
+        Self { given, path, start, root }
+    }
+
+    /// Does something with the file.
+    fn call(&self, host: &dyn Host, call: FileCall<'_>) -> io::Result<FileAnswer> {
+        match &self.root {
+            Some(root) => host.system().below(root, &self.path, call),
+            None => call.run(host.system(), &self.path),
+        }
+    }
+
+    /// The fault of a call that failed.
+    fn fault(
+        &self,
+        error: &io::Error,
+        what: impl FnOnce(&Path, &io::Error) -> String,
+    ) -> Box<Fault> {
+        if error.to_string() == LEADS_OUT {
+            return escapes(&self.given, &self.start);
+        }
+        Fault::new(what(&self.path, error))
+    }
+
+    /// Reads the file.
+    fn read(&self, host: &dyn Host) -> Result<Vec<u8>> {
+        let limit = FileCall::Read(host.room() as u64);
+        match self.call(host, limit) {
+            Ok(FileAnswer::Bytes(bytes)) => Ok(bytes),
+            Ok(_) => Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(too_much_memory()),
+            Err(error) => Err(self.fault(&error, |path, error| {
+                format!("failed to access the file '{}': {error}", path.display())
+            })),
+        }
+    }
+
+    /// Whether it is a folder.
+    fn is_dir(&self, host: &dyn Host) -> bool {
+        let answer = self.call(host, FileCall::Facts);
+        matches!(answer, Ok(FileAnswer::Facts(facts)) if facts.kind == FileKind::Directory)
     }
 }
 
-#[cold]
-fn no_access(path: &Path, error: &io::Error) -> Box<Fault> {
-    Fault::new(format!("failed to access the file '{}': {error}", path.display()))
+/// The file that an argument names, for a function of the module.
+fn target(host: &dyn Host, value: &Value, function: &str) -> Result<Target> {
+    host.check_io(&format!("file.{function}"))?;
+    Target::new(host, text(value), start(host)?)
+}
+
+/// Writes a file that is named from the working folder.
+pub(super) fn dump(host: &dyn Host, name: &str, content: &str, function: &str) -> Result<Value> {
+    host.check_io(function)?;
+    let folder = host.system().current_dir().map_err(|error| Fault::new(error.to_string()))?;
+    let file = start(host)?;
+    let path = folder.join(name);
+    let root = if is_scoped(host) { Some(root(host, &file)?) } else { None };
+    if root.as_ref().is_some_and(|root| !path.starts_with(root)) {
+        return Err(escapes(name, &file));
+    }
+    let target = Target { given: name.into(), path, start: file, root };
+    match target.call(host, FileCall::Write(content.as_bytes())) {
+        Ok(_) => Ok(Value::Undefined),
+        Err(error) => {
+            Err(target.fault(&error, |_, error| format!("Unable to write file '{name}': {error}")))
+        }
+    }
 }
 
 /// The path and the git revision of `path:revision`.
@@ -125,11 +198,12 @@ fn split_revision(given: &str) -> Option<(&str, &str)> {
     (is_revision && !(is_drive && path.len() == 1)).then_some((path, revision))
 }
 
-/// The path of a file to read, which must not be one of a git revision.
-fn readable(host: &dyn Host, value: &Value) -> Result<PathBuf> {
+/// A file to read, which must not be one of a git revision.
+fn readable(host: &dyn Host, value: &Value, function: &str) -> Result<Target> {
     let given = text(value);
-    let Some((file, _)) = split_revision(given) else { return located(host, given) };
-    let path = located(host, file)?;
+    let Some((file, _)) = split_revision(given) else { return target(host, value, function) };
+    host.check_io(&format!("file.{function}"))?;
+    let path = Target::new(host, file, start(host)?)?.path;
     let is_git = |folder: &Path| host.system().exists(&folder.join(".git"));
     let reason = if path.ancestors().skip(1).any(is_git) {
         "revisions of git repositories are not supported".to_owned()
@@ -140,90 +214,129 @@ fn readable(host: &dyn Host, value: &Value) -> Result<PathBuf> {
 }
 
 fn read(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
-    let path = readable(host, only(args, "filepath", "read")?)?;
-    let content = host.system().read_to_string(&path);
-    content.map(Value::str).map_err(|error| no_access(&path, &error))
+    let target = readable(host, only(args, "filepath", "read")?, "read")?;
+    let content = String::from_utf8(target.read(host)?).map_err(|_| {
+        let path = target.path.display();
+        Fault::new(format!(
+            "failed to access the file '{path}': stream did not contain valid UTF-8"
+        ))
+    })?;
+    Ok(Value::str(content))
 }
 
 fn find(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let pattern = get(args, 0, "pattern").ok_or_else(|| too_few("glob"))?;
-    let pattern = text(pattern);
-    let pattern = if is_scoped(host) { below(&root(host)?, pattern)? } else { pattern.into() };
-    let found = glob::find(host.system(), &pattern.display().to_string());
+    let target = target(host, pattern, "glob")?;
+    let files = Files { host: &*host, target: &target };
+    let found = glob::find(&files, &target.path.display().to_string());
     found.map(strings).map_err(|error| Fault::new(format!("Failed to read glob pattern: {error}")))
 }
 
+/// The files that a pattern may find.
+pub(super) struct Files<'h> {
+    host: &'h dyn Host,
+    target: &'h Target,
+}
+
+impl Files<'_> {
+    /// Whether a folder lies on the way to the root.
+    fn is_above(&self, path: &str) -> bool {
+        self.target.root.as_ref().is_some_and(|root| root.starts_with(path))
+    }
+
+    /// Whether something is there.
+    pub(super) fn exists(&self, path: &str) -> bool {
+        self.is_above(path)
+            || self.target.entry(path.into()).call(self.host, FileCall::Facts).is_ok()
+    }
+
+    /// Whether a folder is there.
+    pub(super) fn is_dir(&self, path: &str) -> bool {
+        self.is_above(path) || self.target.entry(path.into()).is_dir(self.host)
+    }
+
+    /// The entries of a folder.
+    pub(super) fn entries(&self, folder: &str) -> Vec<PathBuf> {
+        match self.target.entry(folder.into()).call(self.host, FileCall::List) {
+            Ok(FileAnswer::Entries(entries)) => entries,
+            _ => Vec::new(),
+        }
+    }
+}
+
 fn abs(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
-    let path = path(host, only(args, "filepath", "read")?)?;
-    match host.system().canonicalize(&path) {
-        Ok(real) => Ok(Value::str(real.display().to_string())),
-        Err(_) => Err(Fault::new(format!("Could not get the absolute path of {}", path.display()))),
+    let target = target(host, only(args, "filepath", "read")?, "abs")?;
+    match target.call(host, FileCall::RealPath) {
+        Ok(FileAnswer::Path(real)) => Ok(Value::str(real.display().to_string())),
+        Err(error) => Err(target.fault(&error, |path, _| {
+            format!("Could not get the absolute path of {}", path.display())
+        })),
+        Ok(_) => Ok(Value::Undefined),
     }
 }
 
 fn mkdir(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
-    let path = path(host, only(args, "directory", "mkdir")?)?;
-    match host.system().create_dir_all(&path) {
+    let target = target(host, only(args, "directory", "mkdir")?, "mkdir")?;
+    match target.call(host, FileCall::CreateDirs) {
         Err(error)
             if error.kind() == io::ErrorKind::AlreadyExists && flag(args, 1, "exists", false) =>
         {
             Ok(Value::None)
         }
-        Err(error) => {
-            Err(Fault::new(format!("Failed to create directory '{}': {error}", path.display())))
-        }
-        Ok(()) => Ok(Value::None),
+        Err(error) => Err(target.fault(&error, |path, error| {
+            format!("Failed to create directory '{}': {error}", path.display())
+        })),
+        Ok(_) => Ok(Value::None),
     }
 }
 
 fn delete(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
-    let path = path(host, only(args, "filepath", "delete")?)?;
-    let done = if host.system().is_dir(&path) {
-        Err("Is a directory (os error 21)".to_owned())
-    } else {
-        host.system().remove(&path).map_err(|error| error.to_string())
-    };
-    match done {
-        Ok(()) => Ok(Value::None),
-        Err(error) => Err(Fault::new(format!("failed to delete '{}': {error}", path.display()))),
+    let target = target(host, only(args, "filepath", "delete")?, "delete")?;
+    let failed =
+        |path: &Path, error: &str| format!("failed to delete '{}': {error}", path.display());
+    if target.is_dir(host) {
+        return Err(Fault::new(failed(&target.path, "Is a directory (os error 21)")));
+    }
+    match target.call(host, FileCall::Remove) {
+        Ok(_) => Ok(Value::None),
+        Err(error) => Err(target.fault(&error, |path, error| failed(path, &error.to_string()))),
     }
 }
 
-/// The two paths of a copy or a move.
-fn from_to(host: &dyn Host, args: &CallArgs, function: &str) -> Result<(PathBuf, PathBuf)> {
+/// The two files of a copy or a move.
+fn from_to(host: &dyn Host, args: &CallArgs, function: &str) -> Result<(Target, Target)> {
     let argument = |index, name| {
         get(args, index, name)
             .ok_or_else(|| Fault::new(format!("{function}() missing '{name}_path' argument")))
     };
     let (from, to) = (argument(0, "src")?, argument(1, "dest")?);
-    Ok((path(host, from)?, path(host, to)?))
+    Ok((target(host, from, function)?, target(host, to, function)?))
 }
 
 fn cp(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let (from, to) = from_to(host, args, "cp")?;
     copy(host, &from, &to, MAX_DEPTH).map(|()| Value::None).map_err(|error| {
-        Fault::new(format!(
-            "Failed to copy from '{}' to '{}': {error}",
-            from.display(),
-            to.display()
-        ))
+        from.fault(&error, |path, error| {
+            let to = to.path.display();
+            format!("Failed to copy from '{}' to '{to}': {error}", path.display())
+        })
     })
 }
 
-fn copy(host: &dyn Host, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
-    let system = host.system();
-    if !system.is_dir(from) {
-        return system.copy(from, to);
+fn copy(host: &dyn Host, from: &Target, to: &Target, depth: usize) -> io::Result<()> {
+    if !from.is_dir(host) {
+        return from.call(host, FileCall::CopyTo(&to.path)).map(drop);
     }
     if depth == 0 {
         return Err(io::Error::other("folders are nested too deeply"));
     }
     // Listed before anything is made, as the target may lie inside.
-    let entries = system.read_dir(from)?;
-    system.create_dir_all(to)?;
+    let FileAnswer::Entries(entries) = from.call(host, FileCall::List)? else { return Ok(()) };
+    to.call(host, FileCall::CreateDirs)?;
     for entry in entries {
         if let Some(name) = entry.file_name() {
-            copy(host, &entry, &to.join(name), depth - 1)?;
+            let to = to.entry(to.path.join(name));
+            copy(host, &from.entry(entry), &to, depth - 1)?;
         }
     }
     Ok(())
@@ -231,36 +344,47 @@ fn copy(host: &dyn Host, from: &Path, to: &Path, depth: usize) -> io::Result<()>
 
 fn mv(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let (from, to) = from_to(host, args, "mv")?;
-    host.system().rename(&from, &to).map(|()| Value::None).map_err(|error| {
-        Fault::new(format!("Failed to move '{}' to '{}': {error}", from.display(), to.display()))
+    from.call(host, FileCall::MoveTo(&to.path)).map(|_| Value::None).map_err(|error| {
+        from.fault(&error, |path, error| {
+            let to = to.path.display();
+            format!("Failed to move '{}' to '{to}': {error}", path.display())
+        })
     })
 }
 
 fn size(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
-    let path = path(host, only(args, "filepath", "size")?)?;
-    match host.system().metadata(&path) {
-        Ok(facts) => Ok(Value::Int(facts.len as i64)),
-        Err(error) => {
-            Err(Fault::new(format!("failed to get size of '{}': {error}", path.display())))
-        }
+    let target = target(host, only(args, "filepath", "size")?, "size")?;
+    match target.call(host, FileCall::Facts) {
+        Ok(FileAnswer::Facts(facts)) => Ok(Value::Int(facts.len as i64)),
+        Ok(_) => Ok(Value::Undefined),
+        Err(error) => Err(target.fault(&error, |path, error| {
+            format!("failed to get size of '{}': {error}", path.display())
+        })),
     }
 }
 
 fn write(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let missing = |name| Fault::new(format!("write() missing '{name}' argument"));
-    let path = path(host, get(args, 0, "filepath").ok_or_else(|| missing("filepath"))?)?;
+    let path = get(args, 0, "filepath").ok_or_else(|| missing("filepath"))?;
+    let target = target(host, path, "write")?;
     let content = text(get(args, 1, "content").ok_or_else(|| missing("content"))?);
-    host.system()
-        .write(&path, content)
-        .map(|()| Value::None)
-        .map_err(|error| Fault::new(format!("Failed to create file '{}': {error}", path.display())))
+    match target.call(host, FileCall::Write(content.as_bytes())) {
+        Ok(_) => Ok(Value::None),
+        Err(error) => Err(target.fault(&error, |path, error| {
+            format!("Failed to create file '{}': {error}", path.display())
+        })),
+    }
 }
 
 fn append(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let missing = |name| Fault::new(format!("append() requires '{name}' argument"));
-    let path = path(host, get(args, 0, "filepath").ok_or_else(|| missing("filepath"))?)?;
+    let path = get(args, 0, "filepath").ok_or_else(|| missing("filepath"))?;
+    let target = target(host, path, "append")?;
     let content = text(get(args, 1, "content").ok_or_else(|| missing("content"))?);
-    host.system().append(&path, content).map(|()| Value::None).map_err(|error| {
-        Fault::new(format!("Failed to open or create file '{}': {error}", path.display()))
-    })
+    match target.call(host, FileCall::Append(content.as_bytes())) {
+        Ok(_) => Ok(Value::None),
+        Err(error) => Err(target.fault(&error, |path, error| {
+            format!("Failed to open or create file '{}': {error}", path.display())
+        })),
+    }
 }

@@ -1,14 +1,13 @@
 //! Finding files by patterns.
 
-use base_system::System;
+use super::file::Files;
 use glob::{Pattern, PatternError};
-use std::path::Path;
 
 /// Folders nested deeper than this are not searched.
 const MAX_DEPTH: usize = 64;
 
 /// The paths that match a pattern, folder by folder in the order of names.
-pub(super) fn find(system: &dyn System, pattern: &str) -> Result<Vec<String>, PatternError> {
+pub(super) fn find(files: &Files<'_>, pattern: &str) -> Result<Vec<String>, PatternError> {
     Pattern::new(pattern)?;
     let mut parts = Vec::new();
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
@@ -19,7 +18,7 @@ pub(super) fn find(system: &dyn System, pattern: &str) -> Result<Vec<String>, Pa
         });
     }
     let start = if pattern.starts_with('/') { "/" } else { "" };
-    let mut search = Search { system, found: Vec::new() };
+    let mut search = Search { files, found: Vec::new() };
     search.walk(start, &parts, 0);
     Ok(search.found)
 }
@@ -42,7 +41,7 @@ impl Part {
 }
 
 struct Search<'s> {
-    system: &'s dyn System,
+    files: &'s Files<'s>,
     found: Vec<String>,
 }
 
@@ -56,7 +55,7 @@ impl Search<'_> {
             [] => {}
             [Part::Name(name), rest @ ..] => {
                 let path = join(folder, name);
-                if self.system.exists(Path::new(&path)) {
+                if self.files.exists(&path) {
                     self.matched(path, rest, depth);
                 }
             }
@@ -78,7 +77,7 @@ impl Search<'_> {
         }
         for name in self.names(folder) {
             let path = join(folder, &name);
-            let is_folder = self.system.is_dir(Path::new(&path));
+            let is_folder = self.files.is_dir(&path);
             match rest {
                 [] if is_folder => self.found.push(path.clone()),
                 [first, rest @ ..] if first.matches(&name) => {
@@ -95,14 +94,14 @@ impl Search<'_> {
     fn matched(&mut self, path: String, rest: &[Part], depth: usize) {
         if rest.is_empty() {
             self.found.push(path);
-        } else if self.system.is_dir(Path::new(&path)) {
+        } else if self.files.is_dir(&path) {
             self.walk(&path, rest, depth + 1);
         }
     }
 
     fn names(&self, folder: &str) -> Vec<String> {
         let folder = if folder.is_empty() { "." } else { folder };
-        let entries = self.system.read_dir(Path::new(folder)).unwrap_or_default();
+        let entries = self.files.entries(folder);
         entries
             .iter()
             .filter_map(|path| path.file_name())

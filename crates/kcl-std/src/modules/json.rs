@@ -1,11 +1,12 @@
 //! `json`
 
+use super::file::dump;
 use crate::args::{flag, get, missing, need, strict_integer, text};
 use crate::function::{Function, Module};
-use crate::host::Host;
+use crate::host::{Host, too_much_memory};
 use kcl_value::json::{WriteOptions, parse, write_with};
-use kcl_value::{CallArgs, Dict, Fault, Result, Value};
-use std::path::Path;
+use kcl_value::output::Filter;
+use kcl_value::{CallArgs, Dict, Fault, Result, Value, text_size};
 use std::rc::Rc;
 
 pub(super) const MODULE: Module = Module {
@@ -39,9 +40,11 @@ fn options(args: &CallArgs, first: usize) -> Result<WriteOptions> {
     })
 }
 
-fn encode(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+fn encode(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let data = get(args, 0, "data").ok_or_else(|| missing("encode", "value"))?;
-    Ok(Value::str(write_with(data, &options(args, 1)?)))
+    let options = options(args, 1)?;
+    check_size(host, data, options.indent)?;
+    Ok(Value::str(write_with(data, &options)))
 }
 
 fn dump_to_file(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
@@ -50,15 +53,17 @@ fn dump_to_file(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
             "dump_to_file() missing 2 required positional arguments: 'data' and 'filename'",
         ));
     };
-    let json = write_with(data, &options(args, 2)?);
-    write_file(host, text(name), &json)
+    let options = options(args, 2)?;
+    check_size(host, data, options.indent)?;
+    let json = write_with(data, &options);
+    dump(host, text(name), &json, "json.dump_to_file")
 }
 
-/// Writes the output of a `dump_to_file`.
-pub(super) fn write_file(host: &dyn Host, name: &str, content: &str) -> Result<Value> {
-    match host.system().write(Path::new(name), content) {
-        Ok(()) => Ok(Value::Undefined),
-        Err(error) => Err(Fault::new(format!("Unable to write file '{name}': {error}"))),
+/// Refuses a value whose text takes too much memory; each level of it is indented so far.
+pub(super) fn check_size(host: &dyn Host, value: &Value, indent: usize) -> Result<()> {
+    match text_size(value, Filter::default(), indent, host.room()) {
+        Some(_) => Ok(()),
+        None => Err(too_much_memory()),
     }
 }
 

@@ -5,7 +5,7 @@ mod simple;
 use self::simple::Simple;
 use crate::args::{get, missing as missing_one, strict_integer, strings, text};
 use crate::function::{Function, Module};
-use crate::host::Host;
+use crate::host::{Host, too_much_memory};
 use crate::shared_faults::failed_conversion;
 use fancy_regex::{Error, Regex};
 use kcl_value::{CallArgs, Fault, Result, Value};
@@ -73,6 +73,13 @@ fn compiled(pattern: &str) -> Result<Rc<Regex>> {
     })
 }
 
+/// The search ended without an answer: at the limit of backtracking. "No match" would be a guess,
+/// on which a policy may rely.
+#[cold]
+fn gave_up(function: &str, error: &Error) -> Box<Fault> {
+    Fault::new(format!("regex.{function}() gave up: {error}"))
+}
+
 /// The string and the pattern.
 fn subject<'a>(args: &'a CallArgs, function: &str) -> Result<(&'a str, Rc<Regex>)> {
     let (Some(string), Some(pattern)) = (get(args, 0, "string"), get(args, 1, "pattern")) else {
@@ -90,10 +97,10 @@ fn is_match(args: &CallArgs, function: &str) -> Result<Value> {
         return Ok(Value::Bool(simple.is_match(text(string))));
     }
     let (string, regex) = subject(args, function)?;
-    Ok(Value::Bool(regex.is_match(string).unwrap_or(false)))
+    regex.is_match(string).map(Value::Bool).map_err(|error| gave_up(function, &error))
 }
 
-fn replace(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+fn replace(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let (string, regex) = subject(args, "replace")?;
     let Some(replacement) = get(args, 2, "replace").map(text) else {
         return Err(Fault::new("replace() missing the required positional argument: 'replace'"));
@@ -102,16 +109,30 @@ fn replace(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
         Some(count) => usize::try_from(strict_integer(count)?).unwrap_or(0),
         None => 0,
     };
-    match regex.try_replacen(string, count, replacement) {
-        Ok(replaced) => Ok(Value::str(replaced.into_owned())),
-        Err(error) => Err(failed_conversion(format_args!("{error:?}"))),
+    let n_groups = replacement.bytes().filter(|byte| *byte == b'$').count();
+    let limit = if count == 0 { usize::MAX } else { count };
+    let (mut out, mut last) = (String::new(), 0);
+    for groups in regex.captures_iter(string).take(limit) {
+        let groups = groups.map_err(|error| gave_up("replace", &error))?;
+        let Some(found) = groups.get(0) else { continue };
+        let longest = groups.iter().flatten().map(|group| group.as_str().len()).max();
+        let added = n_groups.saturating_mul(longest.unwrap_or(0)).saturating_add(replacement.len());
+        if added.saturating_add(out.len()).saturating_add(string.len() - last) > host.room() {
+            return Err(too_much_memory());
+        }
+        out.push_str(&string[last..found.start()]);
+        groups.expand(replacement, &mut out);
+        last = found.end();
     }
+    out.push_str(&string[last..]);
+    Ok(Value::str(out))
 }
 
 fn findall(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let (string, regex) = subject(args, "findall")?;
     let mut found = Vec::new();
-    for groups in regex.captures_iter(string).map_while(std::result::Result::ok) {
+    for groups in regex.captures_iter(string) {
+        let groups = groups.map_err(|error| gave_up("findall", &error))?;
         let group = |at: usize| groups.get(at).map_or("", |group| group.as_str());
         found.push(match groups.len() {
             0..3 => Value::str(group(0)),
@@ -130,7 +151,8 @@ fn split(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let mut parts = Vec::new();
     let mut last = 0;
     let mut from = 0;
-    while let Ok(Some(found)) = regex.find_from_pos(string, from) {
+    let next = |from| regex.find_from_pos(string, from).map_err(|error| gave_up("split", &error));
+    while let Some(found) = next(from)? {
         parts.push(&string[last..found.start()]);
         if limit > 0 && parts.len() as i64 >= limit {
             return Ok(strings(parts));

@@ -2,12 +2,13 @@
 
 use crate::args::{get, only, text};
 use crate::function::{Function, Module};
-use crate::host::Host;
+use crate::host::{Host, too_much_memory};
 use handlebars::{
     Context, Handlebars, Helper, HelperResult, JsonRender as _, Output, RenderContext,
 };
-use kcl_value::{CallArgs, Dict, Fault, Result, Value};
+use kcl_value::{CallArgs, Dict, Fault, Result, Value, fits};
 use serde_json::{Map, Number, Value as Json};
+use std::io;
 
 pub(super) const MODULE: Module = Module {
     name: "template",
@@ -31,26 +32,52 @@ const STACK: usize = 8 << 20;
 /// What the nesting that is allowed needs.
 const MIN_STACK: usize = 1 << 20;
 
-fn execute(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+fn execute(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+    let room = host.room();
     let template = text(only(args, "template", "execute")?);
     check_nesting(template)?;
     let data = match get(args, 1, "data") {
+        Some(data) if !fits(data, room) => return Err(too_much_memory()),
         Some(data) => object(data.as_config().ok_or_else(|| Fault::new("invalid dict value"))?),
         None => Json::Object(Map::new()),
     };
-    stacker::maybe_grow(MIN_STACK, STACK, || fill(template, &data))
+    stacker::maybe_grow(MIN_STACK, STACK, || fill(template, &data, room))
 }
 
-fn fill(template: &str, data: &Json) -> Result<Value> {
+fn fill(template: &str, data: &Json, room: usize) -> Result<Value> {
     let mut engine = Handlebars::new();
     engine.register_helper("raw", Box::new(raw));
     engine
         .register_template_string("template", template)
         .map_err(|error| Fault::new(format!("register template failed: {error:?}")))?;
-    engine
-        .render("template", data)
-        .map(Value::str)
-        .map_err(|error| Fault::new(format!("render template failed: {error:?}")))
+    let mut out = Limited { text: Vec::new(), room, is_full: false };
+    match engine.render_to_write("template", data, &mut out) {
+        _ if out.is_full => Err(too_much_memory()),
+        Ok(()) => Ok(Value::str(String::from_utf8_lossy(&out.text))),
+        Err(error) => Err(Fault::new(format!("render template failed: {error:?}"))),
+    }
+}
+
+/// A text that ends in an error when it gets too long.
+struct Limited {
+    text: Vec<u8>,
+    room: usize,
+    is_full: bool,
+}
+
+impl io::Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.text.len() + bytes.len() > self.room {
+            self.is_full = true;
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// `{{raw value}}`: the value as it is.

@@ -1,6 +1,7 @@
 //! `yaml`
 
-use super::json::write_file;
+use super::file::dump;
+use super::json::check_size;
 use crate::args::{flag, get, need, text};
 use crate::function::{Function, Module};
 use crate::host::Host;
@@ -26,6 +27,9 @@ pub(super) const MODULE: Module = Module {
     constants: &[],
 };
 
+/// The spaces before each level of a dict.
+const INDENT: usize = 2;
+
 fn options(args: &CallArgs, first: usize) -> WriteOptions {
     WriteOptions {
         sort_keys: flag(args, first, "sort_keys", false),
@@ -34,8 +38,9 @@ fn options(args: &CallArgs, first: usize) -> WriteOptions {
     }
 }
 
-fn encode(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+fn encode(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let data = need(args, 0, "data", "encode_all")?;
+    check_size(host, data, INDENT)?;
     let options = options(args, 1);
     let yaml = if flag(args, 4, "multiline_string", false) {
         write_with(&unescaped(data), &options)
@@ -104,8 +109,9 @@ fn stream(data: &Value, options: WriteOptions) -> Result<String> {
     Ok(write_stream(values, &options))
 }
 
-fn encode_all(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
+fn encode_all(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let data = need(args, 0, "data", "encode")?;
+    check_size(host, data, INDENT)?;
     stream(data, options(args, 1)).map(Value::str)
 }
 
@@ -115,7 +121,9 @@ fn dump_to_file(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
             "dump_to_file() missing 2 required positional arguments: 'data' and 'filename'",
         ));
     };
-    write_file(host, text(name), &write_with(data, &options(args, 2)))
+    check_size(host, data, INDENT)?;
+    let yaml = write_with(data, &options(args, 2));
+    dump(host, text(name), &yaml, "yaml.dump_to_file")
 }
 
 fn dump_all_to_file(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
@@ -124,5 +132,7 @@ fn dump_all_to_file(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
             "dump_all_to_file() missing 2 required positional arguments: 'data' and 'filename'",
         ));
     };
-    write_file(host, text(name), &stream(data, options(args, 2))?)
+    check_size(host, data, INDENT)?;
+    let yaml = stream(data, options(args, 2))?;
+    dump(host, text(name), &yaml, "yaml.dump_all_to_file")
 }

@@ -2,15 +2,15 @@
 
 use kcl_value::{CallArgs, Result, Str, Value};
 
-pub(super) fn lower(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn lower(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     Ok(Value::str(text.to_lowercase()))
 }
 
-pub(super) fn upper(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn upper(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     Ok(Value::str(text.to_uppercase()))
 }
 
-pub(super) fn capitalize(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn capitalize(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     let mut chars = text.chars();
     let mut out = String::with_capacity(text.len());
     if let Some(first) = chars.next() {
@@ -20,7 +20,7 @@ pub(super) fn capitalize(text: &Str, _: &CallArgs) -> Result<Value> {
     Ok(Value::str(out))
 }
 
-pub(super) fn title(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn title(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     let mut out = String::with_capacity(text.len());
     let mut in_word = false;
     for c in text.chars() {
@@ -39,22 +39,22 @@ pub(super) fn title(text: &Str, _: &CallArgs) -> Result<Value> {
     Ok(Value::str(out))
 }
 
-pub(super) fn isalpha(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn isalpha(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     all(text, char::is_alphabetic)
 }
 
-pub(super) fn isalnum(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn isalnum(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     all(text, char::is_alphanumeric)
 }
 
-pub(super) fn isdigit(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn isdigit(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     all(
         text,
         |c| matches!(c, '0'..='9' | '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{2070}' | '\u{2074}'..='\u{2079}'),
     )
 }
 
-pub(super) fn isspace(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn isspace(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     // The separators FS, GS, RS and US end lines or columns, too.
     all(text, |c| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}'))
 }
@@ -63,11 +63,11 @@ fn all(text: &str, kind: fn(char) -> bool) -> Result<Value> {
     Ok(Value::Bool(!text.is_empty() && text.chars().all(kind)))
 }
 
-pub(super) fn islower(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn islower(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     only(text, char::is_lowercase, char::is_uppercase)
 }
 
-pub(super) fn isupper(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn isupper(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     only(text, char::is_uppercase, char::is_lowercase)
 }
 
@@ -75,7 +75,7 @@ fn only(text: &str, wanted: fn(char) -> bool, refused: fn(char) -> bool) -> Resu
     Ok(Value::Bool(text.chars().any(wanted) && !text.chars().any(refused)))
 }
 
-pub(super) fn istitle(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn istitle(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     let mut in_word = false;
     let mut cased = false;
     for c in text.chars() {

@@ -1,10 +1,11 @@
 //! `"{} {name.part[0]:.2f}".format(…)`: the replacement fields.
 
 use super::format_spec::FormatSpec;
+use crate::host::too_much_memory;
 use crate::shared_faults::{failed_conversion, missing_value};
-use kcl_value::{CallArgs, Fault, Result, Str, Value, show, show_into};
+use kcl_value::{CallArgs, Fault, Result, Str, Value, fits, show, show_into};
 
-pub(super) fn format(text: &Str, args: &CallArgs) -> Result<Value> {
+pub(super) fn format(text: &Str, args: &CallArgs, room: usize) -> Result<Value> {
     let mut out = String::with_capacity(text.len() + 16);
     let mut numbering = Numbering { next: 0 };
     if !has_matching_braces(text) {
@@ -20,7 +21,7 @@ pub(super) fn format(text: &Str, args: &CallArgs) -> Result<Value> {
             continue;
         }
         let Some(end) = field_end(inner) else { break };
-        write_field(&mut out, &inner[..end], args, &mut numbering)?;
+        write_field(&mut out, &inner[..end], args, &mut numbering, room)?;
         rest = &inner[end + 1..];
     }
     out.push_str(rest);
@@ -33,12 +34,18 @@ fn write_field(
     text: &str,
     args: &CallArgs,
     numbering: &mut Numbering,
+    room: usize,
 ) -> Result<()> {
     let (name, spec) = text.split_once(':').unwrap_or((text, ""));
     let name = name.split_once('!').map_or(name, |(name, _)| name);
-    match field(name, args, numbering)? {
+    let value = field(name, args, numbering)?;
+    let left = room.saturating_sub(out.len());
+    if !fits(&value, left) {
+        return Err(too_much_memory());
+    }
+    match value {
         value @ (Value::Int(_) | Value::Str(_)) if spec.is_empty() => show_into(out, &value),
-        value => out.push_str(&with_spec(&value, spec)?),
+        value => out.push_str(&with_spec(&value, spec, left)?),
     }
     Ok(())
 }
@@ -165,11 +172,15 @@ impl Step<'_> {
 }
 
 /// A value as text, written as a format specification says.
-fn with_spec(value: &Value, spec: &str) -> Result<String> {
+fn with_spec(value: &Value, spec: &str, room: usize) -> Result<String> {
+    let parse = || match FormatSpec::parse(spec)? {
+        spec if spec.width() > room => Err(too_much_memory()),
+        spec => Ok(spec),
+    };
     match value {
-        Value::Int(number) => FormatSpec::parse(spec)?.int(*number),
-        Value::Float(number) => FormatSpec::parse(spec)?.float(*number),
-        Value::Str(text) => FormatSpec::parse(spec)?.string(text),
+        Value::Int(number) => parse()?.int(*number),
+        Value::Float(number) => parse()?.float(*number),
+        Value::Str(text) => parse()?.string(text),
         _ => Ok(show(value)),
     }
 }

@@ -69,6 +69,11 @@ impl FormatSpec {
         Ok(spec)
     }
 
+    /// The least number of characters that are written.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Writes a string.
     pub(super) fn string(&self, text: &str) -> Result<String> {
         if !matches!(self.kind, None | Some('s')) {

@@ -1,38 +1,44 @@
 //! Taking strings apart and putting them together.
 
 use crate::args::{flag, get, given, integer, not_iterable, strings, text as text_of};
-use kcl_value::{CallArgs, Fault, Result, Str, Value, show};
+use crate::host::too_much_memory;
+use kcl_value::{CallArgs, Fault, Result, Str, Value, fits, show};
 
-pub(super) fn chars(text: &Str, _: &CallArgs) -> Result<Value> {
+pub(super) fn chars(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     Ok(strings(text.chars().map(String::from)))
 }
 
-pub(super) fn join(text: &Str, args: &CallArgs) -> Result<Value> {
+pub(super) fn join(text: &Str, args: &CallArgs, room: usize) -> Result<Value> {
     let mut out = String::new();
     let mut add = |part: &str, first: bool| {
+        if out.len().saturating_add(text.len() + part.len()) > room {
+            return Err(too_much_memory());
+        }
         if !first {
             out.push_str(text);
         }
         out.push_str(part);
+        Ok(())
     };
     match get(args, 0, "iter") {
         Some(Value::List(list)) => {
             for (at, item) in list.items.iter().enumerate() {
                 match item {
-                    Value::Str(item) => add(item, at == 0),
-                    item => add(&show(item), at == 0),
+                    Value::Str(item) => add(item, at == 0)?,
+                    item if fits(item, room) => add(&show(item), at == 0)?,
+                    _ => return Err(too_much_memory()),
                 }
             }
         }
         Some(Value::Str(item)) => {
             for (at, c) in item.chars().enumerate() {
-                add(c.encode_utf8(&mut [0; 4]), at == 0);
+                add(c.encode_utf8(&mut [0; 4]), at == 0)?;
             }
         }
         Some(value) => {
             let config = value.as_config().ok_or_else(|| not_iterable(value))?;
             for (at, key) in config.keys().enumerate() {
-                add(key, at == 0);
+                add(key, at == 0)?;
             }
         }
         None => return Err(Fault::new("expect 1 argument, found 0")),
@@ -40,7 +46,7 @@ pub(super) fn join(text: &Str, args: &CallArgs) -> Result<Value> {
     Ok(Value::str(out))
 }
 
-pub(super) fn strip(text: &Str, args: &CallArgs) -> Result<Value> {
+pub(super) fn strip(text: &Str, args: &CallArgs, _: usize) -> Result<Value> {
     Ok(kept(
         text,
         match given(args, 0, "chars").map(text_of) {
@@ -50,7 +56,7 @@ pub(super) fn strip(text: &Str, args: &CallArgs) -> Result<Value> {
     ))
 }
 
-pub(super) fn lstrip(text: &Str, args: &CallArgs) -> Result<Value> {
+pub(super) fn lstrip(text: &Str, args: &CallArgs, _: usize) -> Result<Value> {
     Ok(kept(
         text,
         match given(args, 0, "chars").map(text_of) {
@@ -60,7 +66,7 @@ pub(super) fn lstrip(text: &Str, args: &CallArgs) -> Result<Value> {
     ))
 }
 
-pub(super) fn rstrip(text: &Str, args: &CallArgs) -> Result<Value> {
+pub(super) fn rstrip(text: &Str, args: &CallArgs, _: usize) -> Result<Value> {
     Ok(kept(
         text,
         match given(args, 0, "chars").map(text_of) {
@@ -70,12 +76,12 @@ pub(super) fn rstrip(text: &Str, args: &CallArgs) -> Result<Value> {
     ))
 }
 
-pub(super) fn removeprefix(text: &Str, args: &CallArgs) -> Result<Value> {
+pub(super) fn removeprefix(text: &Str, args: &CallArgs, _: usize) -> Result<Value> {
     let prefix = get(args, 0, "prefix").ok_or_else(|| Fault::new("expect 1 argument, found 0"))?;
     Ok(kept(text, text.strip_prefix(text_of(prefix)).unwrap_or(text)))
 }
 
-pub(super) fn removesuffix(text: &Str, args: &CallArgs) -> Result<Value> {
+pub(super) fn removesuffix(text: &Str, args: &CallArgs, _: usize) -> Result<Value> {
     let suffix = get(args, 0, "suffix").ok_or_else(|| Fault::new("expect 1 argument, found 0"))?;
     Ok(kept(text, text.strip_suffix(text_of(suffix)).unwrap_or(text)))
 }
@@ -85,7 +91,7 @@ fn kept(text: &Str, part: &str) -> Value {
     if part.len() == text.len() { Value::Str(text.clone()) } else { Value::str(part) }
 }
 
-pub(super) fn split(text: &Str, args: &CallArgs) -> Result<Value> {
+pub(super) fn split(text: &Str, args: &CallArgs, _: usize) -> Result<Value> {
     let limit = limit(args);
     Ok(match given(args, 0, "sep").map(text_of) {
         Some(sep) => match limit {
@@ -96,7 +102,7 @@ pub(super) fn split(text: &Str, args: &CallArgs) -> Result<Value> {
     })
 }
 
-pub(super) fn rsplit(text: &Str, args: &CallArgs) -> Result<Value> {
+pub(super) fn rsplit(text: &Str, args: &CallArgs, _: usize) -> Result<Value> {
     let limit = limit(args);
     let mut parts: Vec<&str> = match given(args, 0, "sep").map(text_of) {
         Some(sep) => match limit {
@@ -145,7 +151,7 @@ fn rsplit_words(text: &str, limit: Option<usize>) -> Vec<&str> {
     words
 }
 
-pub(super) fn splitlines(text: &Str, args: &CallArgs) -> Result<Value> {
+pub(super) fn splitlines(text: &Str, args: &CallArgs, _: usize) -> Result<Value> {
     let keep = flag(args, 0, "keepends", false);
     let mut lines = Vec::new();
     let mut rest = text.as_str();

@@ -97,7 +97,7 @@ impl<'t> Reader<'t, '_> {
         let name = self.word();
         let method = kcl_std::string_method(name).expect("a string method");
         let args = self.arguments()?;
-        match (method.run)(&text, &args)? {
+        match (method.run)(&text, &args, 1 << 20)? {
             Value::Str(text) => self.method(text),
             value => Ok(value),
         }

@@ -17,6 +17,7 @@ pub(crate) struct TestHost {
 impl TestHost {
     pub(crate) fn new() -> Self {
         let system = MemorySystem::new()
+            .with_current_dir("/app")
             .with_file("/app/f.txt", "hello\n")
             .with_file("/app/d/a.txt", "x\n")
             .with_file("/app/g/a.txt", "")
@@ -60,12 +61,21 @@ impl Host for TestHost {
         }
     }
 
-    fn print(&mut self, text: &str) {
+    fn check_io(&self, _: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn room(&self) -> usize {
+        1 << 20
+    }
+
+    fn print(&mut self, text: &str) -> Result<()> {
         self.printed.push_str(text);
+        Ok(())
     }
 
     fn set_stream(&mut self, stream: Stream) {
-        self.stream = Some(stream.to_yaml());
+        self.stream = Some(stream.to_yaml(usize::MAX));
     }
 
     fn call(&mut self, _: &Value, args: CallArgs) -> Result<Value> {

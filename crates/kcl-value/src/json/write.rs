@@ -35,13 +35,20 @@ pub fn write_with(value: &Value, options: &WriteOptions) -> String {
         type_path: false,
     };
     let mut out = String::new();
-    write_filtered(&mut out, value, filter, options.indent);
+    write_filtered(&mut out, value, filter, options.indent, usize::MAX);
     out
 }
 
-/// Appends a value; `_type` is not added to the root itself.
-pub(crate) fn write_filtered(out: &mut String, value: &Value, filter: Filter, indent: usize) {
-    let mut writer = Writer { out, filter, indent, level: 0 };
+/// Appends a value; `_type` is not added to the root itself. Ends soon after the text has `limit`
+/// bytes.
+pub(crate) fn write_filtered(
+    out: &mut String,
+    value: &Value,
+    filter: Filter,
+    indent: usize,
+    limit: usize,
+) {
+    let mut writer = Writer { out, filter, indent, level: 0, limit };
     match value {
         Value::Schema(schema) => writer.dict(&schema.attrs, None),
         _ => writer.value(value),
@@ -53,10 +60,14 @@ struct Writer<'o> {
     filter: Filter,
     indent: usize,
     level: usize,
+    limit: usize,
 }
 
 impl Writer<'_> {
     fn value(&mut self, value: &Value) {
+        if self.out.len() > self.limit {
+            return;
+        }
         match value {
             Value::Undefined | Value::None => self.out.push_str("null"),
             Value::Func(_) => self.out.push('0'),

@@ -40,7 +40,7 @@ pub fn write(value: &Value) -> String {
 /// hold are `null`.
 pub fn write_with(value: &Value, options: &WriteOptions) -> String {
     let mut out = String::new();
-    write_filtered(&mut out, value, options.filter());
+    write_filtered(&mut out, value, options.filter(), usize::MAX);
     out
 }
 
@@ -52,14 +52,21 @@ pub fn write_stream(values: &[Value], options: &WriteOptions) -> String {
         if at > 0 {
             out.push_str("\n---\n");
         }
-        write_filtered(&mut out, value, options.filter());
+        write_filtered(&mut out, value, options.filter(), usize::MAX);
     }
     out
 }
 
 /// Writes several documents with a separator line between them and no line break at the
 /// end, as `manifests.yaml_stream(x)` does.
-pub fn write_manifests(values: &[Value], options: &WriteOptions, separator: &str) -> String {
+///
+/// Ends soon after it has written `limit` bytes.
+pub fn write_manifests(
+    values: &[Value],
+    options: &WriteOptions,
+    separator: &str,
+    limit: usize,
+) -> String {
     let mut out = String::new();
     for (at, value) in values.iter().enumerate() {
         if at > 0 {
@@ -67,16 +74,21 @@ pub fn write_manifests(values: &[Value], options: &WriteOptions, separator: &str
             out.push_str(separator);
             out.push('\n');
         }
-        write_filtered(&mut out, value, options.filter());
+        write_filtered(&mut out, value, options.filter(), limit);
         out.pop();
     }
     out
 }
 
 /// Appends a value and a line break; `_type` is not added to the root itself. Tells whether
-/// a block of text is among what was written.
-pub(crate) fn write_filtered(out: &mut String, value: &Value, filter: Filter) -> bool {
-    let mut writer = Writer { out, filter, has_blocks: false };
+/// a block of text is among what was written. Ends soon after the text has `limit` bytes.
+pub(crate) fn write_filtered(
+    out: &mut String,
+    value: &Value,
+    filter: Filter,
+    limit: usize,
+) -> bool {
+    let mut writer = Writer { out, filter, has_blocks: false, limit };
     match value {
         Value::Schema(schema) => writer.dict(&schema.attrs, None, Place::root()),
         _ => writer.value(value, Place::root()),
@@ -115,10 +127,14 @@ struct Writer<'o> {
     out: &'o mut String,
     filter: Filter,
     has_blocks: bool,
+    limit: usize,
 }
 
 impl Writer<'_> {
     fn value(&mut self, value: &Value, place: Place) {
+        if self.out.len() > self.limit {
+            return;
+        }
         match value {
             Value::List(list) => self.list(&list.items, place),
             Value::Dict(dict) => self.dict(dict, None, place),

@@ -151,7 +151,7 @@ fn options_and_streams() {
     let both = [value("{\"a\": 1}"), value("\"x\\n\"")];
     let plain = WriteOptions::default();
     assert_eq!(yaml::write_stream(&both, &plain), "a: 1\n\n---\n|\n  x\n");
-    assert_eq!(yaml::write_manifests(&both, &plain, "***"), "a: 1\n***\n|\n  x");
+    assert_eq!(yaml::write_manifests(&both, &plain, "***", usize::MAX), "a: 1\n***\n|\n  x");
 }
 
 #[test]
