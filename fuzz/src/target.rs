@@ -133,7 +133,7 @@ fn execute(text: &str, format: Format, closely: bool) -> Result<RunOutput, Box<R
         ignore_default_settings: true,
         format: Some(format),
         eval: EvalOptions {
-            limits: Limits { steps: STEPS, memory: MEMORY_BYTES, depth },
+            limits: Limits { steps: STEPS, memory: MEMORY_BYTES, depth, ..Limits::default() },
             ..EvalOptions::default()
         },
         ..RunOptions::default()
