@@ -82,8 +82,8 @@ mod tests {
         let value = Value::dict([("a".into(), list), hidden].into_iter().collect());
         let options = OutputOptions::default();
         let size = |indent| text_size(&value, options.filter(), indent, usize::MAX);
-        assert!(size(2).is_some_and(|size| size > 40 && size <= to_yaml(&value, options).len()));
-        assert!(size(0).is_some_and(|size| size > 40 && size <= to_json(&value, options).len()));
+        assert!(size(2).is_some_and(|size| size > 30 && size <= to_yaml(&value, options).len()));
+        assert!(size(0).is_some_and(|size| size > 30 && size <= to_json(&value, options).len()));
         assert!(fits(&inner, show(&inner).len()));
         assert!(!fits(&inner, 10) && fits(&Value::Int(7), 0));
     }

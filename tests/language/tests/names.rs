@@ -167,7 +167,7 @@ fn types_are_those_of_the_definitions() {
             "int",
         ),
         ("a path sets no name", "x = \"\"\nf = lambda {\n    x.a = 1\n    x\n}\n", "x", "str"),
-        ("defaults see parameters", "x = 1\nf = lambda x: str = x { 1 }\n", "x", "str"),
+        ("defaults see parameters", "x = 1\nf = lambda x: str = x -> int { 1 }\n", "x", "str"),
         (
             "keys of an if may be set",
             "k = \"\"\nc = {\n    if True:\n        k = 2\n    l = k\n}\n",

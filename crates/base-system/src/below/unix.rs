@@ -165,8 +165,8 @@ fn to_metadata(facts: &Stat) -> Metadata {
     Metadata {
         kind: if is_folder { FileKind::Directory } else { FileKind::File },
         len: u64::try_from(facts.st_size).unwrap_or(0),
-        modified: time(facts.st_mtime as i64, facts.st_mtime_nsec as i64),
-        changed: time(facts.st_ctime as i64, facts.st_ctime_nsec as i64),
+        modified: time(facts.st_mtime, facts.st_mtime_nsec as i64),
+        changed: time(facts.st_ctime, facts.st_ctime_nsec as i64),
         inode: facts.st_ino,
     }
 }
@@ -210,9 +210,13 @@ fn replace(
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = place.folder();
+    // A private file stays private.
+    let mode = place.stat().ok().map(|facts| Mode::from_raw_mode(facts.st_mode & 0o777));
     let mut file = std::fs::File::from(fs::openat(folder, &temporary, flags, FILE_MODE)?);
-    let done =
-        write(&mut file).and_then(|()| Ok(fs::renameat(folder, &temporary, folder, &place.name)?));
+    let done = mode
+        .map_or(Ok(()), |mode| Ok(fs::fchmod(&file, mode)?))
+        .and_then(|()| write(&mut file))
+        .and_then(|()| Ok(fs::renameat(folder, &temporary, folder, &place.name)?));
     if done.is_err() {
         // The first error is the one to tell.
         fs::unlinkat(folder, &temporary, AtFlags::empty()).ok();
@@ -266,14 +270,14 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::sync::atomic::AtomicBool;
 
-    /// A folder `root` beside a folder `out`, each with a file `d/f`; removed at the end.
+    /// A folder `inside` beside a folder `out`, each with a file `d/f`; removed at the end.
     struct Folders(PathBuf);
 
     impl Folders {
         fn new(name: &str) -> io::Result<Self> {
             let folder = format!("base-system-below-{name}-{}", std::process::id());
             let folder = std::env::temp_dir().canonicalize()?.join(folder);
-            for (path, text) in [("root/d", "in"), ("out/d", "out")] {
+            for (path, text) in [("inside/d", "in"), ("out/d", "out")] {
                 std::fs::create_dir_all(folder.join(path))?;
                 std::fs::write(folder.join(path).join("f"), text)?;
             }
@@ -285,7 +289,7 @@ mod tests {
         }
 
         fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-            let root = self.path("root");
+            let root = self.path("inside");
             match below(&root, &root.join(path), FileCall::Read(100))? {
                 FileAnswer::Bytes(bytes) => Ok(bytes),
                 other => Err(io::Error::other(format!("{other:?}"))),
@@ -302,11 +306,11 @@ mod tests {
     #[test]
     fn links_are_followed_below_the_root_only() -> io::Result<()> {
         let folders = Folders::new("links")?;
-        let root = folders.path("root");
+        let root = folders.path("inside");
         symlink("d/../d", root.join("inner"))?;
         symlink(root.join("d/f"), root.join("absolute"))?;
         symlink("../out/d", root.join("outer"))?;
-        symlink("d/../../root/d", root.join("detour"))?;
+        symlink("d/../../inside/d", root.join("detour"))?;
         symlink("self", root.join("self"))?;
         std::fs::create_dir(root.join(".Git"))?;
         std::fs::write(root.join(".Git/f"), "in")?;
@@ -326,7 +330,7 @@ mod tests {
     #[test]
     fn a_folder_that_becomes_a_link_does_not_lead_out() -> io::Result<()> {
         let folders = Folders::new("race")?;
-        let root = folders.path("root");
+        let root = folders.path("inside");
         symlink(folders.path("out/d"), root.join("link"))?;
         let is_done = AtomicBool::new(false);
         let (mut n_inside, mut n_outside) = (0, 0);

@@ -205,7 +205,8 @@ fn every_limit_is_an_error_with_a_place() {
 
 /// Fifty lists, each of which holds the one before twice.
 fn doubled() -> String {
-    (0..50).map(|n| format!("_l{} = [_l{n}, _l{n}]\n", n + 1)).collect()
+    let lines: Vec<String> = (0..50).map(|n| format!("_l{} = [_l{n}, _l{n}]\n", n + 1)).collect();
+    lines.concat()
 }
 
 #[test]

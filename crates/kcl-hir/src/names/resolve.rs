@@ -70,11 +70,11 @@ impl Resolver<'_, '_> {
                     self.expr(*index);
                 }
             }
-            if !target.paths.is_empty() {
+            if target.paths.is_empty() {
+                self.bind_target(stmt, at as u32, target.name);
+            } else {
                 let name_ref = self.lookup(target.name.name);
                 self.sink.target_start(stmt, at as u32, name_ref);
-            } else {
-                self.bind_target(stmt, at as u32, target.name);
             }
         }
     }

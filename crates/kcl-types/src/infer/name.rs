@@ -217,11 +217,9 @@ impl<'p> Checker<'p> {
     pub(super) fn updated_target(&mut self, target: &'p Target) -> Type {
         let at = self.at(target.span);
         let name = target.name;
-        let start = match self.blocks.is_empty() {
-            true => None,
-            false => self.file_scope().names.start_of(name.span),
-        };
-        let start = start.unwrap_or_else(|| self.program.global_meaning(self.file, name.name));
+        let local =
+            if self.blocks.is_empty() { None } else { self.file_scope().names.start_of(name.span) };
+        let start = local.unwrap_or_else(|| self.program.global_meaning(self.file, name.name));
         let mut ty = self.read(name, start, at);
         for path in &target.paths {
             match path {
