@@ -162,6 +162,8 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) backtrack: Option<Backtrack>,
     /// How many setters run because their names were read.
     pub(crate) detours: u32,
+    /// The outermost ordered statement of a package that runs in its turn.
+    pub(crate) turn: Option<crate::ordered::Site>,
     /// How many ordered `if`s have been decided in their turn.
     pub(crate) turns: u32,
     /// The condition of an ordered `if` that is being evaluated.
@@ -266,6 +268,7 @@ impl<'p> Evaluator<'p> {
             targets: Vec::new(),
             backtrack: None,
             detours: 0,
+            turn: None,
             turns: 0,
             deciding: None,
             schema_depth: 0,

@@ -4,7 +4,8 @@
 //! have at that place, and the statements of the branch taken count once each, in order. A
 //! read runs the statements that set the name, from the first on, until it meets one that is
 //! under way. So the condition and the right side of a statement that changes a name see what
-//! the statements before it made of it, and every other read sees the final value.
+//! the statements before it made of it, and so does a read of a global in an `if` that is the last
+//! statement to set it. Every other read sees the final value.
 //!
 //! A condition that is asked for early, by a read, and needs a statement that is under way is
 //! not decided then, but in its turn.
@@ -22,7 +23,7 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// A statement of a file.
-type Site = (FileId, StmtId);
+pub(crate) type Site = (FileId, StmtId);
 
 /// An outermost statement of a package or of a schema's body, in the order of execution.
 pub(crate) struct Outermost<'p> {
@@ -251,9 +252,24 @@ impl<'p> Evaluator<'p> {
         let stmts = self.packages[package.0 as usize].ordered.clone()?;
         let place = stmts.places.get(&(file, stmt))?;
         let holder = Holder::Package(package);
-        Some(self.in_place(&holder, file, place, |evaluator| {
+        let before = std::mem::replace(&mut self.turn, Some((file, stmt)));
+        let done = self.in_place(&holder, file, place, |evaluator| {
             evaluator.run_in_order(&holder, &stmts, stmt)
-        }))
+        });
+        self.turn = before;
+        Some(done)
+    }
+
+    /// Whether a read in an `if` that runs in its turn sees the value so far: of a global that has
+    /// one and that no statement behind that `if` sets, as in the reference.
+    fn sees_value_so_far(&mut self, holder: &Holder, stmts: &OrderedStmts, name: Name) -> bool {
+        let Some(turn) = self.turn.filter(|_| self.detours == 0) else { return false };
+        let last = stmts.setters.get(&name).and_then(|setters| setters.last());
+        let is_in_turn = last.is_some_and(|last| {
+            let place = stmts.places.get(last);
+            place.is_some_and(|place| (last.0, place.outermost) == turn)
+        });
+        is_in_turn && matches!(holder, Holder::Package(_)) && self.name_run(holder, name).stored > 0
     }
 
     /// Runs an ordered statement in its turn; the frame is that of its outermost statement.
@@ -296,6 +312,9 @@ impl<'p> Evaluator<'p> {
         name: Name,
     ) -> Eval<bool> {
         if self.detours == 0 && self.name_run(holder, name).follows_turns {
+            return Ok(false);
+        }
+        if self.sees_value_so_far(holder, stmts, name) {
             return Ok(false);
         }
         let n_setters = stmts.setters.get(&name).map_or(0, |setters| setters.len() as u32);
