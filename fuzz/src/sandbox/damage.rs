@@ -54,7 +54,10 @@ pub(super) fn text(rng: &mut Rng, mut text: String) -> String {
                 let copy = text[start..end].repeat(1 + rng.below(30));
                 text.insert_str(start, &copy);
             }
-            _ => text.insert_str(start, *rng.pick(PIECES)),
+            _ => {
+                let piece = *rng.pick(PIECES);
+                text.insert_str(start, piece);
+            }
         }
     }
     text

@@ -88,7 +88,7 @@ pub(crate) fn patch(rng: &mut Rng) -> String {
     } else {
         parts.push(create(rng, resource, "a"));
     }
-    for _ in 0..1 + rng.below(5) {
+    for _ in 0..=rng.below(5) {
         let subresource = match rng.below(12) {
             0 => "/status",
             1 => "/scale",
@@ -320,5 +320,6 @@ fn random(rng: &mut Rng, resource: &ResourceInfo, name: &str) -> String {
     let object = objects::object(rng, resource, name);
     let (body, content) = body(rng, &object);
     let method = *rng.pick(METHODS);
-    request(method, &target, content, *rng.pick(ACCEPTS), &body)
+    let accept = *rng.pick(ACCEPTS);
+    request(method, &target, content, accept, &body)
 }

@@ -91,6 +91,9 @@ fn forbidden(message: String) -> Status {
 mod tests {
     use super::*;
 
+    /// Who is asked, the headers, and the code of the answer.
+    type Case<'a> = (&'a Access, &'a [(&'a str, &'a str)], u16);
+
     fn code(access: &Access, heads: &[(&str, &str)]) -> u16 {
         let mut request = hyper::Request::builder().uri("/api/v1/pods");
         for (name, value) in heads {
@@ -106,7 +109,7 @@ mod tests {
         let plain = Access { guests: true, scheme: "http", ..secure.clone() };
         let host = ("host", "127.0.0.1:1");
         let token = ("authorization", "Bearer abc");
-        let cases: [(&Access, &[(&str, &str)], u16); 18] = [
+        let cases: [Case<'_>; 18] = [
             (&secure, &[host], 401),
             (&secure, &[host, token], 200),
             (&secure, &[host, ("authorization", "Bearer abd")], 401),

@@ -200,7 +200,7 @@ impl Containers {
             State::Creating { until } | State::BackOff { until, .. } if until > now => {
                 wake(until, step);
             }
-            State::NoImage { until: None } => {}
+            State::NoImage { until: None } | State::Ended { .. } => {}
             State::NoImage { until: Some(until) } if until > now => wake(until, step),
             State::Creating { .. } | State::NoImage { .. }
                 if container.failed_pulls < script.pull_errors =>
@@ -239,7 +239,6 @@ impl Containers {
                 container.restarts += 1;
                 start(container, now, step);
             }
-            State::Ended { .. } => {}
         }
     }
 }
