@@ -19,11 +19,11 @@ mod lease;
 mod machine;
 mod meta;
 mod operation;
-#[cfg(test)]
-mod search;
 mod session;
 mod state;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub use auth::StoreKey;
 pub use backend::{Backend, BackendError, Expected, Memory, PutError, Version};

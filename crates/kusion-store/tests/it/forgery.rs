@@ -73,8 +73,8 @@ async fn random_edits(place: Place) {
     let (mut refused, mut harmless) = (0, 0);
     for number in 0..count {
         let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(1_000_003) + number);
-        let mut undo = Undo::default();
-        let edit = random_edit(&sample, &mut rng, &mut undo).await;
+        let undo = Undo::default();
+        let edit = random_edit(&sample, &mut rng, &undo).await;
         if sample.verdict(&edit.what, &edit.names, edit.may_be_harmless).await {
             refused += 1;
         } else {
@@ -95,7 +95,7 @@ struct Edit {
     may_be_harmless: bool,
 }
 
-async fn random_edit(sample: &Sample, rng: &mut fastrand::Rng, undo: &mut Undo) -> Edit {
+async fn random_edit(sample: &Sample, rng: &mut fastrand::Rng, undo: &Undo) -> Edit {
     let names = sample.names();
     let name = rng.choice(&names).expect("values").clone();
     let bytes = sample.value(&name);
@@ -152,10 +152,10 @@ async fn aimed_edits(place: Place) {
     let edits = aimed::edits(&sample);
     assert!(edits.len() >= 50, "{} aimed edits", edits.len());
     for (what, writes) in &edits {
-        let mut undo = Undo::default();
+        let undo = Undo::default();
         let mut names: Vec<String> = Vec::new();
         for (name, value) in writes {
-            sample.write(name, value.clone(), &mut undo).await;
+            sample.write(name, value.clone(), &undo).await;
             names.push(name.clone());
             names.push(sample.root_of(name));
         }

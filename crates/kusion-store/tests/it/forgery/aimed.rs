@@ -44,7 +44,7 @@ impl Edits<'_> {
         }
         for name in &last {
             let (others, twin) = (self.sample.others(name), self.sample.twin(name));
-            self.one("of another stack", name, resum(name, others));
+            self.one("of another stack", name, resum(name, &others));
             self.one("of another store", name, twin);
         }
         for count in 1..4 {
@@ -166,7 +166,7 @@ impl Edits<'_> {
         let name = names.last().expect("values").clone();
         let (others, twin) = (self.sample.others_if(&name), self.sample.twin_if(&name));
         if let Some(others) = others {
-            self.one("of another stack", &name, resum(&name, others));
+            self.one("of another stack", &name, resum(&name, &others));
         }
         if let Some(twin) = twin {
             self.one("of another store", &name, twin);
@@ -185,7 +185,7 @@ impl Edits<'_> {
     fn leases(&mut self) {
         let name = self.sample.lease();
         self.one("of an earlier holder", &name, self.sample.earlier[&name].clone());
-        self.one("of another stack", &name, resum(&name, self.sample.others(&name)));
+        self.one("of another stack", &name, resum(&name, &self.sample.others(&name)));
         self.one("of another store", &name, self.sample.twin(&name));
         self.list.push(("no lease".into(), vec![(name.clone(), None)]));
         let mut changed = self.parts(&name);
@@ -214,8 +214,8 @@ impl Edits<'_> {
     }
 }
 
-fn resum(name: &str, value: Vec<u8>) -> Vec<u8> {
-    super::bytes::resum(name, &value)
+fn resum(name: &str, value: &[u8]) -> Vec<u8> {
+    super::bytes::resum(name, value)
 }
 
 /// Returns the name of the segment after a value's last record, roughly: any free number will do.
