@@ -15,6 +15,7 @@ use kusion_model::{
 use kusion_runtime_k8s::inspect_text;
 use kusion_secret::Sealer;
 use serde_json::json;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::OnceLock;
 use testkit::Rng;
@@ -107,8 +108,11 @@ pub(crate) fn feed(input: &str) -> Result<Reached, String> {
 fn signed(text: &str) -> String {
     let body = text.trim_end_matches('\n').rsplit_once('\n').map_or("", |(body, _)| body);
     let body = format!("{body}\n");
-    let mac: String =
-        sealer().plan_mac(body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut mac = String::new();
+    for byte in sealer().plan_mac(body.as_bytes()) {
+        // Writing to a string does not fail.
+        let _ = write!(mac, "{byte:02x}");
+    }
     format!("{body}{}\n", json!({"mac": mac}))
 }
 

@@ -252,7 +252,7 @@ impl<'p> Evaluator<'p> {
         let stmts = self.packages[package.0 as usize].ordered.clone()?;
         let place = stmts.places.get(&(file, stmt))?;
         let holder = Holder::Package(package);
-        let before = std::mem::replace(&mut self.turn, Some((file, stmt)));
+        let before = self.turn.replace((file, stmt));
         let done = self.in_place(&holder, file, place, |evaluator| {
             evaluator.run_in_order(&holder, &stmts, stmt)
         });
