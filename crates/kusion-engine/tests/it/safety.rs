@@ -166,8 +166,12 @@ async fn a_lost_key_and_an_interrupted_call_lock_nobody_out() {
 
     // The same store and cluster, but the key of the secrets is another one.
     let other = world.with_sealer(kusion_secret::Sealer::new([9; 32], "a test"));
-    let previewed =
-        crate::world::preview(&other, &crate::world::spec(&objects), &Default::default()).await;
+    let previewed = crate::world::preview(
+        &other,
+        &crate::world::spec(&objects),
+        &kusion_model::PlanOptions::default(),
+    )
+    .await;
     let lines = crate::world::lines(&previewed.expect("a plan is made"));
     assert!(lines.is_empty(), "the live object is as desired: {lines:?}");
     let done = crate::world::apply(&other, &crate::world::spec(&objects)).await;
@@ -179,7 +183,8 @@ async fn a_lost_key_and_an_interrupted_call_lock_nobody_out() {
     let (named, warning) = unreadable.expect("it is named");
     assert_eq!((named, warning.reason.as_str()), (id, "SecretUnreadable"));
     let goal = kusion_engine::Goal::Destroy;
-    let destroyed = crate::world::run(&other, goal, &Default::default(), &options).await;
+    let destroyed =
+        crate::world::run(&other, goal, &kusion_model::PlanOptions::default(), &options).await;
     destroyed.expect("everything is deleted");
     assert!(world.object("secrets", "shop", "s").is_none());
 }

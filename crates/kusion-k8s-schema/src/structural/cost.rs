@@ -198,7 +198,7 @@ struct Estimator<'s> {
 }
 
 impl<'s> Estimator<'s> {
-    /// Returns the cost of an expression, and what is known about its value.
+    /// Returns the cost of an expression, and the bounds about its value.
     fn find(&mut self, expr: &Expr) -> (u64, Found<'s>) {
         match &expr.node {
             Node::Null | Node::Bool(_) | Node::Int(_) | Node::Uint(_) | Node::Double(_) => {
