@@ -135,7 +135,7 @@ enum Shape {
     Other,
 }
 
-/// What is known about the value of an expression.
+/// The bounds of the value of an expression.
 #[derive(Debug, Clone, Copy)]
 struct Found<'s> {
     shape: Shape,
