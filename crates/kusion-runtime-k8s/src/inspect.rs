@@ -57,9 +57,8 @@ pub fn inspect(path: &Path) -> Result<KubeconfigEffects, RuntimeError> {
         }
         let files = [&user.token_file, &user.client_certificate, &user.client_key];
         for file in files.into_iter().flatten() {
-            let file = folder.join(file);
-            add_file(&mut hasher, &file);
-            effects.files.push(file);
+            // Named, not read: there is no consent yet, and credentials change.
+            effects.files.push(folder.join(file));
         }
     }
     effects.digest = hasher.finalize().to_hex().to_string();
@@ -114,6 +113,8 @@ mod tests {
         assert_eq!(before.servers, ["https://a.example"]);
         assert_eq!(before.programs, ["./login.sh -x"]);
         assert_eq!(before.files, [folder.join("secret")]);
+        std::fs::write(folder.join("secret"), "token").expect("written");
+        assert_eq!(before.digest, inspect(&file).expect("a kubeconfig").digest, "tokens change");
         std::fs::write(folder.join("login.sh"), "echo 2").expect("written");
         let after = inspect(&file).expect("a kubeconfig");
         assert_ne!(before.digest, after.digest, "the program is part of it");
