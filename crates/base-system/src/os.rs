@@ -76,7 +76,18 @@ fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir())
 }
 
-/// Reads a device or pipe. A pipe that nobody writes to is empty; it is not waited for.
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_path: &Path) -> bool {
+    false
+}
+
+/// Reads a device or pipe. A pipe that nobody writes to is an error; it is not waited for.
 fn read_special(path: &Path) -> io::Result<Vec<u8>> {
     let mut options = fs::OpenOptions::new();
     options.read(true);
@@ -96,6 +107,9 @@ fn read_special(path: &Path) -> io::Result<Vec<u8>> {
             Err(error) => return Err(error),
             Ok(_) if bytes.len() as u64 > MAX_SPECIAL => {
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is too large"));
+            }
+            Ok(_) if bytes.is_empty() && is_pipe(path) => {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty pipe"));
             }
             Ok(_) => return Ok(bytes),
         }
@@ -256,7 +270,8 @@ mod tests {
         fs::create_dir_all(&folder)?;
         let path = folder.join("pipe");
         mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
-        assert_eq!(OsSystem.read(&path)?, b"", "nobody writes");
+        let error = OsSystem.read(&path).map(drop).map_err(|error| error.to_string());
+        assert_eq!(error, Err("an empty pipe".to_owned()));
         let reader = {
             let path = path.clone();
             std::thread::spawn(move || fs::read(path))

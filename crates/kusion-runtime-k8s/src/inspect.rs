@@ -32,8 +32,10 @@ pub fn inspect(path: &Path) -> Result<KubeconfigEffects, RuntimeError> {
     let text = read(path).map_err(|error| unreadable(path, &error))?;
     let mut hasher = Hasher::new();
     hasher.update(text.as_slice());
-    let config = String::from_utf8(text).map_err(|error| unreadable(path, &error))?;
-    let config = Kubeconfig::from_yaml(&config).map_err(|error| unreadable(path, &error))?;
+    // The file may be anything that the repository names: errors must not quote it.
+    let wrong = || unreadable(path, &io::Error::other("not a valid kubeconfig"));
+    let config = String::from_utf8(text).map_err(|_| wrong())?;
+    let config = Kubeconfig::from_yaml(&config).map_err(|_| wrong())?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut effects = KubeconfigEffects {
         servers: Vec::new(),
@@ -118,6 +120,9 @@ mod tests {
         std::fs::write(folder.join("login.sh"), "echo 2").expect("written");
         let after = inspect(&file).expect("a kubeconfig");
         assert_ne!(before.digest, after.digest, "the program is part of it");
+        std::fs::write(&file, "clusters: CANARY").expect("written");
+        let refused = inspect(&file).expect_err("not a kubeconfig").to_string();
+        assert!(refused.ends_with("not a valid kubeconfig"), "{refused}");
         let refused = inspect(Path::new("/dev/zero")).expect_err("endless").to_string();
         assert!(refused.contains("not a regular file"), "{refused}");
         std::fs::remove_dir_all(&folder).expect("removed");

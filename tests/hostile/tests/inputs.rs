@@ -7,6 +7,7 @@ use hostile::{Case, Finished, Place, Sandbox, Server, ask, binaries, broken, loa
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use testkit::{Suite, repository};
 
 /// The fewest cases that there must be.
@@ -27,10 +28,12 @@ fn main() -> ExitCode {
     for case in cases {
         let shared = shared.clone();
         suite.add_with(case.name.clone(), found.clone(), move |binaries: PathBuf| {
+            let start = Instant::now();
             let finished = run(&case, &binaries, &shared).expect("the case can be run");
             if std::env::var_os("HOSTILE_SHOW").is_some() {
                 let text: String = finished.text.chars().take(1500).collect();
-                println!("@@ {}\t{:?}\t{text:?}", case.name, finished.code);
+                let time = start.elapsed().as_millis();
+                println!("@@ {}\t{:?}\t{text:?}\t{time} ms", case.name, finished.code);
             }
             if let Some(fault) = broken(&case, &finished) {
                 let end: String = finished.text.chars().take(2000).collect();
