@@ -52,7 +52,8 @@ pub fn binaries() -> Result<PathBuf, Missing> {
     let folder = test.ancestors().nth(2).unwrap_or(Path::new(".")).to_owned();
     for name in ["kcl", "kusion"] {
         if !folder.join(name).is_file() {
-            let line = format!("skipped: bad inputs (no binary `{name}`: run `cargo build --bins`)");
+            let line =
+                format!("skipped: bad inputs (no binary `{name}`: run `cargo build --bins`)");
             return Err(Missing::new(line));
         }
     }

@@ -61,12 +61,9 @@ pub fn shell(
     };
     // Also what the script left behind.
     let _ = killpg(group, Signal::SIGKILL);
-    let status = match status {
-        Some(status) => status,
-        None => {
-            child.wait()?;
-            return Ok(Finished { code: None, ..finished(&log, None)? });
-        }
+    let Some(status) = status else {
+        child.wait()?;
+        return finished(&log, None);
     };
     finished(&log, status.code().or(status.signal().map(|it| 128 + it)))
 }

@@ -75,7 +75,8 @@ impl Trace {
 
 /// An opened file. The path that the system found, if the call returned one, counts.
 fn opened(name: &str, rest: &str) -> Access {
-    let is_write = name == "creat" || ["O_WRONLY", "O_RDWR", "O_CREAT"].iter().any(|it| rest.contains(it));
+    let is_write =
+        name == "creat" || ["O_WRONLY", "O_RDWR", "O_CREAT"].iter().any(|it| rest.contains(it));
     let result = rest.rsplit_once(" = ").map_or("", |(_, result)| result);
     let path = match result.split_once('<').and_then(|(_, path)| path.rsplit_once('>')) {
         Some((path, _)) => path.to_owned(),

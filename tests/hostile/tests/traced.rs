@@ -128,7 +128,8 @@ impl Scene {
                        {cluster: a, user: a}}], current-context: a}";
         let exec = "exec: {apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, \
                     command: sh, args: [-c, 'touch @out@/made']}";
-        let config = |more: &str, user: &str| cluster.replace("@more@", more).replace("@user@", user);
+        let config =
+            |more: &str, user: &str| cluster.replace("@more@", more).replace("@user@", user);
         self.write(&path("exec.yaml"), &config("", exec));
         self.write(&path("token.yaml"), &config("", "tokenFile: '@out@/secret'"));
         self.write(&path("proxy.yaml"), &config(", proxy-url: 'http://127.0.0.1:@port@'", ""));
@@ -208,7 +209,18 @@ impl Scene {
 }
 
 /// What every program reads.
-const SYSTEM: &[&str] = &["/lib/", "/lib64/", "/usr/lib/", "/etc/ld.so.cache", "/proc/", "/sys/", "/dev/urandom", "/etc/passwd", "/etc/nsswitch.conf", "/etc/localtime"];
+const SYSTEM: &[&str] = &[
+    "/lib/",
+    "/lib64/",
+    "/usr/lib/",
+    "/etc/ld.so.cache",
+    "/proc/",
+    "/sys/",
+    "/dev/urandom",
+    "/etc/passwd",
+    "/etc/nsswitch.conf",
+    "/etc/localtime",
+];
 
 fn reaches_nothing(binaries: &Path) {
     let scene = Scene::new("traced", binaries);

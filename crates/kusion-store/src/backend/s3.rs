@@ -232,5 +232,6 @@ fn is_server(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let host = rest.and_then(|it| it.split('/').next()).unwrap_or_default();
     let is_part = |it: char| it.is_ascii_alphanumeric() || ".-_:[]".contains(it);
-    host.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '[') && host.chars().all(is_part)
+    host.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '[')
+        && host.chars().all(is_part)
 }
