@@ -189,18 +189,20 @@ impl Scene {
     /// home of kusion, and temporary files.
     fn outside<'a>(&self, trace: &'a Trace) -> Vec<&'a Access> {
         let folder = self.place.folder.display();
+        let repository = self.place.work().join("repository");
+        let repository = repository.display();
         let program = self.binaries.join("kusion").display().to_string();
         let readable = SYSTEM.iter().map(|it| (*it).to_owned());
         let readable: Vec<String> = readable.chain([self.sandbox.kubeconfig.clone()]).collect();
         let writable = [
-            format!("{folder}/work/repository/"),
+            format!("{repository}/"),
             format!("{folder}/home/"),
             format!("{folder}/tmp/"),
             "/dev/null".to_owned(),
         ];
         let outside = trace.outside(&program, self.sandbox.port, &readable, &writable);
         // The repository, but not what Git keeps there.
-        let git = format!("{folder}/work/repository/.git/");
+        let git = format!("{repository}/.git/");
         let in_git = trace.accesses.iter().filter(
             |it| matches!(it, Access::Read(path) | Access::Write(path) if path.starts_with(&git)),
         );
