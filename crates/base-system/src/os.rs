@@ -277,7 +277,7 @@ mod tests {
             std::thread::spawn(move || fs::read(path))
         };
         OsSystem.write_bytes(&path, b"text")?;
-        let seen = reader.join().map(|it| it.ok()).ok().flatten();
+        let seen = reader.join().ok().and_then(Result::ok);
         let is_pipe = is_special(&path);
         fs::remove_dir_all(&folder)?;
         assert_eq!(seen.as_deref(), Some(&b"text"[..]));
