@@ -18,20 +18,20 @@ pub fn ask(port: u16, line: &str, headers: &[String], body: &[u8]) -> Result<Fin
     let mut head = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
     let names = |name: &str| headers.iter().any(|it| it.to_lowercase().starts_with(name));
     if !names("host:") {
-        head += &format!("Host: 127.0.0.1:{port}\r\n");
+        head.push_str(&["Host: 127.0.0.1:", &port.to_string(), "\r\n"].concat());
     }
     if !body.is_empty() && !names("content-length:") && !names("transfer-encoding:") {
-        head += &format!("Content-Length: {}\r\n", body.len());
+        head.push_str(&["Content-Length: ", &body.len().to_string(), "\r\n"].concat());
     }
     for header in headers {
-        head += &format!("{header}\r\n");
+        head.push_str(&[header, "\r\n"].concat());
     }
     head += "\r\n";
     // A server may refuse before it has read all.
     let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
     let start = Instant::now();
     let mut response = Vec::new();
-    let mut buffer = [0; 65536];
+    let mut buffer = [0; 8192];
     loop {
         match stream.read(&mut buffer) {
             Ok(0) => break,
