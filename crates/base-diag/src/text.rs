@@ -118,12 +118,30 @@ fn write_place(
         Some((excerpt, col)) => (Cow::Owned(excerpt), col),
         None => (Cow::Borrowed(source), col),
     };
+    let source = printable(&source);
     line(out, format_args!("{blue}{number} |{off} {source}"));
+    let message = printable(&label.message);
     // Tabs stay tabs, so that the caret stands below its character.
     let pad: String =
         source.chars().take(col - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-    line(out, format_args!("{gutter} {blue}|{off} {pad}{on}^ {}{off}", label.message));
+    line(out, format_args!("{gutter} {blue}|{off} {pad}{on}^ {message}{off}"));
     line(out, format_args!("{gutter} {blue}|{off}"));
+}
+
+/// A text without characters that would control a terminal; each has a picture in its place, so
+/// that columns stay the same.
+fn printable(text: &str) -> Cow<'_, str> {
+    let is_harmless = |c: char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
+    if text.chars().all(is_harmless) {
+        return Cow::Borrowed(text);
+    }
+    let picture = |c: char| match c {
+        _ if is_harmless(c) => c,
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
+        '\u{7f}' => '\u{2421}',
+        _ => '\u{fffd}',
+    };
+    Cow::Owned(text.chars().map(picture).collect())
 }
 
 /// The part of a very long line around a column, and the column in it.
@@ -179,6 +197,13 @@ mod tests {
         let (source, caret) = (lines[3], lines[4]);
         assert!(source.len() < 420, "{source}");
         assert_eq!(caret.find('^'), source.find('x'));
+    }
+
+    #[test]
+    fn control_characters_are_shown_as_pictures() {
+        let found = Diagnostic::error("E1001", "InvalidSyntax", at(5, 6), "got \u{1b}[2J");
+        let text = render_text(&[found], &One("\u{1b}[31m =\n"), Colour::Never);
+        assert!(text.contains("1 | \u{241b}[31m =\n  |      ^ got \u{241b}[2J"), "{text}");
     }
 
     #[test]

@@ -10,7 +10,7 @@
 use crate::{FileAnswer, FileCall};
 use crate::{FileKind, Metadata, System};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -68,6 +68,54 @@ fn write_temporary(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     }
 }
 
+/// The most that is read from a device or pipe, in bytes.
+const MAX_SPECIAL: u64 = 256 << 20;
+
+/// Whether a path is something other than a file or a folder: a pipe, a device, a socket.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir())
+}
+
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_path: &Path) -> bool {
+    false
+}
+
+/// Reads a device or pipe. A pipe that nobody writes to is an error; it is not waited for.
+fn read_special(path: &Path) -> io::Result<Vec<u8>> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    let mut file = options.open(path)?.take(MAX_SPECIAL + 1);
+    let mut bytes = Vec::new();
+    loop {
+        match file.read_to_end(&mut bytes) {
+            // What was read before is kept.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error),
+            Ok(_) if bytes.len() as u64 > MAX_SPECIAL => {
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is too large"));
+            }
+            Ok(_) if bytes.is_empty() && is_pipe(path) => {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty pipe"));
+            }
+            Ok(_) => return Ok(bytes),
+        }
+    }
+}
+
 /// Returns a number that other processes cannot predict.
 fn random_name() -> u64 {
     static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -89,11 +137,16 @@ fn to_metadata(facts: &fs::Metadata) -> Metadata {
 
 impl System for OsSystem {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
+        if is_special(path) {
+            let bytes = read_special(path)?;
+            return String::from_utf8(bytes)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
+        }
         fs::read_to_string(path)
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        fs::read(path)
+        if is_special(path) { read_special(path) } else { fs::read(path) }
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -118,6 +171,10 @@ impl System for OsSystem {
     }
 
     fn write_bytes(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if is_special(path) {
+            // A device or pipe stays what it is: it is not replaced by a file.
+            return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
+        }
         let temporary = write_temporary(path, bytes)?;
         fs::rename(&temporary, path).inspect_err(|_| drop(fs::remove_file(&temporary)))
     }
@@ -202,6 +259,29 @@ mod tests {
         fs::remove_dir_all(&folder)?;
         assert!(written);
         assert_eq!(left, [path]);
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_are_not_waited_for_and_not_replaced() -> io::Result<()> {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let folder = env::temp_dir().join(format!("base-system-pipe-{}", std::process::id()));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join("pipe");
+        mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
+        let error = OsSystem.read(&path).map(drop).map_err(|error| error.to_string());
+        assert_eq!(error, Err("an empty pipe".to_owned()));
+        let reader = {
+            let path = path.clone();
+            std::thread::spawn(move || fs::read(path))
+        };
+        OsSystem.write_bytes(&path, b"text")?;
+        let seen = reader.join().ok().and_then(Result::ok);
+        let is_pipe = is_special(&path);
+        fs::remove_dir_all(&folder)?;
+        assert_eq!(seen.as_deref(), Some(&b"text"[..]));
+        assert!(is_pipe, "it was not replaced");
         Ok(())
     }
 }

@@ -134,6 +134,9 @@ pub struct MetadataExtension {
     pub annotations: BTreeMap<String, String>,
 }
 
+/// The most bytes of a `project.yaml` or `stack.yaml`.
+const MAX_BYTES: usize = 1 << 20;
+
 /// The error of an invalid `project.yaml` or `stack.yaml`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -163,6 +166,10 @@ impl StackFile {
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, FileError> {
+    if text.len() > MAX_BYTES {
+        let message = format!("the file has {} bytes, at most {MAX_BYTES} are read", text.len());
+        return Err(FileError { line: None, message });
+    }
     yaml_serde::from_str(text).map_err(|error| {
         let line = error.location().and_then(|at| u32::try_from(at.line()).ok());
         let message = error.to_string();
@@ -179,13 +186,33 @@ fn named(name: &str) -> Result<(), FileError> {
     if name.trim().is_empty() {
         return Err(FileError { line: None, message: "`name` is empty".to_owned() });
     }
+    if name.chars().any(|it| it.is_control() || is_direction(it)) {
+        let message = "`name` has a control character".to_owned();
+        return Err(FileError { line: None, message });
+    }
     Ok(())
+}
+
+/// Whether a character changes the direction of the text after it.
+fn is_direction(it: char) -> bool {
+    matches!(it, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn names_must_be_printable_and_files_small() {
+        for name in ["\\e[31mred", "a\\nb", "a\\0b", "a\\u202eb"] {
+            let error = StackFile::parse(&format!("name: \"{name}\"\n")).expect_err(name);
+            assert_eq!(error.message, "`name` has a control character");
+        }
+        let large = format!("name: dev\n# {}\n", "x".repeat(MAX_BYTES));
+        let error = StackFile::parse(&large).expect_err("too large");
+        assert!(error.message.contains("at most 1048576"), "{error}");
+    }
 
     #[test]
     fn a_project_of_2022() {

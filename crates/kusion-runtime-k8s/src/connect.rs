@@ -119,6 +119,9 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
         config.root_cert = Some(Vec::new());
     }
     let server = config.cluster_url.to_string();
+    if config.cluster_url.scheme().is_none() {
+        return Err(unavailable(format!("the server `{server}` of the kubeconfig is not a URL")));
+    }
     let default_namespace = config.default_namespace.clone();
     let client = Client::try_from(config)
         .map_err(|error| unavailable(format!("cannot connect to `{server}`: {}", chain(&error))))?;

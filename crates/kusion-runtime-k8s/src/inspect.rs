@@ -31,9 +31,11 @@ pub struct KubeconfigEffects {
 /// The file cannot be read, is too large, or is not a kubeconfig.
 pub fn inspect(path: &Path) -> Result<KubeconfigEffects, RuntimeError> {
     let text = read(path).map_err(|error| unreadable(path, &error))?;
-    let text = String::from_utf8(text).map_err(|error| unreadable(path, &error))?;
+    // The file may be anything that the repository names: errors must not quote it.
+    let wrong = || unreadable(path, &io::Error::other("not a valid kubeconfig"));
+    let text = String::from_utf8(text).map_err(|_| wrong())?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    inspect_text(&text, folder).map_err(|error| unreadable(path, &*error))
+    inspect_text(&text, folder).map_err(|_| wrong())
 }
 
 /// Reads the text of a kubeconfig in a folder, without using it.
@@ -66,9 +68,8 @@ pub fn inspect_text(text: &str, folder: &Path) -> Result<KubeconfigEffects, Box<
         }
         let files = [&user.token_file, &user.client_certificate, &user.client_key];
         for file in files.into_iter().flatten() {
-            let file = folder.join(file);
-            add_file(&mut hasher, &file);
-            effects.files.push(file);
+            // Named, not read: there is no consent yet, and credentials change.
+            effects.files.push(folder.join(file));
         }
     }
     effects.digest = hasher.finalize().to_hex().to_string();
@@ -123,9 +124,14 @@ mod tests {
         assert_eq!(before.servers, ["https://a.example"]);
         assert_eq!(before.programs, ["./login.sh -x"]);
         assert_eq!(before.files, [folder.join("secret")]);
+        std::fs::write(folder.join("secret"), "token").expect("written");
+        assert_eq!(before.digest, inspect(&file).expect("a kubeconfig").digest, "tokens change");
         std::fs::write(folder.join("login.sh"), "echo 2").expect("written");
         let after = inspect(&file).expect("a kubeconfig");
         assert_ne!(before.digest, after.digest, "the program is part of it");
+        std::fs::write(&file, "clusters: CANARY").expect("written");
+        let refused = inspect(&file).expect_err("not a kubeconfig").to_string();
+        assert!(refused.ends_with("not a valid kubeconfig"), "{refused}");
         let refused = inspect(Path::new("/dev/zero")).expect_err("endless").to_string();
         assert!(refused.contains("not a regular file"), "{refused}");
         std::fs::remove_dir_all(&folder).expect("removed");

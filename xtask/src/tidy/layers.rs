@@ -32,6 +32,7 @@ const LAYERS: &[&[&str]] = &[
         "language",
         "properties",
         "kcl-fuzz",
+        "hostile",
         "kusion-crash",
         "kcl-bench",
         "xtask",

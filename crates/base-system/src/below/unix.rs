@@ -208,6 +208,11 @@ fn replace(
     if place.name.is_empty() {
         return Err(rustix::io::Errno::ISDIR.into());
     }
+    let is_special =
+        |it: Stat| !matches!(FileType::from_raw_mode(it.st_mode), FileType::RegularFile);
+    if place.stat().is_ok_and(is_special) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = place.folder();
     // A private file stays private.

@@ -74,7 +74,8 @@ impl S3 {
         for option in options.split('&').filter(|it| !it.is_empty()) {
             let (name, value) = option.split_once('=').unwrap_or((option, "true"));
             builder = match name {
-                "endpoint" => builder.with_endpoint(value),
+                "endpoint" if is_server(value) => builder.with_endpoint(value),
+                "endpoint" => return Err(wrong("`endpoint` is not `https://HOST`")),
                 "region" => builder.with_region(value),
                 "allow_http" => builder.with_allow_http(value == "true"),
                 _ => {
@@ -224,4 +225,13 @@ fn retries() -> RetryConfig {
         base: 2.0,
     };
     RetryConfig { backoff, max_retries: 3, retry_timeout: Duration::from_secs(6) }
+}
+
+/// Returns whether a text is the URL of a server; the client panics if it is not.
+fn is_server(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let host = rest.and_then(|it| it.split('/').next()).unwrap_or_default();
+    let is_part = |it: char| it.is_ascii_alphanumeric() || ".-_:[]".contains(it);
+    host.starts_with(|it: char| it.is_ascii_alphanumeric() || it == '[')
+        && host.chars().all(is_part)
 }
