@@ -14,7 +14,9 @@ pub(crate) fn add(suite: &mut Suite) {
     suite.add("promises::a_server_that_is_down_is_reported_with_the_reason", || {
         run(a_server_that_is_down_is_reported_with_the_reason());
     });
-    suite.add("promises::a_service_without_conditional_writes_is_refused", || {
+    // These need the credentials that belong to the server of the tests.
+    let with_keys = || Place::on_server("KUSION_TEST_S3");
+    suite.add_with("promises::s3::services_without_conditional_writes", with_keys(), |_| {
         run(a_service_without_conditional_writes_is_refused());
     });
     for (backend, variable) in [("postgres", "KUSION_TEST_POSTGRES"), ("s3", "KUSION_TEST_S3")] {
@@ -23,7 +25,7 @@ pub(crate) fn add(suite: &mut Suite) {
             run(a_server_that_stops_answering_is_reported(place));
         });
     }
-    suite.add("promises::a_bucket_that_does_not_exist_is_reported", || {
+    suite.add_with("promises::s3::a_missing_bucket_is_reported", with_keys(), |_| {
         run(a_bucket_that_does_not_exist_is_reported());
     });
     let database = Place::on_server("KUSION_TEST_POSTGRES");
