@@ -98,7 +98,7 @@ pub(crate) fn feed(input: &str) -> Result<Reached, String> {
         "authentic-plan" => read_plans(signed(text).as_bytes(), sealer()).is_ok(),
         "stack.yaml" => StackFile::parse(text).is_ok(),
         "project.yaml" => ProjectFile::parse(text).is_ok(),
-        "kubeconfig" => inspect_text(text, Path::new("/nowhere")).is_ok(),
+        "kubeconfig" => inspect_text(text, Path::new("/nowhere")).is_some(),
         _ => run_with(name, text),
     };
     Ok(if is_read { Reached::Evaluated } else { Reached::Rejected })

@@ -175,6 +175,7 @@ impl<'p> Evaluator<'p> {
         }
         let n_vars = generator.targets.len();
         while walk.step(&mut self.stack[slot..slot + n_vars])? {
+            self.count_round()?;
             let mut skip = false;
             for &cond in &generator.ifs {
                 skip |= !self.truth(cond)?;
@@ -186,9 +187,14 @@ impl<'p> Evaluator<'p> {
         Ok(())
     }
 
-    fn collect(&mut self, body: Body<'p>, collected: &mut Collected) -> Eval<()> {
+    /// Counts a round of a loop as a step: what is evaluated in it may count nothing.
+    fn count_round(&mut self) -> Eval<()> {
         self.enter()?;
         self.leave();
+        Ok(())
+    }
+
+    fn collect(&mut self, body: Body<'p>, collected: &mut Collected) -> Eval<()> {
         match (body, collected) {
             (Body::Item(elt), Collected::List(list)) => {
                 let value = self.eval(elt)?;
@@ -229,6 +235,7 @@ impl<'p> Evaluator<'p> {
         let mut walk = Walk::new(over.clone())?;
         let n_vars = quant.vars.len();
         while walk.step(&mut self.stack[slot..slot + n_vars])? {
+            self.count_round()?;
             if let Some(cond) = quant.if_cond
                 && !self.truth(cond)?
             {

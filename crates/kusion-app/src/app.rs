@@ -26,7 +26,7 @@ pub struct Site {
     pub cell: String,
     /// Its place; `None` means the main place, or the sandbox.
     pub place: Option<Place>,
-    /// Whether the user consents to all settings of the repository.
+    /// Whether the user trusts all settings of the repository.
     pub is_trusted: bool,
 }
 
@@ -134,7 +134,7 @@ impl App {
         Ok(OpenStack { stack: engine.stack(key), cluster })
     }
 
-    /// Checks that the user has consented to the settings of a stack that are used.
+    /// Checks that the user trusts the settings of a stack that are used.
     fn check_trust(&self, stack: &Stack, site: &Site) -> Result<(), AppError> {
         let mut settings = Vec::new();
         settings.extend(trust::kubeconfig_setting(stack, &site.cluster)?);

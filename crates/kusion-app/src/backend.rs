@@ -59,9 +59,10 @@ pub(crate) fn risk(address: &str) -> Option<Risk> {
     let effect = match scheme {
         "memory" => return None,
         "sqlite" | "file" => {
-            let is_below =
-                Path::new(rest).components().all(|it| matches!(it, Component::Normal(_)));
-            if is_below {
+            let path = Path::new(rest);
+            let is_below = path.components().all(|it| matches!(it, Component::Normal(_)));
+            // Other names could be those of other local data, such as the key.
+            if is_below && path.extension().is_some_and(|it| it == "db") {
                 return None;
             }
             format!("writes to the file `{rest}`")
@@ -144,7 +145,8 @@ mod tests {
         }
         for (risky, effect) in [
             ("sqlite:/etc/x", "writes to the file `/etc/x`"),
-            ("sqlite:../x", "writes to the file `../x`"),
+            ("sqlite:../x.db", "writes to the file `../x.db`"),
+            ("sqlite:trust.json", "writes to the file `trust.json`"),
             ("sqlite:///x", "writes to the file `/x`"),
             ("s3://b?endpoint=http://h", "sends your cloud credentials to where `endpoint` says"),
             (

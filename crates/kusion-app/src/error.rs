@@ -24,17 +24,17 @@ pub enum AppError {
         /// The problem.
         why: String,
     },
-    /// The user has not consented to settings of the repository.
-    #[error("stack `{stack}` has settings that {}", consent(*.is_changed))]
+    /// The user does not trust settings of the repository.
+    #[error("stack `{stack}` has {}", untrusted(*.is_changed))]
     Untrusted {
         /// The stack.
         stack: String,
         /// The settings.
         settings: Vec<RiskySetting>,
-        /// Whether the user consented to an earlier content.
+        /// Whether the user trusted an earlier content.
         is_changed: bool,
     },
-    /// The file with the given consents cannot be used.
+    /// The file with the trusted settings cannot be used.
     #[error("cannot use {}: {why}", file.display())]
     Trust {
         /// The file.
@@ -50,8 +50,8 @@ pub enum AppError {
     Store(#[from] StoreError),
 }
 
-fn consent(is_changed: bool) -> &'static str {
-    if is_changed { "have changed since you trusted them" } else { "need your consent" }
+fn untrusted(is_changed: bool) -> &'static str {
+    if is_changed { "settings that changed since you trusted them" } else { "untrusted settings" }
 }
 
 impl AppError {

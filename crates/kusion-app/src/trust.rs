@@ -1,9 +1,9 @@
-//! Consent to settings of repositories.
+//! Trust in settings of repositories.
 //!
 //! The files of a repository may name a context of the user's own kubeconfig and a store without
 //! an endpoint. Settings that could start programs, or send secrets and credentials to a server of
-//! the repository's choice, need the consent of the user. Consent is for one setting of one folder,
-//! with the content that it had.
+//! the repository's choice, are only used if the user trusts them. The trust is for one setting of
+//! one folder, with the content that it had.
 
 use crate::backend::{self, Risk};
 use crate::cluster::ClusterRequest;
@@ -14,12 +14,12 @@ use kusion_runtime_k8s::inspect;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The name of the file with given consents, in the folder for local data.
+/// The name of the file with the trusted settings, in the folder for local data.
 const FILE: &str = "trust.json";
 /// Version of its format.
 const VERSION: u32 = 1;
 
-/// A setting of a stack that needs the consent of the user.
+/// A setting of a stack that is only used if the user trusts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RiskySetting {
     /// The folder of the stack.
@@ -34,7 +34,7 @@ pub struct RiskySetting {
     digest: String,
 }
 
-/// The setting of a stack for its kubeconfig, if it needs consent.
+/// The setting of a stack for its kubeconfig, if it must be trusted.
 pub fn kubeconfig_setting(
     stack: &Stack,
     request: &ClusterRequest,
@@ -56,7 +56,7 @@ pub fn kubeconfig_setting(
     }))
 }
 
-/// The setting of a stack for its state store, if it needs consent.
+/// The setting of a stack for its state store, if it must be trusted.
 pub fn backend_setting(stack: &Stack) -> Result<Option<RiskySetting>, AppError> {
     let Some(address) = backend::setting(stack)? else { return Ok(None) };
     Ok(backend::risk(&address).map(|Risk { shown, effect }| RiskySetting {
@@ -68,22 +68,24 @@ pub fn backend_setting(stack: &Stack) -> Result<Option<RiskySetting>, AppError> 
     }))
 }
 
-/// The consents that the user has given.
+/// The settings that the user trusts.
 #[derive(Clone, Debug)]
 pub struct Trust {
     file: PathBuf,
-    consents: Vec<Consent>,
+    trusted: Vec<TrustedSetting>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Document {
     version: u32,
-    consents: Vec<Consent>,
+    /// Called `consents` by the first builds.
+    #[serde(alias = "consents")]
+    trusted: Vec<TrustedSetting>,
 }
 
-/// The consent to one setting.
+/// A trusted setting.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Consent {
+pub struct TrustedSetting {
     /// The folder of the stack.
     pub folder: PathBuf,
     /// The key of the setting.
@@ -93,14 +95,14 @@ pub struct Consent {
 }
 
 impl Trust {
-    /// Reads the given consents from the folder for local data.
+    /// Reads the trusted settings from the folder for local data.
     pub fn open(system: &dyn System, home: &Path) -> Result<Self, AppError> {
         let file = home.join(FILE);
         let unusable = |why: String| AppError::Trust { file: file.clone(), why };
         let text = match system.read_to_string(&file) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self { file, consents: Vec::new() });
+                return Ok(Self { file, trusted: Vec::new() });
             }
             Err(error) => return Err(unusable(error.to_string())),
         };
@@ -110,15 +112,15 @@ impl Trust {
             let why = format!("its format version is {}, expected {VERSION}", document.version);
             return Err(unusable(why));
         }
-        Ok(Self { file, consents: document.consents })
+        Ok(Self { file, trusted: document.trusted })
     }
 
-    /// Returns all consents, sorted by folder.
-    pub fn consents(&self) -> &[Consent] {
-        &self.consents
+    /// Returns all trusted settings, sorted by folder.
+    pub fn settings(&self) -> &[TrustedSetting] {
+        &self.trusted
     }
 
-    /// Checks that the user has consented to settings.
+    /// Checks that the user trusts settings.
     pub fn check(
         &self,
         system: &dyn System,
@@ -134,39 +136,43 @@ impl Trust {
         Err(AppError::Untrusted { stack: stack.name.clone(), settings: refused, is_changed })
     }
 
-    /// Returns whether the consent to a setting is for its current content; `None` without consent.
+    /// Returns whether the trust in a setting is for its current content; `None` if it is not trusted.
     fn find(&self, system: &dyn System, setting: &RiskySetting) -> Option<bool> {
         let folder = absolute(system, &setting.folder);
-        let consent =
-            self.consents.iter().find(|it| it.folder == folder && it.setting == setting.key)?;
-        Some(consent.digest == setting.digest)
+        let trusted =
+            self.trusted.iter().find(|it| it.folder == folder && it.setting == setting.key)?;
+        Some(trusted.digest == setting.digest)
     }
 
-    /// Records the consent to settings.
+    /// Records settings as trusted.
     pub fn add(&mut self, system: &dyn System, settings: &[RiskySetting]) -> Result<(), AppError> {
         for setting in settings {
             let folder = absolute(system, &setting.folder);
-            self.consents.retain(|it| !(it.folder == folder && it.setting == setting.key));
+            self.trusted.retain(|it| !(it.folder == folder && it.setting == setting.key));
             let (setting, digest) = (setting.key.to_owned(), setting.digest.clone());
-            self.consents.push(Consent { folder, setting, digest });
+            self.trusted.push(TrustedSetting { folder, setting, digest });
         }
-        self.consents.sort();
+        self.trusted.sort();
         self.save(system)
     }
 
-    /// Withdraws all consents for a folder and below; returns them.
-    pub fn remove(&mut self, system: &dyn System, folder: &Path) -> Result<Vec<Consent>, AppError> {
+    /// Withdraws the trust in all settings of a folder and below; returns them.
+    pub fn remove(
+        &mut self,
+        system: &dyn System,
+        folder: &Path,
+    ) -> Result<Vec<TrustedSetting>, AppError> {
         let folder = absolute(system, folder);
-        let (gone, kept) = std::mem::take(&mut self.consents)
+        let (gone, kept) = std::mem::take(&mut self.trusted)
             .into_iter()
             .partition(|it| it.folder.starts_with(&folder));
-        self.consents = kept;
+        self.trusted = kept;
         self.save(system)?;
         Ok(gone)
     }
 
     fn save(&self, system: &dyn System) -> Result<(), AppError> {
-        let document = Document { version: VERSION, consents: self.consents.clone() };
+        let document = Document { version: VERSION, trusted: self.trusted.clone() };
         let failed = |why: String| AppError::Trust { file: self.file.clone(), why };
         let text =
             serde_json::to_string_pretty(&document).map_err(|error| failed(error.to_string()))?;

@@ -56,7 +56,7 @@ pub(crate) enum Command {
     /// Manage the state store
     #[command(subcommand)]
     State(state::Command),
-    /// Trust settings of a repository that need consent
+    /// Trust settings of a repository
     Trust(trust::Args),
     /// Print a shell completion script
     Completion(completion::Args),

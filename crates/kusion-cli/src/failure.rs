@@ -257,7 +257,7 @@ fn details(error: &AppError) -> String {
     }
 }
 
-/// Returns the hint for settings without consent.
+/// Returns the hint for untrusted settings.
 fn of_untrusted(settings: &[RiskySetting]) -> String {
     let mut folders: Vec<String> =
         settings.iter().map(|it| quoted(&it.folder.display().to_string())).collect();

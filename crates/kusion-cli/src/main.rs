@@ -39,7 +39,11 @@ struct Args {
 fn main() -> ExitCode {
     use_small_pages();
     panic::report_as_bugs();
-    let args = Args::parse_from(help_first(std::env::args_os().collect()));
+    let words = help_first(std::env::args_os().collect());
+    let args = match Args::try_parse_from(words) {
+        Ok(args) => args,
+        Err(error) => return view::usage(&error),
+    };
     let done = args.log.begin().and_then(|()| commands::run(args.command));
     let exit = done.unwrap_or_else(|failure| {
         view::error(&failure);

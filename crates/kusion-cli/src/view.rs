@@ -13,6 +13,7 @@ pub(crate) use style::Color;
 
 use crate::failure::Failure;
 use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
 
 /// The output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -31,6 +32,17 @@ pub(crate) fn result(text: &str) -> Result<(), Failure> {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::Output(error)),
         _ => Ok(()),
     }
+}
+
+/// Prints the help or usage error that the parser of the command line gives.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let text = style::printable(&error.render().to_string());
+    // A failure to write here cannot be reported.
+    let _ = match error.use_stderr() {
+        true => write!(std::io::stderr(), "{text}"),
+        false => write!(std::io::stdout(), "{text}"),
+    };
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1))
 }
 
 /// Prints a failure, and what to do about it where that is known.

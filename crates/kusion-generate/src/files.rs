@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// Contents of `project.yaml`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(expecting = "a map with the key `name`")]
 pub struct ProjectFile {
     /// The name of the project.
     pub name: String,
@@ -41,7 +42,7 @@ pub struct ProjectFile {
 
 /// Contents of `stack.yaml`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "a map with the key `name`")]
 pub struct StackFile {
     /// The name of the stack.
     pub name: String,
@@ -190,6 +191,11 @@ fn named(name: &str) -> Result<(), FileError> {
         let message = "`name` has a control character".to_owned();
         return Err(FileError { line: None, message });
     }
+    // Stacks are shown and selected as `project/stack`.
+    if matches!(name, "." | "..") || name.contains(['/', '\\']) {
+        let message = format!("`name` is `{name}`; it must not be a path");
+        return Err(FileError { line: None, message });
+    }
     Ok(())
 }
 
@@ -209,6 +215,12 @@ mod tests {
             let error = StackFile::parse(&format!("name: \"{name}\"\n")).expect_err(name);
             assert_eq!(error.message, "`name` has a control character");
         }
+        for name in [".", "..", "a/b", "../x", "a\\b"] {
+            let error = StackFile::parse(&format!("name: '{name}'\n")).expect_err(name);
+            assert_eq!(error.message, format!("`name` is `{name}`; it must not be a path"));
+        }
+        let error = ProjectFile::parse("[1]").expect_err("a list");
+        assert_eq!(error.message, "invalid type: sequence, expected a map with the key `name`");
         let large = format!("name: dev\n# {}\n", "x".repeat(MAX_BYTES));
         let error = StackFile::parse(&large).expect_err("too large");
         assert!(error.message.contains("at most 1048576"), "{error}");

@@ -7,6 +7,7 @@
 use crate::link::at_field;
 use crate::shapes::Draft;
 use data_encoding::BASE64;
+use kusion_k8s_schema::is_secret;
 use kusion_model::{FieldPath, PathStep, Resource, SECRET_FIELDS, parse_secret_fields};
 use serde_json::Value;
 
@@ -90,16 +91,14 @@ pub(crate) fn check_marks(resource: &Resource, draft: &Draft) -> Result<Option<S
 
 /// Returns whether a resource contains secrets in plain text.
 pub(crate) fn has_secrets(resource: &Resource) -> bool {
-    let text = |key: &str| resource.attributes.get(key).and_then(Value::as_str);
     let is_full = |key: &str| {
         resource
             .attributes
             .get(key)
             .is_some_and(|it| it.as_object().is_none_or(|it| !it.is_empty()))
     };
-    let is_secret = text("kind") == Some("Secret") && text("apiVersion") == Some("v1");
     let annotation = FieldPath::default().key("metadata").key("annotations").key(SECRET_FIELDS);
-    is_secret && (is_full("data") || is_full("stringData"))
+    is_secret(&resource.attributes) && (is_full("data") || is_full("stringData"))
         || resource.extensions.contains_key(SECRET_FIELDS)
         || annotation.find(&resource.attributes).is_some()
 }

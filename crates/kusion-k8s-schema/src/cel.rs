@@ -14,7 +14,7 @@ mod special;
 mod tests;
 
 pub(crate) use eval::{Cel, Failure, Scope, evaluate, unescape};
-pub(crate) use functions::KNOWN;
+pub(crate) use functions::is_known;
 pub(crate) use library::SPACES;
 #[cfg(test)]
 use parse::SyntaxError;

@@ -33,7 +33,7 @@ pub use decode::{
 pub use model::{
     Field, ListKind, Listing, Mapping, Presence, Scalar, Struct, Type, TypeId, TypeTable,
 };
-pub use object_id::{ObjectId, RESOURCE_TYPE};
+pub use object_id::{ObjectId, RESOURCE_TYPE, is_secret};
 pub use protobuf::{PROTOBUF_TYPE, decode_protobuf};
 pub use quantity::{QUANTITY_MESSAGE, Quantity, canonical_quantity};
 pub use quote::{push_quoted, quoted};

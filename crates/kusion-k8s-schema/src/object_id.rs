@@ -46,6 +46,12 @@ impl ObjectId {
     }
 }
 
+/// Returns whether an object is a Secret, whose `data` and `stringData` are secret.
+pub fn is_secret(object: &Value) -> bool {
+    object.get("kind").and_then(Value::as_str) == Some("Secret")
+        && object.get("apiVersion").and_then(Value::as_str) == Some("v1")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,7 +25,7 @@ pub(crate) struct Call<'a> {
 }
 
 /// Maximum size of a response; servers do not store objects of this size.
-const MAX_RESPONSE: usize = 16 << 20;
+pub(crate) const MAX_RESPONSE: usize = 16 << 20;
 /// Maximum size of one page of a list.
 const MAX_PAGE: usize = 128 << 20;
 

@@ -1,5 +1,6 @@
 //! Reduction of live objects to comparable attributes.
 
+use kusion_k8s_schema::is_secret;
 use kusion_model::{FieldPath, FieldPattern, PathStep, SECRET_FIELDS, parse_secret_fields};
 use serde_json::{Map, Value};
 
@@ -61,12 +62,6 @@ fn clean(metadata: &Map<String, Value>) -> Map<String, Value> {
         }
     }
     out
-}
-
-/// Returns whether an object is a Secret.
-fn is_secret(attributes: &Value) -> bool {
-    attributes.get("kind").and_then(Value::as_str) == Some("Secret")
-        && attributes.get("apiVersion").and_then(Value::as_str) == Some("v1")
 }
 
 /// Returns the patterns of the fields that an annotation marks as secret. Invalid patterns are

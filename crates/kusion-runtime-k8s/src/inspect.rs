@@ -4,7 +4,6 @@ use crate::connect::unreadable;
 use blake3::Hasher;
 use kube::config::{AuthInfo, Kubeconfig};
 use kusion_runtime::RuntimeError;
-use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -35,17 +34,14 @@ pub fn inspect(path: &Path) -> Result<KubeconfigEffects, RuntimeError> {
     let wrong = || unreadable(path, &io::Error::other("not a valid kubeconfig"));
     let text = String::from_utf8(text).map_err(|_| wrong())?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    inspect_text(&text, folder).map_err(|_| wrong())
+    inspect_text(&text, folder).ok_or_else(wrong)
 }
 
-/// Reads the text of a kubeconfig in a folder, without using it.
-///
-/// # Errors
-/// The text is not a kubeconfig.
-pub fn inspect_text(text: &str, folder: &Path) -> Result<KubeconfigEffects, Box<dyn Error>> {
+/// Reads the text of a kubeconfig in a folder, without using it; `None` if it is not a kubeconfig.
+pub fn inspect_text(text: &str, folder: &Path) -> Option<KubeconfigEffects> {
     let mut hasher = Hasher::new();
     hasher.update(text.as_bytes());
-    let config = Kubeconfig::from_yaml(text)?;
+    let config = Kubeconfig::from_yaml(text).ok()?;
     let mut effects = KubeconfigEffects {
         servers: Vec::new(),
         programs: Vec::new(),
@@ -68,19 +64,25 @@ pub fn inspect_text(text: &str, folder: &Path) -> Result<KubeconfigEffects, Box<
         }
         let files = [&user.token_file, &user.client_certificate, &user.client_key];
         for file in files.into_iter().flatten() {
-            // Named, not read: there is no consent yet, and credentials change.
+            // Named, not read: it is not trusted yet, and credentials change.
             effects.files.push(folder.join(file));
         }
     }
     effects.digest = hasher.finalize().to_hex().to_string();
-    Ok(effects)
+    Some(effects)
 }
 
-/// Returns the command line of the program that gives the credentials of a user.
+/// Returns the command line of the program that gives the credentials of a user, with the
+/// environment variables that the kubeconfig sets: they can decide what is started.
 fn program(user: &AuthInfo) -> Vec<String> {
     if let Some(exec) = &user.exec {
+        let variables = exec
+            .env
+            .iter()
+            .flatten()
+            .filter_map(|it| Some(format!("{}={}", it.get("name")?, it.get("value")?)));
         let words = exec.command.iter().chain(exec.args.iter().flatten());
-        return words.cloned().collect();
+        return variables.chain(words.cloned()).collect();
     }
     let Some(provider) = &user.auth_provider else { return Vec::new() };
     let command = provider.config.get("cmd-path").cloned();
@@ -116,13 +118,14 @@ mod tests {
         std::fs::create_dir_all(&folder).expect("a folder");
         let file = folder.join("config");
         let text = "clusters: [{name: a, cluster: {server: 'https://a.example'}}]\n\
-             users:\n- {name: u, user: {exec: {command: ./login.sh, args: [-x]}}}\n\
+             users:\n\
+             - {name: u, user: {exec: {command: ./login.sh, args: [-x], env: [{name: A, value: b}]}}}\n\
              - {name: t, user: {tokenFile: secret}}\n";
         std::fs::write(&file, text).expect("written");
         std::fs::write(folder.join("login.sh"), "echo 1").expect("written");
         let before = inspect(&file).expect("a kubeconfig");
         assert_eq!(before.servers, ["https://a.example"]);
-        assert_eq!(before.programs, ["./login.sh -x"]);
+        assert_eq!(before.programs, ["A=b ./login.sh -x"]);
         assert_eq!(before.files, [folder.join("secret")]);
         std::fs::write(folder.join("secret"), "token").expect("written");
         assert_eq!(before.digest, inspect(&file).expect("a kubeconfig").digest, "tokens change");

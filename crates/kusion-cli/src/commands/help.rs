@@ -4,6 +4,7 @@ mod topics;
 
 use crate::failure::Failure;
 use crate::view;
+use crate::view::style::one_line;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Arguments of `kusion help`.
@@ -42,7 +43,7 @@ fn unknown(word: &str, above: &clap::Command, root: &clap::Command) -> clap::Err
     let tip = similar(word, above, topics)
         .map(|it| format!("\n\n  tip: a similar name exists: '{it}'"))
         .unwrap_or_default();
-    let message = format!("unrecognized command or topic '{word}'{tip}");
+    let message = format!("unrecognized command or topic '{}'{tip}", one_line(word));
     above.clone().error(ErrorKind::InvalidSubcommand, message)
 }
 

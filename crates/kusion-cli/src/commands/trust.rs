@@ -3,12 +3,12 @@
 use crate::failure::Failure;
 use crate::view::style::one_line;
 use crate::{home, view};
-use base_system::OsSystem;
+use base_system::{OsSystem, System as _};
 use kusion_app::ClusterRequest;
 use kusion_app::trust::{RiskySetting, Trust, backend_setting, kubeconfig_setting};
 use kusion_generate::find;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Arguments of `kusion trust`.
 #[derive(Debug, clap::Args)]
@@ -39,8 +39,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 fn list(trust: &Trust) -> String {
     let mut text = String::new();
-    for consent in trust.consents() {
-        let _ = writeln!(text, "{}  {}", consent.folder.display(), consent.setting);
+    for trusted in trust.settings() {
+        let _ = writeln!(text, "{}  {}", trusted.folder.display(), trusted.setting);
     }
     if text.is_empty() { "nothing is trusted\n".to_owned() } else { text }
 }
@@ -59,14 +59,13 @@ fn remove(trust: &mut Trust, folders: &[PathBuf]) -> Result<String, Failure> {
 fn add(trust: &mut Trust, folders: &[PathBuf]) -> Result<String, Failure> {
     let request = ClusterRequest::Kubeconfig { file: None, context: None };
     let mut settings = Vec::new();
-    for stack in find(&OsSystem, Path::new("."), folders)? {
+    let base = OsSystem.current_dir().map_err(Failure::file("read", "."))?;
+    for stack in find(&OsSystem, &base, folders)? {
         settings.extend(kubeconfig_setting(&stack, &request)?);
         settings.extend(backend_setting(&stack)?);
     }
     if settings.is_empty() {
-        return Ok(
-            "there is nothing to trust: no stack has settings that need consent\n".to_owned()
-        );
+        return Ok("there is nothing to trust: no stack has risky settings\n".to_owned());
     }
     std::fs::create_dir_all(home::folder()?).map_err(Failure::file("create", home::folder()?))?;
     trust.add(&OsSystem, &settings)?;

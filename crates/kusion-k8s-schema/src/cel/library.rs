@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 pub(crate) const SPACES: [&str; 5] = ["format", "sets", "ip", "lists", "strings"];
 
 /// The named formats.
-const FORMATS: [&str; 13] = [
+pub(super) const FORMATS: [&str; 13] = [
     "dns1123Label",
     "dns1123Subdomain",
     "dns1035Label",

@@ -4,7 +4,7 @@ use super::cost::{self, Copies, element};
 use super::rules::Rule;
 use super::{Additional, Schema};
 use crate::cause::Cause;
-use crate::cel::{self, Expr, KNOWN, Node, SPACES, unescape};
+use crate::cel::{self, Expr, Node, SPACES, is_known, unescape};
 
 /// The most that a rule may cost for all values that an object can have.
 const RULE_LIMIT: u64 = 10_000_000;
@@ -184,7 +184,7 @@ impl<'s> Names<'s> {
                 None
             }
             Node::Call(target, name, arguments) => {
-                if !KNOWN.contains(&&**name) && name != "has" {
+                if !is_known(name) && name != "has" {
                     let message = format!("undeclared reference to '{name}' (in container '')");
                     self.problems.push((expr.at, message));
                 }

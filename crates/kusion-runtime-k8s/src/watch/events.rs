@@ -1,11 +1,11 @@
 //! The changes of a collection, as the server sends them.
 
-use crate::calls::{Call, Calls, push_escaped};
+use crate::calls::{Call, Calls, MAX_RESPONSE, push_escaped};
 use crate::discovery::Served;
 use crate::failure;
 use bytes::{Buf as _, Bytes, BytesMut};
 use http::StatusCode;
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, Limited};
 use kube::client::Body;
 use kusion_runtime::RuntimeError;
 use serde::Deserialize;
@@ -67,7 +67,7 @@ impl Events {
         if parts.status.is_success() {
             return Ok(Self { body, rest: BytesMut::new(), seen: 0 });
         }
-        let body = match body.collect().await {
+        let body = match Limited::new(body, MAX_RESPONSE).collect().await {
             Ok(body) => body.to_bytes(),
             Err(_) => Bytes::new(),
         };
@@ -99,6 +99,11 @@ impl Events {
                     .map_err(|error| lost(format!("cannot parse a watch event: {error}")));
             }
             self.seen = self.rest.len();
+            if self.seen > MAX_RESPONSE {
+                let mib = MAX_RESPONSE >> 20;
+                let message = format!("the server sent a watch event of more than {mib} MiB");
+                return Err(RuntimeError::Invalid(message));
+            }
             let frame = tokio::time::timeout(SILENCE, self.body.frame()).await;
             match frame.map_err(|_| lost("the watch timed out: no events".to_owned()))? {
                 None => return Ok(None),

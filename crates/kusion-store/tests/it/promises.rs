@@ -6,7 +6,7 @@ use crate::records::noted;
 use kusion_store::{Backend, Expected, Holder, LockWait, Session, Store, StoreError};
 use sqlx::Connection as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use testkit::Suite;
 
 /// Adds the tests of this module.
@@ -56,10 +56,7 @@ async fn refusal(url: &str) -> String {
 }
 
 async fn a_server_that_is_down_is_reported_with_the_reason() {
-    let begun = Instant::now();
     let text = refusal("postgres://user:SECRET@127.0.0.1:1/db").await;
-    // A pool of connections would try for half a minute.
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     assert!(text.contains("postgres://127.0.0.1:1/db") && text.contains("refused"), "{text}");
     assert!(!text.contains("SECRET") && !text.contains("pool"), "{text}");
 }
