@@ -31,9 +31,12 @@ pub(crate) struct Call<'a> {
     pub(crate) desired: Option<&'a Resource>,
     /// The recorded object that changes; private data of its runtime is plain.
     pub(crate) prior: Option<&'a ResourceState>,
+    /// The live object that the plan was made from.
+    pub(crate) live: Option<&'a Live>,
     pub(crate) replace_order: ReplaceOrder,
     pub(crate) attempt: AttemptId,
     pub(crate) force: bool,
+    pub(crate) take_over: bool,
     pub(crate) retry_policy: RetryPolicy,
     pub(crate) stop: &'a Stop,
 }
@@ -95,7 +98,8 @@ impl Call<'_> {
 
     async fn delete(&self) -> Result<(), RuntimeError> {
         let Some(prior) = self.prior else { return Ok(()) };
-        let deletion = Deletion { prior, attempt: self.attempt };
+        let (live, attempt, take_over) = (self.live, self.attempt, self.take_over);
+        let deletion = Deletion { prior, live, attempt, take_over };
         self.patiently(|_| self.runtime.delete(deletion)).await
     }
 
@@ -107,7 +111,8 @@ impl Call<'_> {
         prior: Option<&ResourceState>,
     ) -> Result<Applied, RuntimeError> {
         self.patiently(async |attempt| {
-            let change = Change { desired, prior, attempt: Some(self.attempt), force: self.force };
+            let (force, take_over) = (self.force, self.take_over);
+            let change = Change { desired, prior, attempt: Some(self.attempt), force, take_over };
             if attempt == 0 {
                 return self.runtime.apply(change).await;
             }

@@ -4,7 +4,7 @@ use crate::event::EventSink;
 use crate::failpoints::Failpoints;
 use crate::stack::Stack;
 use async_trait::async_trait;
-use kusion_model::{ResourceType, StackKey};
+use kusion_model::{ResourceType, StackKey, StackOwner};
 use kusion_runtime::{Runtime, RuntimeError, RuntimeSource};
 use kusion_secret::Sealer;
 use kusion_store::Store;
@@ -19,21 +19,22 @@ pub struct Runtimes {
     started: Arc<Mutex<Started>>,
 }
 
-/// The started runtimes, by stack and type.
-type Started = HashMap<(StackKey, ResourceType), Arc<dyn Runtime>>;
+/// The started runtimes, by stack and type. The id of a store is known once it exists: so a stack
+/// can have two.
+type Started = HashMap<(StackOwner, ResourceType), Arc<dyn Runtime>>;
 
-/// A runtime that serves all stacks.
+/// A runtime that serves all stacks, and marks no objects.
 struct Ready(Arc<dyn Runtime>);
 
 #[async_trait]
 impl RuntimeSource for Ready {
-    async fn start(&self, _stack: &StackKey) -> Result<Arc<dyn Runtime>, RuntimeError> {
+    async fn start(&self, _owner: &StackOwner) -> Result<Arc<dyn Runtime>, RuntimeError> {
         Ok(Arc::clone(&self.0))
     }
 }
 
 impl Runtimes {
-    /// Adds a runtime that serves all stacks.
+    /// Adds a runtime that serves all stacks, and marks no objects as theirs.
     #[must_use]
     pub fn with(self, resource_type: &str, runtime: Arc<dyn Runtime>) -> Self {
         self.with_source(resource_type, Arc::new(Ready(runtime)))
@@ -49,16 +50,16 @@ impl Runtimes {
     /// Returns the runtime of a type for a stack; `None` if no runtime is registered for the type.
     pub(crate) async fn start(
         &self,
-        stack: &StackKey,
+        owner: &StackOwner,
         resource_type: &ResourceType,
     ) -> Result<Option<Arc<dyn Runtime>>, RuntimeError> {
         let Some(source) = self.sources.get(resource_type) else { return Ok(None) };
-        let name = (stack.clone(), resource_type.clone());
+        let name = (owner.clone(), resource_type.clone());
         let mut started = self.started.lock().await;
         if let Some(runtime) = started.get(&name) {
             return Ok(Some(Arc::clone(runtime)));
         }
-        let runtime = source.start(stack).await?;
+        let runtime = source.start(owner).await?;
         started.insert(name, Arc::clone(&runtime));
         Ok(Some(runtime))
     }

@@ -5,6 +5,7 @@ use crate::error::{EngineError, Finding};
 use crate::event::{Event, Outcome};
 use crate::failpoints::Failpoint;
 use crate::operation::RunOptions;
+use crate::ownership::is_taken_over;
 use crate::preview::Previewed;
 use crate::references::References;
 use crate::report::{Report, StepReport, watched};
@@ -201,7 +202,8 @@ impl<'a> Execution<'a> {
     async fn dry_run(&self, step: &Step) -> Result<Result<(), String>, EngineError> {
         let Some(desired) = self.previewed.desired.get(&step.id) else { return Ok(Ok(())) };
         let runtime = self.scope.runtime(&step.id, &step.resource_type)?;
-        let change = Change { desired, prior: None, attempt: None, force: self.force() };
+        let (force, take_over) = (self.force(), self.is_taken_over(&step.id));
+        let change = Change { desired, prior: None, attempt: None, force, take_over };
         Ok(match runtime.dry_run(change).await {
             // Its requirement was not created; its own step reports that.
             Ok(_) | Err(RuntimeError::Missing(_)) => Ok(()),
@@ -212,6 +214,10 @@ impl<'a> Execution<'a> {
 
     fn force(&self) -> bool {
         self.previewed.plan.options.force
+    }
+
+    fn is_taken_over(&self, id: &ResourceId) -> bool {
+        is_taken_over(id, &self.previewed.plan.options.take_over)
     }
 
     /// Runs the chosen steps that have not ended.
@@ -341,9 +347,11 @@ impl<'a> Execution<'a> {
             action: step.action,
             desired: desired.as_ref(),
             prior: prior.as_ref(),
+            live: self.previewed.live.get(&step.id),
             replace_order: described.replace_order,
             attempt,
             force: self.force(),
+            take_over: self.is_taken_over(&step.id),
             retry_policy: self.options.retry_policy(),
             stop: &self.options.stop,
         };
@@ -406,9 +414,11 @@ impl<'a> Execution<'a> {
                 action: Action::Delete,
                 desired: None,
                 prior: Some(&old),
+                live: None,
                 replace_order: ReplaceOrder::default(),
                 attempt,
                 force: false,
+                take_over: false,
                 retry_policy: self.options.retry_policy(),
                 stop: &self.options.stop,
             };
@@ -626,13 +636,21 @@ impl Scope {
     }
 }
 
-/// Returns the records that need no call: removed resources, and changed dependencies of unchanged
-/// resources.
+/// Records a shared resource that exists already.
+fn found(step: &Step, desired: &Resource) -> Option<Record> {
+    let state = ResourceState::new(desired.clone(), step.identity.clone()?, 0);
+    Some(Record::Noted { id: step.id.clone(), ending: Ending::Present(Box::new(state)) })
+}
+
+/// Returns the records that need no call: removed resources, shared ones that exist already, and
+/// changed dependencies of unchanged resources.
 pub(crate) fn records_without_calls(previewed: &Previewed) -> Vec<Record> {
     let record = |step: &Step| match (step.action, &step.desired) {
         (Action::Forget, _) => Some(Record::Noted { id: step.id.clone(), ending: Ending::Absent }),
         (Action::Keep, Some(desired)) => {
-            let known = previewed.state.resources.get(&step.id)?;
+            let Some(known) = previewed.state.resources.get(&step.id) else {
+                return found(step, desired);
+            };
             let is_new = known.resource.depends_on != desired.depends_on
                 || known.resource.extensions != desired.extensions;
             let state = || ResourceState { resource: desired.clone(), ..known.clone() };

@@ -20,6 +20,7 @@ mod lock;
 mod log;
 mod observe;
 mod operation;
+mod ownership;
 mod preview;
 mod recover;
 mod references;

@@ -3,12 +3,13 @@
 use crate::desired::Desired;
 use crate::error::{EngineError, Finding};
 use crate::ignore::take_live_values;
+use crate::ownership::is_taken_over;
 use crate::scope::Scope;
 use futures::stream::{self, StreamExt as _};
 use kusion_model::{
     FieldPath, IgnoreRule, Note, Requirement, Resource, ResourceId, ResourceState, ResourceType,
 };
-use kusion_plan::{DryRun, Observed};
+use kusion_plan::{DryRun, Observed, Ownership};
 use kusion_runtime::{Change, Comparison, Live, Runtime, RuntimeError, Target};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ pub(crate) struct Observation {
     pub(crate) before_ignore: Option<Resource>,
     /// Paths of strings whose values are known only after other steps.
     pub(crate) later: Vec<FieldPath>,
+    pub(crate) ownership: Ownership,
     pub(crate) dry_run: DryRun,
     pub(crate) notes: Vec<Note>,
 }
@@ -35,6 +37,7 @@ pub(crate) struct Observer<'a> {
     pub(crate) live: &'a LiveObjects,
     pub(crate) ignore: &'a [IgnoreRule],
     pub(crate) force: bool,
+    pub(crate) take_over: &'a [String],
     pub(crate) provided: Provided,
 }
 
@@ -101,7 +104,11 @@ impl Scope {
     /// Reduces a live object to comparable attributes.
     pub(crate) fn observed(&self, runtime: &dyn Runtime, live: &Live) -> Observed {
         let attributes = runtime.comparable(&live.attributes);
-        let digest = self.engine.sealer.hash(&attributes);
+        // A plan is for objects of the owner that they had.
+        let digest = match &live.owner {
+            Some(owner) => self.engine.sealer.hash_of(&(&attributes, owner)),
+            None => self.engine.sealer.hash(&attributes),
+        };
         Observed { identity: live.identity.clone(), attributes, digest }
     }
 }
@@ -144,15 +151,21 @@ impl Observer<'_> {
     ) -> Result<Observation, ObserveError> {
         let runtime = self.scope.runtime(&desired.id, &desired.resource_type)?;
         let live = self.live.get(&desired.id);
-        let mut notes = Vec::new();
+        let mut ownership = self.scope.ownership(&desired, live, self.take_over);
+        let mut notes = self.ownership_notes(&desired.id, live, &ownership);
+        if matches!(ownership, Ownership::Foreign(_) | Ownership::Shared) {
+            let (before_ignore, dry_run) = (None, DryRun::None);
+            return Ok(Observation { desired, before_ignore, later, ownership, dry_run, notes });
+        }
         let mut before_ignore = None;
         if let Some(live) = live
             && !self.ignore.is_empty()
         {
             let before = desired.clone();
             let kind = self.scope.describe(&desired).kind;
-            notes = take_live_values(self.ignore, &kind, &mut desired, &live.attributes);
-            before_ignore = Some(before).filter(|_| !notes.is_empty());
+            let kept = take_live_values(self.ignore, &kind, &mut desired, &live.attributes);
+            before_ignore = Some(before).filter(|_| !kept.is_empty());
+            notes.extend(kept);
         }
         let is_later = !later.is_empty();
         let dry_run = match live {
@@ -164,6 +177,12 @@ impl Observer<'_> {
                     DryRun::Immutable { fields, message }
                 }
                 Comparison::Differs => self.dry_run(runtime, &desired, &mut notes).await?,
+                Comparison::Unmarked => {
+                    if ownership == Ownership::Own {
+                        ownership = Ownership::Unmarked;
+                    }
+                    self.dry_run(runtime, &desired, &mut notes).await?
+                }
             },
             None => {
                 // The result for a new object is not needed; the dry run only checks that
@@ -179,7 +198,21 @@ impl Observer<'_> {
         if let Some(prior) = self.prior.get(&desired.id).filter(|it| !it.leftovers.is_empty()) {
             notes.push(Note::DeletesLeftovers { count: prior.leftovers.len() });
         }
-        Ok(Observation { desired, before_ignore, later, dry_run, notes })
+        Ok(Observation { desired, before_ignore, later, ownership, dry_run, notes })
+    }
+
+    /// Returns the notes on an object that the stack starts to manage.
+    fn ownership_notes(
+        &self,
+        id: &ResourceId,
+        live: Option<&Live>,
+        ownership: &Ownership,
+    ) -> Vec<Note> {
+        match ownership {
+            Ownership::TakenOver(owner) => vec![Note::TakesOver { owner: owner.clone() }],
+            Ownership::Own if live.is_some() && !self.prior.contains_key(id) => vec![Note::Adopts],
+            _ => Vec::new(),
+        }
     }
 
     async fn dry_run(
@@ -198,6 +231,7 @@ impl Observer<'_> {
             prior: self.prior.get(&desired.id).filter(|_| self.live.contains_key(&desired.id)),
             attempt: None,
             force: self.force,
+            take_over: is_taken_over(&desired.id, self.take_over),
         };
         match runtime.dry_run(change).await {
             Ok(result) => {

@@ -140,10 +140,12 @@ impl Scope {
             live: &live,
             ignore: &options.ignore,
             force: options.force,
+            take_over: &options.take_over,
             provided: Provided::by(self, &desired),
         };
         let hash = |value: &Value| self.engine.sealer.hash(value);
         let context = Context { origins, hash: &hash, is_destroy: operation == Operation::Destroy };
+        let take_over = options.take_over.as_slice();
         let mut steps: BTreeMap<ResourceId, Step> = BTreeMap::new();
         let mut seen = Desired::new();
         for round in references.rounds(&desired) {
@@ -156,7 +158,7 @@ impl Scope {
             for observation in observer.observe(resources).await? {
                 let id = observation.desired.id.clone();
                 seen.insert(id.clone(), observation.desired.clone());
-                if let Some(step) = self.step(&context, &state, &live, &id, Some(observation))? {
+                if let Some(step) = self.step(&context, &state, &live, &id, Ok(observation))? {
                     steps.insert(id, step);
                 }
             }
@@ -164,7 +166,7 @@ impl Scope {
         drop(observer);
         drop(prior);
         for id in state.resources.keys().filter(|id| !seen.contains_key(*id)) {
-            if let Some(step) = self.step(&context, &state, &live, id, None)? {
+            if let Some(step) = self.step(&context, &state, &live, id, Err(take_over))? {
                 steps.insert(id.clone(), step);
             }
         }
@@ -188,24 +190,32 @@ impl Scope {
         Ok(Previewed { plan, refusals, desired: seen, live, state, saved: None })
     }
 
-    /// Decides the step of one resource.
+    /// Decides the step of one resource: of a desired one by its observation, of another one with
+    /// the patterns of ids that are taken over.
     fn step(
         &self,
         context: &Context<'_>,
         state: &StackState,
         live: &LiveObjects,
         id: &ResourceId,
-        observation: Option<Observation>,
+        observation: Result<Observation, &[String]>,
     ) -> Result<Option<Step>, EngineError> {
         let prior = state.resources.get(id);
-        let (desired, before_ignore, later, dry_run, notes) = match observation {
-            Some(it) => (Some(it.desired), it.before_ignore, it.later, it.dry_run, it.notes),
-            None => (None, None, Vec::new(), DryRun::None, leftovers(prior)),
+        let object = live.get(id);
+        let (desired, before_ignore, later, ownership, dry_run, notes) = match observation {
+            Ok(it) => {
+                let Observation { desired, before_ignore, later, ownership, dry_run, notes } = it;
+                (Some(desired), before_ignore, later, ownership, dry_run, notes)
+            }
+            Err(take_over) => {
+                let owner = prior.map(|it| self.ownership(&it.resource, object, take_over));
+                let ownership = owner.unwrap_or_default();
+                (None, None, Vec::new(), ownership, DryRun::None, leftovers(prior))
+            }
         };
         let desired = desired.as_ref();
         let Some(resource) = desired.or(prior.map(|it| &it.resource)) else { return Ok(None) };
         let runtime = self.runtime(id, &resource.resource_type)?;
-        let object = live.get(id);
         let mut secrets: Vec<FieldPath> =
             desired.map(|it| self.secrets(it)).transpose()?.unwrap_or_default();
         let mut objects: Vec<&Value> = Vec::new();
@@ -227,6 +237,7 @@ impl Scope {
             prior,
             live: object.map(|it| self.observed(runtime.as_ref(), it)),
             later,
+            ownership,
             dry_run,
             secrets,
             notes,

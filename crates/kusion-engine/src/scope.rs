@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::log::EventLog;
 use kusion_model::{
     Description, FieldPath, Infrastructure, Resource, ResourceId, ResourceState, ResourceType,
-    RuntimeData, Spec, StackKey, Warning,
+    RuntimeData, Spec, StackKey, StackOwner, Warning,
 };
 use kusion_runtime::Runtime;
 use kusion_secret::{Owner, Redactor};
@@ -20,6 +20,8 @@ use std::sync::Arc;
 pub(crate) struct Scope {
     pub(crate) engine: Engine,
     pub(crate) key: StackKey,
+    /// The stack as the owner of its objects.
+    pub(crate) owner: StackOwner,
     pub(crate) log: Arc<EventLog>,
     runtimes: BTreeMap<ResourceType, Arc<dyn Runtime>>,
     /// The identities of the infrastructures of these runtimes.
@@ -34,16 +36,18 @@ impl Scope {
         let (engine, key) = (engine.clone(), key.clone());
         let (runtimes, infrastructure) = (BTreeMap::new(), Infrastructure::new());
         let redactor = log.redactor().clone();
-        Self { engine, key, log, runtimes, infrastructure, redactor }
+        let owner = StackOwner::new(key.clone(), "");
+        Self { engine, key, owner, log, runtimes, infrastructure, redactor }
     }
 
     /// Starts the runtimes for resource types, and identifies their infrastructures.
     pub(crate) async fn start(&mut self, types: TypesInUse) -> Result<(), EngineError> {
+        self.owner.store = self.engine.store.id().await?.unwrap_or_default();
         for (resource_type, id) in types {
             if self.runtimes.contains_key(&resource_type) {
                 continue;
             }
-            let runtime = self.engine.runtimes.start(&self.key, &resource_type).await?;
+            let runtime = self.engine.runtimes.start(&self.owner, &resource_type).await?;
             let Some(runtime) = runtime else {
                 return Err(EngineError::NoRuntime { id, resource_type });
             };
@@ -136,7 +140,7 @@ impl Scope {
         runtime.map(|it| it.describe(resource)).unwrap_or_default()
     }
 
-    fn owner<'a>(&'a self, resource: &'a ResourceId) -> Owner<'a> {
+    fn secret_owner<'a>(&'a self, resource: &'a ResourceId) -> Owner<'a> {
         Owner { stack: &self.key, resource }
     }
 
@@ -145,7 +149,7 @@ impl Scope {
         let secrets = self.secrets(resource)?;
         let mut sealed = resource.clone();
         if !secrets.is_empty() {
-            let owner = self.owner(&resource.id);
+            let owner = self.secret_owner(&resource.id);
             self.engine.sealer.seal(&mut sealed.attributes, &secrets, owner);
         }
         Ok(sealed)
@@ -153,7 +157,7 @@ impl Scope {
 
     /// Returns a resource with its secrets plain.
     pub(crate) fn unsealed(&self, resource: &Resource) -> Result<Resource, EngineError> {
-        let owner = self.owner(&resource.id);
+        let owner = self.secret_owner(&resource.id);
         let attributes = self.engine.sealer.unseal(&resource.attributes, owner);
         let attributes = attributes.map_err(|fault| EngineError::Secret {
             id: resource.id.clone(),
@@ -168,7 +172,7 @@ impl Scope {
             return data;
         }
         let mut value = data.value;
-        self.engine.sealer.seal_whole(&mut value, &runtime_path(), self.owner(id));
+        self.engine.sealer.seal_whole(&mut value, &runtime_path(), self.secret_owner(id));
         RuntimeData { value, ..data }
     }
 
@@ -180,7 +184,7 @@ impl Scope {
         let leftovers = state.leftovers.iter_mut().map(|it| &mut it.runtime);
         for slot in std::iter::once(&mut state.runtime).chain(leftovers) {
             let Some(data) = slot.as_mut().filter(|it| it.is_secret) else { continue };
-            let owner = self.owner(&id);
+            let owner = self.secret_owner(&id);
             match self.engine.sealer.unseal_whole(&data.value, &runtime_path(), owner) {
                 Ok(plain) => data.value = plain,
                 Err(fault) => {

@@ -60,6 +60,8 @@ pub struct Description {
     pub requires: Vec<Requirement>,
     /// Protection against deletion.
     pub protection: Protection,
+    /// Whether it is shared with other stacks: created if it is missing, and otherwise left alone.
+    pub is_shared: bool,
     /// Whether deleting it also deletes the objects inside it, as for a namespace.
     pub is_container: bool,
     /// Whether steps of its dependents start only after it is ready.

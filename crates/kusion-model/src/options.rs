@@ -19,6 +19,9 @@ pub struct PlanOptions {
     /// Whether to take over fields that other managers own.
     #[serde(default)]
     pub force: bool,
+    /// Ids of resources to take over from other owners. `*` matches any text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub take_over: Vec<String>,
     /// Whether the stack may move from the recorded infrastructure to another one.
     #[serde(default)]
     pub relocate: bool,
@@ -121,6 +124,7 @@ mod tests {
             targets: vec!["a*".into()],
             ignore: vec!["spec.replicas".parse().expect("a rule")],
             force: true,
+            take_over: vec!["b".into()],
             relocate: true,
             guards: Guards { allowed: vec!["Job".into()], ..Guards::default() },
         };

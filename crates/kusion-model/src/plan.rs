@@ -1,8 +1,8 @@
 //! Plans: the steps to reach the desired state.
 
 use crate::{
-    FieldPath, Identity, Infrastructure, Operation, Origin, PlanOptions, Requirement, Resource,
-    ResourceId, ResourceType, StackKey,
+    FieldPath, Identity, Infrastructure, Operation, Origin, Owner, PlanOptions, Requirement,
+    Resource, ResourceId, ResourceType, StackKey,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,6 +51,15 @@ pub enum Reason {
     Missing,
     /// Live, but not recorded.
     Unmanaged,
+    /// It lacks the mark of its owner.
+    Unmarked,
+    /// It has another owner.
+    Owned {
+        /// The owner.
+        owner: Owner,
+    },
+    /// It is shared with other stacks, and exists.
+    Shared,
     /// No longer in the stack.
     Removed,
     /// An interrupted replacement left objects behind that still exist.
@@ -83,6 +92,13 @@ pub enum Note {
         manager: String,
         /// The fields, as the infrastructure writes them.
         fields: Vec<String>,
+    },
+    /// It will be deleted with the stack, although another tool or user created it.
+    Adopts,
+    /// Takes over the object from its owner.
+    TakesOver {
+        /// The current owner.
+        owner: Owner,
     },
     /// A field keeps its live value because of an ignore rule.
     KeepsLive {

@@ -3,7 +3,7 @@
 use crate::diff::{Difference, desired_differences, differences};
 use kusion_model::markers::{REFERENCE, SEALED, shown_secret};
 use kusion_model::{
-    Action, FieldChange, FieldPath, Identity, Note, Origins, Reason, Resource, ResourceId,
+    Action, FieldChange, FieldPath, Identity, Note, Origins, Owner, Reason, Resource, ResourceId,
     ResourceState, Shown, Step,
 };
 use serde_json::Value;
@@ -17,6 +17,22 @@ pub struct Observed {
     pub attributes: Value,
     /// The fingerprint of `attributes`.
     pub digest: String,
+}
+
+/// The owner of a live object, as seen by a stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Ownership {
+    /// The stack itself, or nobody.
+    #[default]
+    Own,
+    /// The stack itself, but its mark is missing.
+    Unmarked,
+    /// Another owner, whose object is left alone.
+    Foreign(Owner),
+    /// Another owner, whose object is taken over.
+    TakenOver(Owner),
+    /// All stacks that contain it: it is left alone.
+    Shared,
 }
 
 /// Result of the dry run of a desired resource.
@@ -57,6 +73,8 @@ pub struct Facts<'a> {
     pub prior: Option<&'a ResourceState>,
     /// The live object.
     pub live: Option<Observed>,
+    /// The owner of the live object.
+    pub ownership: Ownership,
     /// The result of its dry run.
     pub dry_run: DryRun,
     /// Paths of secret values, desired and live.
@@ -103,6 +121,11 @@ pub fn decide(context: &Context<'_>, facts: Facts<'_>) -> Option<Step> {
 
 /// Chooses the action by the recorded, desired and live state.
 fn choose(context: &Context<'_>, facts: &Facts<'_>) -> Option<(Action, Reason)> {
+    if facts.live.is_some()
+        && let Some(decision) = leave_alone(facts)
+    {
+        return Some(decision);
+    }
     let removed = if context.is_destroy { Reason::Destroyed } else { Reason::Removed };
     Some(match (facts.prior, facts.desired, &facts.live) {
         (None, None, _) => return None,
@@ -117,10 +140,31 @@ fn choose(context: &Context<'_>, facts: &Facts<'_>) -> Option<(Action, Reason)> 
             ),
             _ if prior.is_none() => (Action::Adopt, Reason::Unmanaged),
             DryRun::Same | DryRun::None => keep(prior),
-            DryRun::After(after) if *after == live.attributes && !is_new(facts) => keep(prior),
+            DryRun::After(after) if *after == live.attributes && !is_new(facts) => {
+                match facts.ownership {
+                    Ownership::Unmarked => (Action::Update, Reason::Unmarked),
+                    _ => keep(prior),
+                }
+            }
             DryRun::After(_) | DryRun::Later => (Action::Update, Reason::Differs),
         },
     })
+}
+
+/// Returns the action for a live object that does not belong to the stack alone. An action on an
+/// object of another owner is shown, and refused.
+fn leave_alone(facts: &Facts<'_>) -> Option<(Action, Reason)> {
+    let reason = match &facts.ownership {
+        Ownership::Own | Ownership::Unmarked | Ownership::TakenOver(_) => return None,
+        Ownership::Foreign(owner) => Reason::Owned { owner: owner.clone() },
+        Ownership::Shared => Reason::Shared,
+    };
+    match (facts.desired, facts.prior, &reason) {
+        (None, None, _) => None,
+        (None, Some(_), _) => Some((Action::Forget, reason)),
+        (Some(_), _, Reason::Shared) => Some((Action::Keep, reason)),
+        (Some(_), _, _) => Some((Action::Adopt, reason)),
+    }
 }
 
 /// Keeps a resource unchanged, unless an interrupted replacement left objects behind that must be

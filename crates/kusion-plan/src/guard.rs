@@ -2,7 +2,8 @@
 
 use crate::order::is_match;
 use kusion_model::{
-    Action, Description, Guards, Operation, Plan, Protection, Resource, ResourceId, ResourceState,
+    Action, Description, Guards, Operation, Owner, Plan, Protection, Reason, Resource, ResourceId,
+    ResourceState,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 /// Fewer deletions than this are never a mass deletion.
 const FEW: usize = 5;
 
-/// A deletion that a guard rejects.
+/// A step that a guard rejects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "refusal")]
 pub enum Refusal {
@@ -37,6 +38,23 @@ pub enum Refusal {
     Unmanaged {
         /// The resource.
         id: ResourceId,
+    },
+    /// The resource exists and has another owner.
+    #[error("{id} belongs to {owner}")]
+    Owned {
+        /// The resource.
+        id: ResourceId,
+        /// The owner.
+        owner: Owner,
+    },
+    /// The resource exists and belongs to a stack of the same name, whose state is in another
+    /// store.
+    #[error("{id} belongs to this stack in another store")]
+    OwnedInOtherStore {
+        /// The resource.
+        id: ResourceId,
+        /// The id of that store.
+        store: String,
     },
     /// The resource contains objects that are not part of the stack.
     #[error("{id} would be {} with {}", done(*.action), foreign(.contents))]
@@ -112,6 +130,15 @@ pub fn refusals(
     let mut count = 0;
     for step in &plan.steps {
         let action = step.action;
+        if let (Action::Adopt, Reason::Owned { owner }) = (action, &step.reason) {
+            let id = step.id.clone();
+            found.push(match owner {
+                Owner::Stack { owner } if owner.stack == plan.key => {
+                    Refusal::OwnedInOtherStore { id, store: owner.store.clone() }
+                }
+                _ => Refusal::Owned { id, owner: owner.clone() },
+            });
+        }
         if !matches!(action, Action::Delete | Action::Replace) {
             continue;
         }

@@ -10,7 +10,7 @@ pub mod graph;
 mod guard;
 mod order;
 
-pub use decide::{Context, DryRun, Facts, Observed, decide, is_alike};
+pub use decide::{Context, DryRun, Facts, Observed, Ownership, decide, is_alike};
 pub use diff::{Difference, desired_differences, differences};
 pub use guard::{Refusal, emptied_containers, refusals};
-pub use order::{keep_targets, order};
+pub use order::{is_match, keep_targets, order};

@@ -111,7 +111,7 @@ pub fn keep_targets(plan: &mut Plan, targets: &[String]) -> Vec<String> {
 }
 
 /// Returns whether an id matches a pattern, in which `*` matches any text.
-pub(crate) fn is_match(pattern: &str, id: &str) -> bool {
+pub fn is_match(pattern: &str, id: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = parts.next().and_then(|first| id.strip_prefix(first)) else { return false };
     let mut rest = rest;

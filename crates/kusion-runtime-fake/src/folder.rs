@@ -28,6 +28,9 @@ pub struct Stored {
     /// The token that the runtime must pass with every change of the object.
     #[serde(default)]
     pub token: String,
+    /// The mark of its owner.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// Its attributes, without id and address.
     pub attributes: Map<String, Value>,
 }

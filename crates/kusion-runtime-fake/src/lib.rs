@@ -10,7 +10,7 @@ mod runtime;
 
 pub use faults::{Fault, FaultKind, Faults};
 pub use folder::{Folder, Stored, Tag};
-pub use runtime::FileRuntime;
+pub use runtime::{FileRuntime, FileSource};
 
 /// The name of the runtime in resources.
 pub const RESOURCE_TYPE: &str = "Fake";

@@ -5,26 +5,29 @@ use crate::folder::{Folder, Stored, Tag};
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use kusion_model::{
-    AttemptId, Description, FieldPath, Health, Identity, InfrastructureId, Protection,
-    ReplaceOrder, Requirement, Resource, ResourceId, ResourceState, RuntimeData,
+    AttemptId, Description, FieldPath, Health, Identity, InfrastructureId, Owner, Protection,
+    ReplaceOrder, Requirement, Resource, ResourceId, ResourceState, RuntimeData, StackOwner,
 };
 use kusion_runtime::{
     Applied, Change, Comparison, Content, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
-    RuntimeError, Target,
+    RuntimeError, RuntimeSource, Target,
 };
 use serde_json::{Map, Value};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// A runtime whose objects are files and get ids that it chooses itself.
 ///
-/// The attribute `forceNew` lists attributes that cannot change in place; values of the attribute
+/// An object with the attribute `name` has this name as its id, so that several stacks can contain
+/// it; `shared` says that they do. The attribute `forceNew` lists attributes that cannot change in place; values of the attribute
 /// `secrets` are secret. `provides` and `requires` list names that objects need of each other,
-/// `container` says that an object contains those that require it, `createFirst` how it is replaced, `dependentsWait` that its dependents wait until it
-/// is ready, `settles` that it must stay so for a second. Each object has a token that the engine
-/// must keep and bring along; that of an object with secrets is secret.
+/// `container` says that an object contains those that require it, `createFirst` how it is
+/// replaced, `dependentsWait` that its dependents wait until it is ready, `settles` that it must
+/// stay so for a second. Each object has a token that the engine must keep and bring along; that
+/// of an object with secrets is secret.
 #[derive(Debug)]
 pub struct FileRuntime {
     folder: Folder,
@@ -33,6 +36,27 @@ pub struct FileRuntime {
     latency: Duration,
     parallel_calls: usize,
     made: AtomicU64,
+    owner: Option<StackOwner>,
+}
+
+/// Starts runtimes over one folder, which mark the objects of their stacks.
+#[derive(Debug)]
+pub struct FileSource(PathBuf);
+
+impl FileSource {
+    /// Creates a source of runtimes over a folder.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self(path.into())
+    }
+}
+
+#[async_trait]
+impl RuntimeSource for FileSource {
+    async fn start(&self, owner: &StackOwner) -> Result<Arc<dyn Runtime>, RuntimeError> {
+        let runtime = FileRuntime::open(&self.0, &owner.stack.to_string());
+        let runtime = runtime.map_err(|error| RuntimeError::Unavailable(error.to_string()))?;
+        Ok(Arc::new(FileRuntime { owner: Some(owner.clone()), ..runtime }))
+    }
 }
 
 impl FileRuntime {
@@ -48,6 +72,7 @@ impl FileRuntime {
             latency: Duration::ZERO,
             parallel_calls: 8,
             made: AtomicU64::new(0),
+            owner: None,
         })
     }
 
@@ -104,7 +129,10 @@ impl FileRuntime {
 
     /// Finds the object that a change is for; `None` if one is to be made.
     fn changed(&self, change: &Change<'_>) -> Result<Option<Stored>, RuntimeError> {
-        let Some(prior) = change.prior else { return Ok(None) };
+        let Some(prior) = change.prior else {
+            let Some(name) = name_of(change.desired) else { return Ok(None) };
+            return self.folder.get(name).map_err(|error| broken(&error));
+        };
         let id = &prior.identity.key;
         let found = self.folder.get(id).map_err(|error| broken(&error))?;
         let found = found.ok_or_else(|| RuntimeError::Moved(format!("`{id}` does not exist")))?;
@@ -115,27 +143,49 @@ impl FileRuntime {
     /// Returns the object as it is to be.
     fn next(&self, change: &Change<'_>) -> Result<(Stored, bool), RuntimeError> {
         let attributes = wanted(change.desired)?;
+        let is_shared = change.desired.attributes.get("shared") == Some(&Value::Bool(true));
+        let owner = self.owner.as_ref().filter(|_| !is_shared).map(ToString::to_string);
         match self.changed(change)? {
             Some(old) => {
+                self.check_owner(&old, change.take_over)?;
                 let fields = immutable(&attributes, &old.attributes);
                 if !fields.is_empty() {
                     let names: Vec<String> = fields.iter().map(ToString::to_string).collect();
                     let message = format!("{} cannot be updated in place", names.join(", "));
                     return Err(RuntimeError::Immutable { fields, message });
                 }
-                Ok((Stored { attributes, ..old }, false))
+                Ok((Stored { attributes, owner, ..old }, false))
             }
             None => {
                 let tag = change.attempt.map(|attempt| self.tag(attempt));
                 let resource = change.desired.id.clone();
                 let token = format!("{:016x}", fastrand::u64(..));
-                Ok((Stored { id: self.new_id(), resource, tag, token, attributes }, true))
+                let id = name_of(change.desired).map_or_else(|| self.new_id(), str::to_owned);
+                Ok((Stored { id, resource, tag, token, owner, attributes }, true))
             }
+        }
+    }
+
+    /// Checks that an object does not belong to another stack.
+    fn check_owner(&self, object: &Stored, take_over: bool) -> Result<(), RuntimeError> {
+        let owner = live(object).owner.filter(|_| !take_over);
+        match (owner, &self.owner) {
+            (Some(owner), Some(own)) if !owner.is(own) => Err(RuntimeError::Owned(Box::new(owner))),
+            _ => Ok(()),
         }
     }
 
     fn tag(&self, attempt: AttemptId) -> Tag {
         Tag { stack: self.stack.clone(), attempt }
+    }
+
+    /// Whether a live object has the mark that it should have.
+    fn is_marked(&self, desired: &Resource, live: &Live) -> bool {
+        let is_shared = desired.attributes.get("shared") == Some(&Value::Bool(true));
+        match self.owner.as_ref().filter(|_| !is_shared) {
+            Some(own) => live.owner.as_ref().is_some_and(|it| it.is(own)),
+            None => live.owner.is_none(),
+        }
     }
 
     /// Checks that everything that a resource requires exists.
@@ -177,6 +227,7 @@ impl Runtime for FileRuntime {
             } else {
                 ReplaceOrder::DeleteFirst
             },
+            is_shared: is("shared"),
             is_container: is("container"),
             dependents_wait: is("dependentsWait"),
             settle_seconds: u32::from(is("settles")),
@@ -193,9 +244,10 @@ impl Runtime for FileRuntime {
     ) -> Result<Vec<Result<Option<Live>, RuntimeError>>, RuntimeError> {
         let read = || {
             let read = targets.iter().map(|target| {
-                // Only the state knows the ids.
-                let Some(prior) = target.prior else { return Ok(None) };
-                let found = self.folder.get(&prior.identity.key).map_err(|error| broken(&error))?;
+                // Only the state knows ids that are not names.
+                let known = target.prior.map(|it| it.identity.key.as_str());
+                let Some(id) = known.or_else(|| name_of(target.desired?)) else { return Ok(None) };
+                let found = self.folder.get(id).map_err(|error| broken(&error))?;
                 Ok(found.as_ref().map(live))
             });
             Ok(read.collect())
@@ -214,7 +266,7 @@ impl Runtime for FileRuntime {
         let fields = immutable(wanted, &there);
         if !fields.is_empty() {
             Comparison::Immutable(fields)
-        } else if *wanted == there {
+        } else if *wanted == there && self.is_marked(desired, live) {
             Comparison::Same
         } else {
             Comparison::Differs
@@ -277,6 +329,7 @@ impl Runtime for FileRuntime {
         let delete = || {
             if let Some(found) = self.folder.get(id).map_err(|error| broken(&error))? {
                 check_token(&found, deletion.prior)?;
+                self.check_owner(&found, deletion.take_over)?;
             }
             self.folder.remove(id).map_err(|error| broken(&error))
         };
@@ -329,6 +382,7 @@ fn live(object: &Stored) -> Live {
         identity: Identity::new(object.id.as_str(), None),
         attributes: object.shown().into(),
         runtime: Some(remembered),
+        owner: object.owner.as_deref().map(Owner::of_mark),
     }
 }
 
@@ -346,6 +400,11 @@ fn check_token(object: &Stored, prior: &ResourceState) -> Result<(), RuntimeErro
 fn names(attributes: &Value, key: &str) -> Vec<Requirement> {
     let names = attributes.get(key).and_then(Value::as_array).into_iter().flatten();
     names.filter_map(Value::as_str).map(|it| Requirement::new("name", it)).collect()
+}
+
+/// Returns the name that is the id of an object.
+fn name_of(resource: &Resource) -> Option<&str> {
+    resource.attributes.get("name").and_then(Value::as_str)
 }
 
 /// Whether the runtime itself gives this attribute.

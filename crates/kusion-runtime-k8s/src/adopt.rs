@@ -1,12 +1,13 @@
-//! Adoption of objects that `kubectl apply` created: their fields become managed by kusion.
+//! Adoption of objects that `kubectl apply` or another stack created: their fields become managed
+//! by the stack.
 //!
-//! Client-side apply records its fields under a separate manager. If they stayed there, a field
-//! that the stack removes would never be deleted. So the record is transferred to kusion, as
-//! kubectl does when it migrates to server-side apply.
+//! Fields of an object are recorded by manager. If those of client-side apply or of an earlier
+//! owner stayed there, a field that the stack removes would never be deleted. So the record is
+//! transferred to the stack, as kubectl does when it migrates to server-side apply.
 
-use crate::FIELD_MANAGER;
-use crate::calls::Call;
+use crate::calls::{Call, push_escaped};
 use crate::change::Patch;
+use crate::owner::{FIRST_MANAGER, is_stack_manager};
 use crate::runtime::KubernetesRuntime;
 use http::{Method, StatusCode};
 use kusion_k8s_merge::fields_v1;
@@ -15,35 +16,82 @@ use serde_json::{Map, Value, json};
 
 /// The manager of client-side apply.
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+/// The record of earlier versions, as the server writes it.
+const FIRST_RECORD: &str = "\"manager\":\"kusion\"";
 /// How often the write is retried when the object changes concurrently.
 const ATTEMPTS: usize = 5;
 
-/// Whether the records of an object, as the server writes it, name client-side apply.
-pub(crate) fn is_client_side(text: &[u8]) -> bool {
-    // Few objects do; so the text is searched before it is parsed.
-    let needle = CLIENT_SIDE.as_bytes();
-    text.windows(needle.len()).any(|window| window == needle)
-        && serde_json::from_slice::<Value>(text).is_ok_and(|object| has_record(&object))
+/// The records of an object that a stack takes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Predecessors {
+    /// Those of earlier versions: the object belongs to the stack already.
+    Earlier,
+    /// Also that of client-side apply: the object belongs to nobody.
+    ClientSide,
+    /// Also those of other stacks.
+    Stacks,
 }
 
-/// Returns whether all conflicts are with client-side apply.
-pub(crate) fn are_client_side(conflicts: &[Conflict]) -> bool {
-    !conflicts.is_empty() && conflicts.iter().all(|conflict| conflict.manager == CLIENT_SIDE)
+impl Predecessors {
+    /// Returns whether the record of a manager is taken over by another manager.
+    fn include(self, manager: &str, operation: &str, own: &str) -> bool {
+        match operation {
+            "Update" => manager == CLIENT_SIDE && self != Self::Earlier,
+            "Apply" if manager == own => false,
+            "Apply" if self == Self::Stacks => is_stack_manager(manager),
+            "Apply" => manager == FIRST_MANAGER,
+            _ => false,
+        }
+    }
+
+    /// Returns whether an object, as the server writes it, has records to take over.
+    pub(crate) fn are_in(self, text: &[u8], own: &str) -> bool {
+        // Few objects have; so the text is searched before it is parsed.
+        let has =
+            |needle: &str| text.windows(needle.len()).any(|window| window == needle.as_bytes());
+        let may_have = match self {
+            Self::Earlier => has(FIRST_RECORD),
+            Self::ClientSide => has(FIRST_RECORD) || has(CLIENT_SIDE),
+            Self::Stacks => true,
+        };
+        may_have
+            && serde_json::from_slice::<Value>(text).is_ok_and(|object| self.has_any(&object, own))
+    }
+
+    fn has_any(self, object: &Value, own: &str) -> bool {
+        records(object).iter().any(|record| self.include_record(record, own))
+    }
+
+    fn include_record(self, record: &Value, own: &str) -> bool {
+        let text = |name: &str| record.get(name).and_then(Value::as_str).unwrap_or_default();
+        text("subresource").is_empty() && self.include(text("manager"), text("operation"), own)
+    }
+
+    /// Returns whether all conflicts are with managers whose records are taken over.
+    pub(crate) fn explain(self, conflicts: &[Conflict], own: &str) -> bool {
+        let is_one = |it: &Conflict| {
+            ["Update", "Apply"].iter().any(|operation| self.include(&it.manager, operation, own))
+        };
+        !conflicts.is_empty() && conflicts.iter().all(is_one)
+    }
 }
 
-/// Transfers the record of client-side apply to kusion; returns false if there is none.
+/// Transfers the records of predecessors to the stack; returns false if there are none.
 pub(crate) async fn migrate(
     runtime: &KubernetesRuntime,
     patch: &Patch,
+    predecessors: Predecessors,
 ) -> Result<bool, RuntimeError> {
+    let own = runtime.mark.manager.as_str();
     for _ in 0..ATTEMPTS {
         let call = Call::get(patch.path().to_owned());
         let Some(answer) = runtime.calls.send(call).await?.found()? else { return Ok(false) };
         let object: Value = serde_json::from_slice(&answer.body)
             .map_err(|error| runtime.calls.lost(&error.to_string()))?;
-        let Some(changes) = migration(&object) else { return Ok(false) };
+        let Some(changes) = migration(&object, predecessors, own) else { return Ok(false) };
         let body = changes.to_string().into_bytes();
-        let target = format!("{}?fieldManager={FIELD_MANAGER}", patch.path());
+        let mut target = format!("{}?fieldManager=", patch.path());
+        push_escaped(&mut target, own);
         let call = Call::with_body(Method::PATCH, target, "application/json-patch+json", body);
         let answer = runtime.calls.send(call).await?;
         if answer.status != StatusCode::CONFLICT {
@@ -64,18 +112,14 @@ fn is_record(record: &Value, manager: &str, operation: &str) -> bool {
     text("manager") == manager && text("operation") == operation && text("subresource").is_empty()
 }
 
-fn has_record(object: &Value) -> bool {
-    records(object).iter().any(|record| is_record(record, CLIENT_SIDE, "Update"))
-}
-
-/// Returns the changes that make the record of client-side apply ours.
-fn migration(object: &Value) -> Option<Value> {
-    if !has_record(object) {
+/// Returns the changes that make the records of predecessors ours.
+fn migration(object: &Value, predecessors: Predecessors, own: &str) -> Option<Value> {
+    if !predecessors.has_any(object, own) {
         return None;
     }
     let all = records(object);
-    let ours = all.iter().find(|record| is_record(record, FIELD_MANAGER, "Apply"));
-    let theirs = all.iter().filter(|record| is_record(record, CLIENT_SIDE, "Update"));
+    let ours = all.iter().find(|record| is_record(record, own, "Apply"));
+    let theirs = all.iter().filter(|record| predecessors.include_record(record, own));
     let version = ours.or_else(|| theirs.clone().next())?.get("apiVersion")?.clone();
     let null = Value::Object(Map::new());
     let fields_of = |record: &'_ Value| record.get("fieldsV1").unwrap_or(&null).clone();
@@ -92,12 +136,12 @@ fn migration(object: &Value) -> Option<Value> {
     let mut kept: Vec<Value> = all
         .iter()
         .filter(|record| {
-            !is_record(record, CLIENT_SIDE, "Update") && !is_record(record, FIELD_MANAGER, "Apply")
+            !predecessors.include_record(record, own) && !is_record(record, own, "Apply")
         })
         .cloned()
         .collect();
     kept.push(json!({
-        "manager": FIELD_MANAGER, "operation": "Apply", "apiVersion": version,
+        "manager": own, "operation": "Apply", "apiVersion": version,
         "fieldsType": "FieldsV1", "fieldsV1": fields,
     }));
     Some(json!([

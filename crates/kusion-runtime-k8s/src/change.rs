@@ -1,13 +1,15 @@
 //! Server-side apply, as a change and as a dry run.
 
-use crate::adopt;
-use crate::calls::{Answer, Call};
+use crate::adopt::{self, Predecessors};
+use crate::calls::{Answer, Call, push_escaped};
+use crate::describe::is_shared;
 use crate::discovery::Served;
 use crate::key::ObjectKey;
+use crate::object;
+use crate::owner::set_mark;
 use crate::prepare::prepare;
 use crate::requires;
 use crate::runtime::KubernetesRuntime;
-use crate::{FIELD_MANAGER, object};
 use http::Method;
 use kusion_runtime::{Applied, Change, DryRunResult, Live, RuntimeError};
 use serde_json::{Map, Value};
@@ -20,7 +22,7 @@ pub(crate) struct Patch {
     pub(crate) served: Arc<Served>,
     pub(crate) key: ObjectKey,
     path: String,
-    body: Vec<u8>,
+    object: Value,
 }
 
 impl Patch {
@@ -45,11 +47,12 @@ impl Patch {
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             let uid = change.prior.and_then(|prior| prior.identity.uid.as_deref());
             stamp(metadata, &key, uid);
+            if !is_shared(change.desired) {
+                set_mark(metadata, &runtime.mark.text);
+            }
         }
         let path = served.object(&key);
-        let body = serde_json::to_vec(&object)
-            .map_err(|error| RuntimeError::Invalid(error.to_string()))?;
-        Ok(Self { served, key, path, body })
+        Ok(Self { served, key, path, object })
     }
 
     async fn send(
@@ -59,11 +62,11 @@ impl Patch {
         is_dry_run: bool,
     ) -> Result<Answer, RuntimeError> {
         let dry_run = if is_dry_run { "&dryRun=All" } else { "" };
-        let target = format!(
-            "{}?fieldManager={FIELD_MANAGER}&fieldValidation=Strict&force={force}{dry_run}",
-            self.path
-        );
-        let body = self.body.clone();
+        let mut target = format!("{}?fieldManager=", self.path);
+        push_escaped(&mut target, &runtime.mark.manager);
+        target.push_str(&format!("&fieldValidation=Strict&force={force}{dry_run}"));
+        let body = serde_json::to_vec(&self.object)
+            .map_err(|error| RuntimeError::Invalid(error.to_string()))?;
         let call = Call::with_body(Method::PATCH, target, "application/apply-patch+yaml", body);
         let answer = runtime.calls.send(call).await?.success();
         answer.map_err(|error| match error {
@@ -79,14 +82,40 @@ impl Patch {
         runtime: &KubernetesRuntime,
         answer: &Answer,
     ) -> Result<Live, RuntimeError> {
-        object::decode(&answer.body, &self.served)
+        object::decode(&answer.body, &self.served, &runtime.mark.manager)
             .map_err(|error| runtime.calls.lost(&format!("`{}`: {error}", self.path)))
     }
 
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
+
+    /// Sends a forced change, unless the object has another owner: the server would overwrite the
+    /// owner's mark, too. The change applies to the version of the object that was checked.
+    async fn send_guarded(&mut self, runtime: &KubernetesRuntime) -> Result<Answer, RuntimeError> {
+        let mut n_left = CHECKS;
+        loop {
+            let live = runtime.get(&self.served, &self.key).await?;
+            let owner = live.as_ref().and_then(|it| it.owner.clone());
+            if let Some(owner) = owner.filter(|it| runtime.mark.is_foreign(Some(it))) {
+                return Err(RuntimeError::Owned(Box::new(owner)));
+            }
+            let version = live.as_ref().and_then(object::version_of);
+            let metadata = self.object.get_mut("metadata").and_then(Value::as_object_mut);
+            if let (Some(version), Some(metadata)) = (version, metadata) {
+                metadata.insert("resourceVersion".to_owned(), version.into());
+            }
+            n_left -= 1;
+            match self.send(runtime, true, false).await {
+                Err(RuntimeError::Transient { .. }) if n_left > 0 => {}
+                result => return result,
+            }
+        }
+    }
 }
+
+/// How often an object is read again because it changed after its owner was checked.
+const CHECKS: u32 = 5;
 
 /// Sets the namespace, and the uid of the expected object, in the metadata.
 fn stamp(metadata: &mut Map<String, Value>, key: &ObjectKey, uid: Option<&str>) {
@@ -124,21 +153,36 @@ pub(crate) async fn apply(
 }
 
 async fn attempt(runtime: &KubernetesRuntime, change: Change<'_>) -> Result<Applied, RuntimeError> {
-    let patch = Patch::new(runtime, &change).await?;
-    let is_new_to_us = change.prior.is_none();
-    let mut result = patch.send(runtime, change.force, false).await;
-    let must_adopt = is_new_to_us
-        && match &result {
-            Ok(answer) => adopt::is_client_side(&answer.body),
-            Err(RuntimeError::Conflict(conflicts)) => adopt::are_client_side(conflicts),
-            Err(_) => false,
+    let mut patch = Patch::new(runtime, &change).await?;
+    let (predecessors, own) = (predecessors(&change), runtime.mark.manager.as_str());
+    let must_guard = change.force && !change.take_over && !is_shared(change.desired);
+    let mut result = match must_guard {
+        true => patch.send_guarded(runtime).await,
+        false => patch.send(runtime, change.force || change.take_over, false).await,
+    };
+    let must_adopt = match &result {
+        Ok(answer) => predecessors.are_in(&answer.body, own),
+        Err(RuntimeError::Conflict(conflicts)) => predecessors.explain(conflicts, own),
+        Err(_) => false,
+    };
+    if must_adopt && adopt::migrate(runtime, &patch, predecessors).await? {
+        result = match must_guard {
+            true => patch.send_guarded(runtime).await,
+            false => patch.send(runtime, change.force || change.take_over, false).await,
         };
-    if must_adopt && adopt::migrate(runtime, &patch).await? {
-        result = patch.send(runtime, change.force, false).await;
     }
     let answer = result?;
     let live = patch.read(runtime, &answer)?;
     Ok(Applied { live, warnings: answer.warnings })
+}
+
+/// Returns whose records a change takes over.
+fn predecessors(change: &Change<'_>) -> Predecessors {
+    match (change.take_over, change.prior) {
+        (true, _) => Predecessors::Stacks,
+        (false, None) => Predecessors::ClientSide,
+        (false, Some(_)) => Predecessors::Earlier,
+    }
 }
 
 /// Makes a dry run of a change.
@@ -150,9 +194,9 @@ pub(crate) async fn dry_run(
     let (answer, conflicts) = match patch.send(runtime, false, true).await {
         Ok(answer) => (answer, Vec::new()),
         Err(RuntimeError::Conflict(conflicts)) => {
-            // Fields that kubectl applied before are adopted without a conflict.
-            let ours = change.prior.is_none() && adopt::are_client_side(&conflicts);
-            if !ours && !change.force {
+            // Fields of predecessors are adopted without a conflict.
+            let ours = predecessors(&change).explain(&conflicts, &runtime.mark.manager);
+            if !ours && !change.force && !change.take_over {
                 return Err(RuntimeError::Conflict(conflicts));
             }
             let answer = patch.send(runtime, true, true).await?;

@@ -1,5 +1,6 @@
 //! Reduction of live objects to comparable attributes.
 
+use crate::owner::OWNER;
 use kusion_k8s_schema::is_secret;
 use kusion_model::{FieldPath, FieldPattern, PathStep, SECRET_FIELDS, parse_secret_fields};
 use serde_json::{Map, Value};
@@ -16,11 +17,12 @@ const COUNTED: &[&str] = &[
     "selfLink",
 ];
 
-/// Annotations that controllers manage.
+/// Annotations that controllers or kusion itself manage.
 const ANNOTATIONS: &[&str] = &[
     "deployment.kubernetes.io/revision",
     "deprecated.daemonset.template.generation",
     LAST_APPLIED,
+    OWNER,
 ];
 
 /// The annotation in which client-side apply keeps a copy of the whole object.

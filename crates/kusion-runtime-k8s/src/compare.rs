@@ -4,33 +4,43 @@
 //! keys, and which values are atomic. So no types are needed, and custom kinds are compared like
 //! built-in ones. Values that are not certainly equal count as different.
 
+use crate::describe::is_shared;
 use crate::immutable;
-use crate::object::own_record;
+use crate::object::record_of;
+use crate::owner::{OWNER, OwnMark};
 use crate::prepare::prepare;
+use kusion_model::Resource;
 use kusion_runtime::{Comparison, Live};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
+/// The annotation of the owner, in the record of a manager.
+const OWNER_FIELD: &str = "f:kusion.io/owner";
 /// Items of a list that are looked for one by one at most.
 const MAX_SCAN: usize = 2_000;
 
-/// Compares a desired with a live object.
-pub(crate) fn compare(attributes: &Value, live: &Live) -> Comparison {
-    let desired = prepare(attributes);
+/// Compares a desired with a live object, which has the mark of its stack unless it is shared.
+pub(crate) fn compare(resource: &Resource, live: &Live, own: &OwnMark) -> Comparison {
+    let desired = prepare(&resource.attributes);
     let fields = immutable::changed(&desired, &live.attributes);
     if !fields.is_empty() {
         return Comparison::Immutable(fields);
     }
-    if is_same(&desired, &live.attributes) { Comparison::Same } else { Comparison::Differs }
+    let mark = if is_shared(resource) { None } else { Some(own.text.as_str()) };
+    match is_same(&desired, &live.attributes, &own.manager, mark) {
+        true => Comparison::Same,
+        false if mark.is_some() && live.owner.is_none() => Comparison::Unmarked,
+        false => Comparison::Differs,
+    }
 }
 
-fn is_same(desired: &Value, live: &Value) -> bool {
+fn is_same(desired: &Value, live: &Value, manager: &str, mark: Option<&str>) -> bool {
     if live.pointer("/metadata/deletionTimestamp").is_some() {
         return false;
     }
     // A manager without fields has no record.
     let wanted_version = desired.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    let (api_version, fields) = own_record(live).unwrap_or((wanted_version, "{}"));
+    let (api_version, fields) = record_of(live, manager).unwrap_or((wanted_version, "{}"));
     if desired.get("apiVersion").and_then(Value::as_str) != Some(api_version) {
         return false;
     }
@@ -45,11 +55,13 @@ fn is_same(desired: &Value, live: &Value) -> bool {
         return false;
     };
     let owned = fields.get("f:metadata").and_then(Value::as_object).unwrap_or(&empty);
-    let named = |key: &str| matches!(key, "name" | "namespace");
+    let named = |key: &str| matches!(key, "name" | "namespace" | "annotations");
     let typed = |key: &str| matches!(key, "apiVersion" | "kind" | "metadata");
     let mut walk = Walk { name: String::new() };
     let rest = fields.keys().filter(|key| *key != "f:metadata").count();
-    walk.fields(metadata, live_metadata, owned, named) == Some(count(owned))
+    let has_annotations = usize::from(owned.contains_key("f:annotations"));
+    walk.fields(metadata, live_metadata, owned, named) == Some(count(owned) - has_annotations)
+        && walk.annotations(metadata, live_metadata, owned, mark)
         && walk.fields(desired, live, &fields, typed) == Some(rest)
 }
 
@@ -87,6 +99,30 @@ impl Walk {
             n_fields += 1;
         }
         Some(n_fields)
+    }
+
+    /// Compares the annotations, which include the mark of the owner.
+    fn annotations(
+        &mut self,
+        desired: &Map<String, Value>,
+        live: &Map<String, Value>,
+        owned: &Map<String, Value>,
+        mark: Option<&str>,
+    ) -> bool {
+        let empty = Map::new();
+        let desired = match desired.get("annotations") {
+            Some(Value::Object(map)) => map,
+            Some(Value::Null) | None => &empty,
+            Some(_) => return false,
+        };
+        let live = live.get("annotations").and_then(Value::as_object).unwrap_or(&empty);
+        let owned = owned.get("f:annotations").and_then(Value::as_object).unwrap_or(&empty);
+        let is_marked = mark.is_none_or(|mark| {
+            live.get(OWNER).is_some_and(|it| it == mark) && owned.contains_key(OWNER_FIELD)
+        });
+        let expected = count(owned) - usize::from(mark.is_some() && is_marked);
+        let skipped = |key: &str| mark.is_some() && key == OWNER;
+        is_marked && self.fields(desired, live, owned, skipped) == Some(expected)
     }
 
     fn value(&mut self, desired: &Value, live: &Value, owned: &Value) -> bool {
@@ -201,16 +237,39 @@ impl<'a> NamedItems<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kusion_model::Identity;
+    use crate::owner::of_object;
+    use kusion_model::{Identity, Place, ResourceId, ResourceType, StackKey, StackOwner};
     use serde_json::json;
 
-    fn compared(desired: &Value, live: &Value, fields: &Value) -> Comparison {
+    fn own() -> OwnMark {
+        OwnMark::new(&StackOwner::new(StackKey::new("shop", "dev", Place::Main), "s1"))
+    }
+
+    fn resource(attributes: &Value) -> Resource {
+        Resource {
+            id: ResourceId::new("a"),
+            resource_type: ResourceType::new("Kubernetes"),
+            attributes: attributes.clone().into(),
+            depends_on: Vec::new(),
+            extensions: Map::new(),
+        }
+    }
+
+    fn with_record(live: &Value, fields: &Value) -> Live {
         let mut live = live.clone();
         live["metadata"]["managedFields"] = json!([{
-            "manager": "kusion", "operation": "Apply", "apiVersion": "v1",
+            "manager": "kusion/shop/dev", "operation": "Apply", "apiVersion": "v1",
             "fieldsV1": fields.to_string(),
         }]);
-        compare(desired, &Live::new(Identity::new("", None), live))
+        Live { owner: of_object(&live), ..Live::new(Identity::new("", None), live) }
+    }
+
+    /// Compares with a live object that has the mark of the stack.
+    fn compared(desired: &Value, live: &Value, fields: &Value) -> Comparison {
+        let (mut live, mut fields) = (live.clone(), fields.clone());
+        live["metadata"]["annotations"] = json!({OWNER: "shop/dev/%/main@s1", "other": "x"});
+        fields["f:metadata"]["f:annotations"] = json!({".": {}, OWNER_FIELD: {}});
+        compare(&resource(desired), &with_record(&live, &fields), &own())
     }
 
     fn object(spec: &Value) -> Value {
@@ -238,14 +297,52 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_without_fields_owns_nothing() {
-        let bare = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}});
-        let live = Live::new(Identity::new("", None), bare.clone());
-        assert_eq!(compare(&bare, &live), Comparison::Same);
-        let labelled = json!({"apiVersion": "v1", "kind": "ServiceAccount",
-            "metadata": {"name": "a", "labels": {"x": "y"}}});
-        let live = Live::new(Identity::new("", None), labelled.clone());
-        assert_eq!(compare(&labelled, &live), Comparison::Differs, "the label is not ours");
+    fn a_shared_resource_without_fields_owns_nothing() {
+        let account = |metadata: Value| json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata});
+        let compared = |object: &Value, is_shared: bool| {
+            let live = Live::new(Identity::new("", None), object.clone());
+            let mut desired = resource(object);
+            desired.extensions.insert("kusion.io/shared".to_owned(), is_shared.into());
+            compare(&desired, &live, &own())
+        };
+        let bare = account(json!({"name": "a"}));
+        assert_eq!(compared(&bare, true), Comparison::Same);
+        assert_eq!(compared(&bare, false), Comparison::Unmarked);
+        let labelled = account(json!({"name": "a", "labels": {"x": "y"}}));
+        assert_eq!(compared(&labelled, true), Comparison::Differs, "the label is not ours");
+    }
+
+    #[test]
+    fn the_mark_of_the_owner_must_be_ours() {
+        let desired = object(&json!({"a": 1}));
+        let fields = json!({"f:spec": {"f:a": {}},
+            "f:metadata": {"f:annotations": {".": {}, OWNER_FIELD: {}}}});
+        let with_mark = |mark: &str| {
+            let mut live = desired.clone();
+            live["metadata"]["annotations"] = json!({OWNER: mark});
+            compare(&resource(&desired), &with_record(&live, &fields), &own())
+        };
+        assert_eq!(with_mark("shop/dev/%/main@s1"), Comparison::Same);
+        assert_eq!(with_mark("shop/dev/%/main@s2"), Comparison::Differs);
+        assert_eq!(with_mark("shop/prod/%/main@s1"), Comparison::Differs);
+        let unmarked = with_record(&desired, &json!({"f:spec": {"f:a": {}}}));
+        assert_eq!(compare(&resource(&desired), &unmarked, &own()), Comparison::Unmarked);
+    }
+
+    #[test]
+    fn annotations_are_compared_next_to_the_mark() {
+        let mut desired = object(&json!({"a": 1}));
+        desired["metadata"]["annotations"] = json!({"x": "1"});
+        let fields = json!({"f:spec": {"f:a": {}},
+            "f:metadata": {"f:annotations": {".": {}, OWNER_FIELD: {}, "f:x": {}}}});
+        let with = |value: &str| {
+            let mut live = desired.clone();
+            live["metadata"]["annotations"] =
+                json!({OWNER: "shop/dev/%/main@s1", "x": value, "other": "y"});
+            compare(&resource(&desired), &with_record(&live, &fields), &own())
+        };
+        assert_eq!(with("1"), Comparison::Same);
+        assert_eq!(with("2"), Comparison::Differs);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::calls::Call;
 use crate::discovery::Served;
 use crate::key::ObjectKey;
+use crate::object;
 use crate::runtime::KubernetesRuntime;
 use crate::watch::events::{EventKind, Events};
 use http::{Method, StatusCode};
@@ -54,23 +55,30 @@ pub(crate) async fn delete(
     let uid = prior.identity.uid.as_deref();
     let is_leaf = LEAVES.contains(&(key.api_version.as_str(), key.kind.as_str()));
     let policy = if is_leaf { "Background" } else { "Foreground" };
-    let mut options = json!({
-        "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy,
-    });
-    if let Some(uid) = uid {
-        options["preconditions"] = json!({"uid": uid});
-    }
-    let body = options.to_string().into_bytes();
-    let path = served.object(&key);
-    let call = Call::with_body(Method::DELETE, path, "application/json", body);
-    let answer = runtime.calls.send(call).await?;
-    if answer.status == StatusCode::CONFLICT && uid.is_some() {
-        // Another object has the name now; ours no longer exists.
-        return match answer.success() {
-            Err(RuntimeError::Moved(_)) => Ok(()),
-            other => other.map(drop),
-        };
-    }
+    let mut version = deletion.live.and_then(object::version_of);
+    let mut n_left = CHECKS;
+    let answer = loop {
+        let body = options(policy, uid, version.as_deref());
+        let call = Call::with_body(Method::DELETE, served.object(&key), "application/json", body);
+        let answer = runtime.calls.send(call).await?;
+        if answer.status != StatusCode::CONFLICT || n_left == 0 {
+            break answer;
+        }
+        // The object changed: it may have another owner by now.
+        n_left -= 1;
+        let Some(live) = runtime.get(&served, &key).await? else { return Ok(()) };
+        if uid.is_some() && live.identity.uid.as_deref() != uid {
+            // Another object has the name now; ours no longer exists.
+            return Ok(());
+        }
+        if let Some(owner) = live.owner.clone()
+            && runtime.mark.is_foreign(Some(&owner))
+            && !deletion.take_over
+        {
+            return Err(RuntimeError::Owned(Box::new(owner)));
+        }
+        version = object::version_of(&live);
+    };
     let Some(answer) = answer.found()? else { return Ok(()) };
     // Some kinds answer with the object even after its deletion; `wait` checks that.
     let left: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
@@ -78,6 +86,23 @@ pub(crate) async fn delete(
         return Ok(());
     }
     wait(runtime, &served, &key, uid, left).await
+}
+
+/// How often an object is read again because it changed after its owner was checked.
+const CHECKS: u32 = 10;
+
+/// Returns the body of the request.
+fn options(policy: &str, uid: Option<&str>, version: Option<&str>) -> Vec<u8> {
+    let mut preconditions = serde_json::Map::new();
+    preconditions.extend(uid.map(|it| ("uid".to_owned(), it.into())));
+    preconditions.extend(version.map(|it| ("resourceVersion".to_owned(), it.into())));
+    let mut options = json!({
+        "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy,
+    });
+    if !preconditions.is_empty() {
+        options["preconditions"] = preconditions.into();
+    }
+    options.to_string().into_bytes()
 }
 
 /// How long a watch is relied on before the object is read again.

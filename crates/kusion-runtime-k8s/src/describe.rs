@@ -13,6 +13,9 @@ const PREVENT_DESTROY: &str = "kusion.io/prevent-destroy";
 /// The mark of an object whose dependents wait until it is ready.
 const DEPENDENTS_WAIT: &str = "kusion.io/dependents-wait";
 
+/// The mark of an object that several stacks contain.
+const SHARED: &str = "kusion.io/shared";
+
 /// Returns the static properties of an object.
 pub(crate) fn describe(resource: &Resource) -> Description {
     let text = |path: &str| resource.attributes.pointer(path).and_then(Value::as_str);
@@ -34,20 +37,28 @@ pub(crate) fn describe(resource: &Resource) -> Description {
         kind: kind.to_owned(),
         provides: provides.into_iter().collect(),
         requires: requirements,
-        protection: if mark(resource, PREVENT_DESTROY)
-            .is_some_and(|it| *it == Value::Bool(true) || it == "true")
-        {
+        protection: if is_marked(resource, PREVENT_DESTROY) {
             Protection::Marked
         } else if PROTECTED.contains(&kind) {
             Protection::Kind
         } else {
             Protection::None
         },
+        is_shared: is_shared(resource),
         is_container: kind == "Namespace",
         // The server rejects objects of a kind until it has established the definition.
         dependents_wait: waits || is_definition,
         ..Description::default()
     }
+}
+
+/// Returns whether several stacks contain an object.
+pub(crate) fn is_shared(resource: &Resource) -> bool {
+    is_marked(resource, SHARED)
+}
+
+fn is_marked(resource: &Resource, name: &str) -> bool {
+    mark(resource, name).is_some_and(|it| *it == Value::Bool(true) || it == "true")
 }
 
 /// Reads a mark from the extensions of a resource or the annotations of its object.

@@ -1,7 +1,7 @@
 //! The runtime for Kubernetes.
 //!
 //! Objects are JSON values; nothing here knows the types of a kind beyond the tables of
-//! `kusion-k8s-schema`. Every change is a server-side apply of one field manager, every question
+//! `kusion-k8s-schema`. Every change is a server-side apply by the field manager of the stack, every question
 //! about many objects a list. What can be answered without a server ([`KubernetesRuntime`]'s
 //! `compare`, [`health`], the offline check) is pure. Start at `runtime.rs`.
 
@@ -23,6 +23,7 @@ mod immutable;
 mod inspect;
 mod key;
 mod object;
+mod owner;
 mod prepare;
 mod read;
 mod requires;
@@ -33,6 +34,3 @@ pub use connect::{ClusterSource, ConfigOwner, Options, server_of};
 pub use inspect::{KubeconfigEffects, inspect, inspect_text};
 pub use key::ObjectKey;
 pub use runtime::{KubernetesRuntime, KubernetesSource};
-
-/// The name under which fields are owned.
-pub const FIELD_MANAGER: &str = "kusion";

@@ -3,9 +3,9 @@
 //! The records of field managers make up most of an object; only ours is needed, to compare. It
 //! is kept as text, the others' by their names.
 
-use crate::FIELD_MANAGER;
 use crate::discovery::Served;
 use crate::key::ObjectKey;
+use crate::owner;
 use kusion_runtime::Live;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
@@ -30,12 +30,12 @@ pub(crate) struct ManagerEntry<'a> {
 }
 
 impl ManagerEntry<'_> {
-    fn is_ours(&self) -> bool {
-        self.manager == FIELD_MANAGER && self.operation == "Apply" && self.subresource.is_empty()
+    fn is_of(&self, manager: &str) -> bool {
+        self.manager == manager && self.operation == "Apply" && self.subresource.is_empty()
     }
 
-    fn into_value(self) -> Value {
-        let ours = self.is_ours();
+    fn into_value(self, own_manager: &str) -> Value {
+        let ours = self.is_of(own_manager);
         let mut map = Map::new();
         map.insert("manager".to_owned(), self.manager.into());
         map.insert("operation".to_owned(), self.operation.into());
@@ -50,10 +50,10 @@ impl ManagerEntry<'_> {
     }
 }
 
-/// Reads one object.
-pub(crate) fn decode(text: &[u8], served: &Served) -> Result<Live, String> {
+/// Reads one object, with the record of a manager.
+pub(crate) fn decode(text: &[u8], served: &Served, manager: &str) -> Result<Live, String> {
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let mut value = ObjectSeed { in_metadata: false }
+    let mut value = ObjectSeed { in_metadata: false, manager }
         .deserialize(&mut reader)
         .and_then(|value| reader.end().map(|()| value))
         .map_err(|error| error.to_string())?;
@@ -63,7 +63,14 @@ pub(crate) fn decode(text: &[u8], served: &Served) -> Result<Live, String> {
     object.insert("kind".to_owned(), served.kind.as_str().into());
     let key = ObjectKey::of_object(&value).ok_or("an object without a name")?;
     let uid = uid_of(&value);
-    Ok(Live::new(key.identity(uid), value))
+    let owner = owner::of_object(&value);
+    Ok(Live { owner, ..Live::new(key.identity(uid), value) })
+}
+
+/// Reads the version of a live object.
+pub(crate) fn version_of(live: &Live) -> Option<String> {
+    let version = live.attributes.pointer("/metadata/resourceVersion").and_then(Value::as_str);
+    version.map(str::to_owned)
 }
 
 /// Reads the uid of an object.
@@ -105,11 +112,13 @@ pub(crate) struct ListMetadata {
 }
 
 /// Reads an object, or its metadata.
-struct ObjectSeed {
+struct ObjectSeed<'m> {
     in_metadata: bool,
+    /// The manager whose record is kept.
+    manager: &'m str,
 }
 
-impl<'de> DeserializeSeed<'de> for ObjectSeed {
+impl<'de> DeserializeSeed<'de> for ObjectSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -117,7 +126,7 @@ impl<'de> DeserializeSeed<'de> for ObjectSeed {
     }
 }
 
-impl<'de> Visitor<'de> for ObjectSeed {
+impl<'de> Visitor<'de> for ObjectSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -129,12 +138,12 @@ impl<'de> Visitor<'de> for ObjectSeed {
         while let Some(key) = access.next_key::<String>()? {
             let value = match key.as_str() {
                 "metadata" if !self.in_metadata => {
-                    access.next_value_seed(ObjectSeed { in_metadata: true })?
+                    access.next_value_seed(ObjectSeed { in_metadata: true, ..self })?
                 }
                 "managedFields" if self.in_metadata => {
                     let entries: Option<Vec<ManagerEntry<'de>>> = access.next_value()?;
                     let entries = entries.unwrap_or_default().into_iter();
-                    entries.map(ManagerEntry::into_value).collect()
+                    entries.map(|it| it.into_value(self.manager)).collect()
                 }
                 "selfLink" if self.in_metadata => {
                     access.next_value::<IgnoredAny>()?;
@@ -148,12 +157,12 @@ impl<'de> Visitor<'de> for ObjectSeed {
     }
 }
 
-/// Returns our record: the version in which it was applied, and the fields as text.
-pub(crate) fn own_record(object: &Value) -> Option<(&str, &str)> {
+/// Returns the record of a manager: the version in which it was applied, and the fields as text.
+pub(crate) fn record_of<'o>(object: &'o Value, manager: &str) -> Option<(&'o str, &'o str)> {
     let entries = object.get("metadata")?.get("managedFields")?.as_array()?;
     entries.iter().find_map(|entry| {
         let text = |name: &str| entry.get(name).and_then(Value::as_str);
-        let ours = text("manager") == Some(FIELD_MANAGER)
+        let ours = text("manager") == Some(manager)
             && text("operation") == Some("Apply")
             && text("subresource").is_none_or(str::is_empty);
         if ours { text("apiVersion").zip(text("fieldsV1")) } else { None }

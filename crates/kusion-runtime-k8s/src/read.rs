@@ -183,14 +183,15 @@ async fn list(
             return Ok(false);
         }
         let Some(answer) = answer.found()? else { return Ok(true) };
-        let served = Arc::clone(served);
+        let (served, mark) = (Arc::clone(served), Arc::clone(&runtime.mark));
         let names = std::mem::take(wanted);
         // Much text: not on the threads that wait for the network.
-        let (names, found, page) =
-            tokio::task::spawn_blocking(move || take_page(&answer.body, &served, names))
-                .await
-                .map_err(|error| runtime.calls.lost(&error.to_string()))?
-                .map_err(|error| runtime.calls.lost(&format!("`{path}`: {error}")))?;
+        let (names, found, page) = tokio::task::spawn_blocking(move || {
+            take_page(&answer.body, &served, &mark.manager, names)
+        })
+        .await
+        .map_err(|error| runtime.calls.lost(&error.to_string()))?
+        .map_err(|error| runtime.calls.lost(&format!("`{path}`: {error}")))?;
         *wanted = names;
         answers.extend(found);
         if page.next.is_empty() || wanted.is_empty() {
@@ -205,7 +206,12 @@ async fn list(
 
 type Page = (Wanted, Vec<(usize, Found)>, object::ListMetadata);
 
-fn take_page(text: &[u8], served: &Served, mut wanted: Wanted) -> Result<Page, String> {
+fn take_page(
+    text: &[u8],
+    served: &Served,
+    manager: &str,
+    mut wanted: Wanted,
+) -> Result<Page, String> {
     let list: RawList<'_> = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     let mut found = Vec::new();
     for item in list.items.unwrap_or_default() {
@@ -214,7 +220,7 @@ fn take_page(text: &[u8], served: &Served, mut wanted: Wanted) -> Result<Page, S
         let Some(places) = wanted.remove(&(named.metadata.namespace, named.metadata.name)) else {
             continue;
         };
-        let live = object::decode(text.as_bytes(), served)?;
+        let live = object::decode(text.as_bytes(), served, manager)?;
         let (last, others) = places.split_last().map_or((None, &[][..]), |(l, o)| (Some(*l), o));
         found.extend(others.iter().map(|place| (*place, Ok(Some(live.clone())))));
         found.extend(last.map(|place| (place, Ok(Some(live)))));

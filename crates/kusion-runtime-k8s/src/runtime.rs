@@ -4,13 +4,14 @@ use crate::calls::{Call, Calls};
 use crate::connect::{self, ClusterSource, Options};
 use crate::discovery::{Discovery, Served};
 use crate::key::ObjectKey;
+use crate::owner::OwnMark;
 use crate::{
     change, check, clean, compare, contents, delete, describe, identity, object, read, watch,
 };
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use kusion_model::{
-    Description, FieldPath, InfrastructureId, Resource, ResourceId, ResourceState, StackKey,
+    Description, FieldPath, InfrastructureId, Resource, ResourceId, ResourceState, StackOwner,
 };
 use kusion_runtime::{
     Applied, Change, Comparison, Content, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
@@ -26,20 +27,32 @@ pub struct KubernetesRuntime {
     pub(crate) calls: Arc<Calls>,
     pub(crate) discovery: Arc<Discovery>,
     pub(crate) options: Arc<Options>,
+    pub(crate) mark: Arc<OwnMark>,
 }
 
 impl KubernetesRuntime {
-    /// Creates a connection to a cluster. No request is sent yet.
+    /// Creates a connection to a cluster for a stack. No request is sent yet.
     ///
     /// # Errors
     /// There is no kubeconfig, it cannot be read, or it has no such context.
-    pub async fn connect(source: &ClusterSource, options: Options) -> Result<Self, RuntimeError> {
+    pub async fn connect(
+        source: &ClusterSource,
+        options: Options,
+        owner: &StackOwner,
+    ) -> Result<Self, RuntimeError> {
         let connection = connect::connect(source).await?;
         Ok(Self {
             calls: Arc::new(Calls::new(connection, &options)),
             discovery: Arc::default(),
             options: Arc::new(options),
+            mark: Arc::new(OwnMark::new(owner)),
         })
+    }
+
+    /// Returns the same cluster for another stack.
+    #[must_use]
+    pub fn for_stack(&self, owner: &StackOwner) -> Self {
+        Self { mark: Arc::new(OwnMark::new(owner)), ..self.clone() }
     }
 
     /// Returns the address of the server.
@@ -65,7 +78,7 @@ impl KubernetesRuntime {
     ) -> Result<Option<Live>, RuntimeError> {
         let call = Call::get(served.object(key));
         let Some(answer) = self.calls.send(call).await?.found()? else { return Ok(None) };
-        let live = object::decode(&answer.body, served)
+        let live = object::decode(&answer.body, served, &self.mark.manager)
             .map_err(|error| self.calls.lost(&format!("cannot parse `{key}`: {error}")))?;
         Ok(Some(live))
     }
@@ -101,7 +114,7 @@ impl Runtime for KubernetesRuntime {
     }
 
     fn compare(&self, desired: &Resource, live: &Live) -> Comparison {
-        compare::compare(&desired.attributes, live)
+        compare::compare(desired, live, &self.mark)
     }
 
     fn comparable(&self, live: &Value) -> Value {
@@ -144,7 +157,7 @@ impl Runtime for KubernetesRuntime {
         // An object that this stack did not create and that is not recorded is not managed.
         Ok(found.filter(|live| {
             known.is_some()
-                || object::own_record(&live.attributes).is_some()
+                || object::record_of(&live.attributes, &self.mark.manager).is_some()
                 || pending.desired.is_some_and(|it| self.compare(it, live) == Comparison::Same)
         }))
     }
@@ -174,8 +187,8 @@ impl KubernetesSource {
 
 #[async_trait]
 impl RuntimeSource for KubernetesSource {
-    async fn start(&self, _stack: &StackKey) -> Result<Arc<dyn Runtime>, RuntimeError> {
-        let connect = || KubernetesRuntime::connect(&self.source, self.options.clone());
-        Ok(Arc::new(self.runtime.get_or_try_init(connect).await?.clone()))
+    async fn start(&self, owner: &StackOwner) -> Result<Arc<dyn Runtime>, RuntimeError> {
+        let connect = || KubernetesRuntime::connect(&self.source, self.options.clone(), owner);
+        Ok(Arc::new(self.runtime.get_or_try_init(connect).await?.for_stack(owner)))
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of runtimes.
 
-use kusion_model::{FieldPath, Requirement};
+use kusion_model::{FieldPath, Owner, Requirement};
 
 /// A conflict: fields that another manager owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +34,9 @@ pub enum RuntimeError {
         /// The message of the server.
         message: String,
     },
+    /// The object has another owner.
+    #[error("it belongs to {0}")]
+    Owned(Box<Owner>),
     /// A requirement of the resource does not exist (yet).
     #[error("{0} does not exist")]
     Missing(Requirement),

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 use kusion_model::{
     Action, AttemptId, Attributes, Description, FieldPath, Health, Identity, InfrastructureId,
-    Resource, ResourceId, ResourceState, RuntimeData, StackKey,
+    Owner, Resource, ResourceId, ResourceState, RuntimeData, StackOwner,
 };
 use serde_json::Value;
 use std::sync::Arc;
@@ -30,22 +30,26 @@ pub struct Live {
     pub attributes: Attributes,
     /// Private data of the runtime, passed back with the recorded state of the resource.
     pub runtime: Option<RuntimeData>,
+    /// Its owner, by the marks on it; `None` if nothing names one.
+    pub owner: Option<Owner>,
 }
 
 impl Live {
-    /// Creates a live object without private data.
+    /// Creates a live object without private data and owner.
     pub fn new(identity: Identity, attributes: impl Into<Attributes>) -> Self {
-        Self { identity, attributes: attributes.into(), runtime: None }
+        Self { identity, attributes: attributes.into(), runtime: None, owner: None }
     }
 }
 
 /// Result of comparing a desired resource and a live object without a network call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Applying would change nothing, including field ownership.
+    /// Applying would change nothing, including ownership of the object and its fields.
     Same,
     /// Applying may change something: a dry run is needed to tell.
     Differs,
+    /// The same; at least the mark of the owner is missing.
+    Unmarked,
     /// These immutable fields differ.
     Immutable(Vec<FieldPath>),
 }
@@ -61,8 +65,18 @@ pub struct Change<'a> {
     pub prior: Option<&'a ResourceState>,
     /// The attempt, so that the created object can be found after a crash; `None` in a dry run.
     pub attempt: Option<AttemptId>,
-    /// Whether to take over fields that other managers own.
+    /// Whether to take over fields that other managers own. The object of another owner is not
+    /// changed.
     pub force: bool,
+    /// Whether to take over the object from another owner, with all its fields.
+    pub take_over: bool,
+}
+
+impl<'a> Change<'a> {
+    /// Creates the change that creates or adopts an object, without force.
+    pub fn new(desired: &'a Resource) -> Self {
+        Self { desired, prior: None, attempt: None, force: false, take_over: false }
+    }
 }
 
 /// Result of a dry run.
@@ -90,8 +104,20 @@ pub struct Applied {
 pub struct Deletion<'a> {
     /// The recorded resource.
     pub prior: &'a ResourceState,
+    /// The live object, as its owner was checked: the deletion fails with [`RuntimeError::Owned`]
+    /// if it has another owner by now. `None` if it was not read.
+    pub live: Option<&'a Live>,
     /// The attempt.
     pub attempt: AttemptId,
+    /// Whether to delete the object of another owner.
+    pub take_over: bool,
+}
+
+impl<'a> Deletion<'a> {
+    /// Creates the deletion of an object that was not read.
+    pub fn new(prior: &'a ResourceState, attempt: AttemptId) -> Self {
+        Self { prior, live: None, attempt, take_over: false }
+    }
 }
 
 /// An interrupted call of an earlier process.
@@ -226,6 +252,7 @@ pub trait Runtime: Send + Sync {
 /// Starts runtimes for stacks on first use.
 #[async_trait]
 pub trait RuntimeSource: Send + Sync {
-    /// Starts the runtime for a stack.
-    async fn start(&self, stack: &StackKey) -> Result<Arc<dyn Runtime>, RuntimeError>;
+    /// Starts the runtime for a stack. It marks the objects of the stack as owned by it, except
+    /// shared ones.
+    async fn start(&self, owner: &StackOwner) -> Result<Arc<dyn Runtime>, RuntimeError>;
 }

@@ -18,6 +18,9 @@ pub(crate) struct PlanArgs {
     /// Take over fields that other managers own
     #[arg(long)]
     force_conflicts: bool,
+    /// Take over the resource with this id from another stack or tool; `*` matches any text
+    #[arg(long, value_name = "ID")]
+    take_over: Vec<String>,
     /// Allow plans that delete or replace most resources of a stack
     #[arg(long)]
     allow_mass_delete: bool,
@@ -80,6 +83,7 @@ impl PlanArgs {
             targets: self.targets.clone(),
             ignore: self.ignore_fields.clone(),
             force: self.force_conflicts,
+            take_over: self.take_over.clone(),
             relocate: self.move_to_cluster,
             guards: Guards {
                 allow_mass_delete: self.allow_mass_delete,

@@ -2,7 +2,9 @@
 
 use super::style::{Role, one_line};
 use jiff::Timestamp;
-use kusion_model::{Action, Health, HealthState, Note, Operation, Phase, Reason};
+use kusion_model::{
+    Action, Health, HealthState, Note, Operation, Owner, Phase, Reason, ResourceId,
+};
 use kusion_plan::Refusal;
 use std::time::Duration;
 
@@ -42,6 +44,9 @@ pub(crate) fn of_reason(reason: &Reason, is_moved: bool) -> String {
         Reason::Missing if is_moved => "not on this cluster".to_owned(),
         Reason::Missing => "deleted outside this stack".to_owned(),
         Reason::Unmanaged => "exists, but is not managed by this stack yet".to_owned(),
+        Reason::Unmarked => "its owner is recorded on it".to_owned(),
+        Reason::Owned { owner } => format!("belongs to {}", one_line(&owner.to_string())),
+        Reason::Shared => "shared with other stacks".to_owned(),
         Reason::Removed => "no longer in the stack".to_owned(),
         Reason::Leftovers => "an interrupted replacement left objects behind".to_owned(),
         Reason::Immutable { fields, message } if fields.is_empty() => {
@@ -64,6 +69,8 @@ pub(crate) fn of_note(note: &Note) -> String {
         Note::TakesFields { manager, fields } => {
             format!("takes over {} from `{manager}`", fields.join(", "))
         }
+        Note::Adopts => "`kusion destroy` will delete it".to_owned(),
+        Note::TakesOver { owner } => format!("takes it over from {}", one_line(&owner.to_string())),
         Note::KeepsLive { path, rule } => format!("{path} keeps its live value (rule `{rule}`)"),
         Note::DeletesLeftovers { count } => {
             let objects = self::count(*count, "object");
@@ -81,9 +88,24 @@ pub(crate) fn of_refusal(refusal: &Refusal) -> String {
         Refusal::Unmanaged { id } | Refusal::Contains { id, .. } => {
             format!("pass `--allow-delete {id}`")
         }
+        Refusal::Owned { id, owner } => of_owner(id, owner),
+        Refusal::OwnedInOtherStore { id, .. } => {
+            format!("use that store (`--backend`), or, if it is lost, pass `--take-over {id}`")
+        }
         Refusal::MassDelete { .. } => "pass `--allow-mass-delete`".to_owned(),
     };
     format!("{refusal}; {way}")
+}
+
+/// Returns what to do about an object of another owner.
+fn of_owner(id: &ResourceId, owner: &Owner) -> String {
+    let flag = format!("pass `--take-over {id}`");
+    match owner {
+        Owner::Tool { .. } => format!("remove it there without deleting it, and {flag}"),
+        Owner::Stack { .. } | Owner::Unknown { .. } => {
+            format!("to move it to this stack, {flag}")
+        }
+    }
 }
 
 /// Returns the name of an operation.

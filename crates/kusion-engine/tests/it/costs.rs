@@ -6,7 +6,9 @@ use bytes::Bytes;
 use futures::stream::BoxStream;
 use kusion_engine::{Engine, Runtimes, Silent};
 use kusion_k8s_schema::RESOURCE_TYPE;
-use kusion_model::{Description, FieldPath, InfrastructureId, Phase, Resource, ResourceId};
+use kusion_model::{
+    Description, FieldPath, InfrastructureId, Phase, Resource, ResourceId, StackOwner,
+};
 use kusion_runtime::{
     Applied, Change, Comparison, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
     RuntimeError, Target,
@@ -103,7 +105,10 @@ async fn a_change_takes_one_list_one_dry_run_and_one_call() {
     };
     world.apply(&objects("1")).await.expect("it is applied");
     let source = ClusterSource::Text(world.sandbox.kubeconfig());
-    let inner = KubernetesRuntime::connect(&source, Options::default()).await.expect("it answers");
+    let id = world.engine.store().id().await.expect("a store").unwrap_or_default();
+    let owner = StackOwner::new(world.stack.key().clone(), id);
+    let inner = KubernetesRuntime::connect(&source, Options::default(), &owner).await;
+    let inner = inner.expect("it answers");
     let calls = Arc::default();
     let counted = Counted { inner, calls: Arc::clone(&calls) };
     let runtimes = Runtimes::default().with(RESOURCE_TYPE, Arc::new(counted));

@@ -6,6 +6,7 @@ mod costs;
 mod events;
 mod life;
 mod network;
+mod ownership;
 mod places;
 mod plans;
 #[path = "../../../kusion-runtime-k8s/tests/it/proxy.rs"]

@@ -8,7 +8,7 @@ use kusion_k8s_schema::{ObjectId, RESOURCE_TYPE};
 use kusion_model::{
     Action, Origins, Place, PlanOptions, Resource, ResourceId, ResourceType, Spec, StackKey,
 };
-use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, KubernetesSource, Options};
+use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
 use kusion_sandbox::{Deletion, PatchKind, Sandbox, Write};
 use kusion_secret::Sealer;
 use kusion_store::{Backend, Holder, Memory, Store, StoreKey};
@@ -60,10 +60,8 @@ impl World {
     ) -> Self {
         let sandbox = Sandbox::start(options).expect("it starts");
         let source = ClusterSource::Text(sandbox.kubeconfig());
-        let runtime = KubernetesRuntime::connect(&source, Options::default())
-            .await
-            .expect("the sandbox answers");
-        let runtimes = Runtimes::default().with(RESOURCE_TYPE, Arc::new(runtime));
+        let kubernetes = KubernetesSource::new(source, Options::default());
+        let runtimes = Runtimes::default().with_source(RESOURCE_TYPE, Arc::new(kubernetes));
         let events = Arc::new(Memo::default());
         let engine = Engine::new(store_on(backend), runtimes, sealer(), Arc::clone(&events) as _);
         let stack = engine.stack(key("dev"));

@@ -1,13 +1,26 @@
 //! The table of prior, wanted and live.
 
 use super::{resource, state};
-use kusion_model::{Action, FieldPath, Identity, Origin, Origins, Reason, ResourceId, Shown, Step};
-use kusion_plan::{Context, DryRun, Facts, Observed, decide};
+use kusion_model::{
+    Action, FieldPath, Identity, Origin, Origins, Owner, Reason, ResourceId, Shown, Step,
+};
+use kusion_plan::{Context, DryRun, Facts, Observed, Ownership, decide};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Decides with what is wanted, what was applied and what is there.
 fn decided(
+    prior: Option<Value>,
+    wanted: Option<Value>,
+    live: Option<Value>,
+    dry_run: DryRun,
+) -> Option<Step> {
+    decided_for(Ownership::Own, prior, wanted, live, dry_run)
+}
+
+/// Decides for an object of an owner.
+fn decided_for(
+    ownership: Ownership,
     prior: Option<Value>,
     wanted: Option<Value>,
     live: Option<Value>,
@@ -37,6 +50,7 @@ fn decided(
         } else {
             Vec::new()
         },
+        ownership,
         dry_run,
         secrets: vec![FieldPath::default().key("data").key("password")],
         notes: Vec::new(),
@@ -64,6 +78,33 @@ fn every_row_of_the_table_has_its_action() {
     assert_eq!(action(false, true, false, unasked()), Some((Action::Create, Reason::New)));
     assert_eq!(action(false, false, true, unasked()), None);
     assert_eq!(action(false, false, false, unasked()), None);
+}
+
+#[test]
+fn objects_of_other_owners_are_left_alone() {
+    let owner = || Owner::Tool { tool: "Helm release".into(), name: "web".into() };
+    let action = |ownership: Ownership, prior: bool, wanted: bool, dry_run: DryRun| {
+        let value = |there: bool| there.then(|| json!({"n": 1}));
+        let step = decided_for(ownership, value(prior), value(wanted), value(true), dry_run);
+        step.map(|it| (it.action, it.reason))
+    };
+    let foreign = || Ownership::Foreign(owner());
+    let owned = || Reason::Owned { owner: owner() };
+    for prior in [true, false] {
+        assert_eq!(action(foreign(), prior, true, DryRun::None), Some((Action::Adopt, owned())));
+        let kept = Some((Action::Keep, Reason::Shared));
+        assert_eq!(action(Ownership::Shared, prior, true, DryRun::None), kept);
+    }
+    assert_eq!(action(foreign(), true, false, DryRun::None), Some((Action::Forget, owned())));
+    let forgotten = Some((Action::Forget, Reason::Shared));
+    assert_eq!(action(Ownership::Shared, true, false, DryRun::None), forgotten);
+    assert_eq!(action(foreign(), false, false, DryRun::None), None);
+    let after = || DryRun::After(json!({"n": 1}));
+    let taken = || Ownership::TakenOver(owner());
+    assert_eq!(action(taken(), false, true, after()), Some((Action::Adopt, Reason::Unmanaged)));
+    assert_eq!(action(taken(), true, false, DryRun::None), Some((Action::Delete, Reason::Removed)));
+    let marked = Some((Action::Update, Reason::Unmarked));
+    assert_eq!(action(Ownership::Unmarked, true, true, after()), marked);
 }
 
 #[test]

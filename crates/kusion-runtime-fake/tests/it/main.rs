@@ -39,7 +39,7 @@ fn resource(attributes: Value) -> Resource {
 
 fn create(desired: &Resource) -> Change<'_> {
     let attempt = Some(AttemptId { revision: 1, step: 1 });
-    Change { desired, prior: None, attempt, force: false }
+    Change { attempt, ..Change::new(desired) }
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn objects_change_and_go_and_fixed_fields_do_not_change() {
         ..ResourceState::new(first.clone(), live.identity, 1)
     };
     let bigger = resource(json!({"size": 2, "zone": "a", "forceNew": ["zone"]}));
-    let change = Change { desired: &bigger, prior: Some(&prior), attempt: None, force: false };
+    let change = Change { prior: Some(&prior), ..Change::new(&bigger) };
     let changed = runtime.apply(change).await.expect("changed").live;
     assert_eq!(changed.attributes["size"], 2);
     assert_eq!(changed.identity, prior.identity);
@@ -97,7 +97,7 @@ async fn objects_change_and_go_and_fixed_fields_do_not_change() {
     let error = runtime.apply(change).await.expect_err("fixed");
     assert!(matches!(error, RuntimeError::Immutable { .. }));
     let attempt = AttemptId { revision: 2, step: 1 };
-    let deletion = Deletion { prior: &prior, attempt };
+    let deletion = Deletion::new(&prior, attempt);
     runtime.delete(deletion).await.expect("deleted");
     runtime.delete(deletion).await.expect("nothing left to delete");
     let error = runtime.apply(change).await.expect_err("gone");

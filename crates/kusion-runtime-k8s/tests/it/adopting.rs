@@ -15,7 +15,7 @@ async fn what_kubectl_applied_becomes_ours_with_all_its_fields() {
     let target = format!("{path}?fieldManager=kubectl-client-side-apply");
     cluster.send("POST", &target, "application/json", &theirs).await;
     let wanted = cluster.config_map("c", json!({"a": "2"}));
-    let change = Change { desired: &wanted, prior: None, attempt: None, force: false };
+    let change = Change::new(&wanted);
     let rehearsed = cluster.runtime.dry_run(change).await.expect("no conflict");
     assert_eq!(rehearsed.conflicts, []);
     assert_eq!(rehearsed.after["data"]["a"], "2");

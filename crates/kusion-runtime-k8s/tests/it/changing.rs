@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const MERGE: &str = "application/merge-patch+json";
 
 fn rehearsal(desired: &kusion_model::Resource) -> Change<'_> {
-    Change { desired, prior: None, attempt: None, force: false }
+    Change::new(desired)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -95,7 +95,7 @@ async fn fields_of_others_are_taken_only_by_force() {
     wanted.attributes["data"]["a"] = "3".into();
     let prior = state(&wanted, &first);
     let mut change =
-        Change { desired: &wanted, prior: Some(&prior), attempt: Some(attempt()), force: false };
+        Change { prior: Some(&prior), attempt: Some(attempt()), ..Change::new(&wanted) };
     for result in [
         cluster.runtime.dry_run(change).await.map(drop),
         cluster.runtime.apply(change).await.map(drop),
@@ -123,7 +123,7 @@ async fn a_foreign_object_is_not_taken_silently() {
         "data": {"a": "theirs"}});
     cluster.send("POST", &format!("{path}?fieldManager=them"), "application/json", &theirs).await;
     let wanted = cluster.config_map("c", json!({"a": "ours"}));
-    assert_eq!(cluster.compare(&wanted).await, Comparison::Differs);
+    assert_eq!(cluster.compare(&wanted).await, Comparison::Unmarked);
     let error = cluster.try_apply(&wanted).await.expect_err("a conflict");
     let RuntimeError::Conflict(conflicts) = error else { panic!("{error}") };
     assert_eq!(conflicts[0].manager, "them");
@@ -196,8 +196,7 @@ async fn a_change_does_not_revive_or_touch_another_object() {
     let prior = state(&wanted, &first);
     let path = cluster.path("/api/v1/configmaps", "c");
     cluster.send("DELETE", &path, "application/json", &json!({})).await;
-    let change =
-        Change { desired: &wanted, prior: Some(&prior), attempt: Some(attempt()), force: false };
+    let change = Change { prior: Some(&prior), attempt: Some(attempt()), ..Change::new(&wanted) };
     let error = cluster.runtime.apply(change).await.expect_err("it is gone");
     assert!(matches!(error, RuntimeError::Moved(_)), "{error:?}");
     let second = cluster.apply(&wanted).await;
@@ -253,6 +252,6 @@ async fn a_definition_and_its_objects_go_in_one_run() {
     cluster.apply(&thing).await;
     assert_eq!(cluster.compare(&thing).await, Comparison::Same);
     let prior = state(&definition, &made);
-    let deletion = kusion_runtime::Deletion { prior: &prior, attempt: attempt() };
+    let deletion = kusion_runtime::Deletion::new(&prior, attempt());
     cluster.runtime.delete(deletion).await.expect("a deletion");
 }

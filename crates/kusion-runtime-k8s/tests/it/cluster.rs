@@ -1,6 +1,8 @@
 //! A cluster for one test, with a namespace of its own.
 
-use kusion_model::{AttemptId, Identity, Resource, ResourceState, ResourceType};
+use kusion_model::{
+    AttemptId, Identity, Place, Resource, ResourceState, ResourceType, StackKey, StackOwner,
+};
 use kusion_runtime::{Applied, Change, Comparison, Live, Runtime, RuntimeError, Target};
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
 use kusion_sandbox::Sandbox;
@@ -30,7 +32,8 @@ impl Cluster {
             }
         };
         let source = ClusterSource::Text(kubeconfig.clone());
-        let runtime = KubernetesRuntime::connect(&source, options).await.expect("a runtime");
+        let runtime =
+            KubernetesRuntime::connect(&source, options, &owner()).await.expect("a runtime");
         let unique = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .expect("a clock")
@@ -56,7 +59,7 @@ impl Cluster {
 
     pub(crate) async fn try_apply(&self, desired: &Resource) -> Result<Applied, RuntimeError> {
         let attempt = Some(AttemptId { revision: 1, step: 1 });
-        self.runtime.apply(Change { desired, prior: None, attempt, force: false }).await
+        self.runtime.apply(Change { attempt, ..Change::new(desired) }).await
     }
 
     pub(crate) async fn apply(&self, desired: &Resource) -> Live {
@@ -114,6 +117,11 @@ impl Cluster {
         let (root, plural) = collection.rsplit_once('/').expect("a collection");
         format!("{root}/namespaces/{}/{plural}/{name}", self.namespace)
     }
+}
+
+/// The stack of the tests.
+pub(crate) fn owner() -> StackOwner {
+    StackOwner::new(StackKey::new("shop", "dev", Place::Main), "s1")
 }
 
 pub(crate) fn resource(attributes: Value) -> Resource {

@@ -17,7 +17,7 @@ async fn a_deletion_ends_when_the_object_is_gone() {
     ] {
         let live = cluster.apply(&wanted).await;
         let prior = state(&wanted, &live);
-        let deletion = Deletion { prior: &prior, attempt: attempt() };
+        let deletion = Deletion::new(&prior, attempt());
         cluster.runtime.delete(deletion).await.expect("a deletion");
         assert_eq!(cluster.read_one(&wanted).await, None, "{}", wanted.id);
         cluster.runtime.delete(deletion).await.expect("nothing is left to delete");
@@ -33,7 +33,7 @@ async fn another_object_with_the_name_stays() {
     let path = cluster.path("/api/v1/configmaps", "c");
     cluster.send("DELETE", &path, "application/json", &json!({})).await;
     let second = cluster.apply(&wanted).await;
-    let deletion = Deletion { prior: &prior, attempt: attempt() };
+    let deletion = Deletion::new(&prior, attempt());
     cluster.runtime.delete(deletion).await.expect("nothing to delete");
     assert_eq!(cluster.read_one(&wanted).await, Some(second));
 }
@@ -46,7 +46,7 @@ async fn finalizers_are_awaited_and_named() {
         "metadata": {"name": "c", "finalizers": ["example.com/hold"]}}));
     let live = cluster.apply(&wanted).await;
     let prior = state(&wanted, &live);
-    let deletion = Deletion { prior: &prior, attempt: attempt() };
+    let deletion = Deletion::new(&prior, attempt());
     let error = cluster.runtime.delete(deletion).await.expect_err("held");
     assert!(error.is_transient(), "{error}");
     assert!(error.to_string().contains("`example.com/hold`"), "{error}");
@@ -71,7 +71,7 @@ async fn a_namespace_is_gone_with_all_that_is_in_it() {
         "metadata": {"name": "c", "namespace": name}}));
     cluster.apply(&inside).await;
     let prior = state(&wanted, &live);
-    cluster.runtime.delete(Deletion { prior: &prior, attempt: attempt() }).await.expect("gone");
+    cluster.runtime.delete(Deletion::new(&prior, attempt())).await.expect("gone");
     assert_eq!(cluster.read_one(&wanted).await, None);
     assert_eq!(cluster.read_one(&inside).await, None);
 }

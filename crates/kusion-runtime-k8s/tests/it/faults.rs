@@ -1,6 +1,6 @@
 //! What goes wrong between us and the server.
 
-use crate::cluster::{attempt, deployment, resource, state, target};
+use crate::cluster::{attempt, deployment, owner, resource, state, target};
 use crate::proxy::{Fault, Proxy, Seen};
 use futures::StreamExt as _;
 use kusion_model::{Action, HealthState, Resource};
@@ -38,7 +38,8 @@ impl World {
         let sandbox = Sandbox::start(plain).expect("a sandbox");
         let proxy = Proxy::start(sandbox.address(), spoil);
         let source = ClusterSource::Text(proxy.kubeconfig(&sandbox.kubeconfig()));
-        let runtime = KubernetesRuntime::connect(&source, options).await.expect("a runtime");
+        let runtime =
+            KubernetesRuntime::connect(&source, options, &owner()).await.expect("a runtime");
         Self { sandbox, proxy, runtime }
     }
 
@@ -56,7 +57,7 @@ impl World {
 
     async fn apply(&self, desired: &Resource) -> Result<Applied, RuntimeError> {
         let attempt = Some(attempt());
-        self.runtime.apply(Change { desired, prior: None, attempt, force: false }).await
+        self.runtime.apply(Change { attempt, ..Change::new(desired) }).await
     }
 
     async fn read(&self, wanted: &[Resource]) -> Result<usize, RuntimeError> {
@@ -157,7 +158,7 @@ async fn dry_runs_are_tried_again_and_changes_are_not() {
     })
     .await;
     let wanted = config("a");
-    let change = Change { desired: &wanted, prior: None, attempt: None, force: false };
+    let change = Change::new(&wanted);
     world.runtime.dry_run(change).await.expect("it is tried again");
     assert_eq!(world.proxy.count("PATCH", "dryRun=All"), 2);
     let error = world.apply(&wanted).await.expect_err("the engine decides");
@@ -219,7 +220,7 @@ async fn a_deletion_is_awaited_over_broken_connections() {
     held.attributes["metadata"]["finalizers"] = json!(["test.io/held"]);
     let applied = world.apply(&held).await.expect("it is made");
     let prior = state(&held, &applied.live);
-    let deletion = Deletion { prior: &prior, attempt: attempt() };
+    let deletion = Deletion::new(&prior, attempt());
     let release = async {
         while watches.load(Ordering::Relaxed) < 4 {
             tokio::time::sleep(Duration::from_millis(20)).await;

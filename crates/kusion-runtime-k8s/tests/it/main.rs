@@ -7,6 +7,7 @@ mod connecting;
 mod deleting;
 mod faults;
 mod health;
+mod owning;
 mod proxy;
 mod reading;
 mod servers;

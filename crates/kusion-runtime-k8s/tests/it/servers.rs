@@ -1,5 +1,6 @@
 //! Servers that are hostile, or that allow little, and ways to reach a server.
 
+use crate::cluster::owner;
 use kusion_model::InfrastructureId;
 use kusion_runtime::{Runtime as _, RuntimeError};
 use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
@@ -34,7 +35,7 @@ fn config(server: &str, proxy: Option<&str>) -> ClusterSource {
 }
 
 async fn identity(source: &ClusterSource) -> Result<InfrastructureId, RuntimeError> {
-    let runtime = KubernetesRuntime::connect(source, Options::default()).await?;
+    let runtime = KubernetesRuntime::connect(source, Options::default(), &owner()).await?;
     runtime.identity().await
 }
 

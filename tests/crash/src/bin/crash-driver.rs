@@ -12,7 +12,7 @@ use kusion_crash::{Variant, spec};
 use kusion_engine::{Engine, Failpoints, Goal, RunOptions, Runtimes, Silent};
 use kusion_model::{Origins, Phase, Place, PlanOptions, StackKey};
 use kusion_runtime_fake::FileRuntime;
-use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
+use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
 use kusion_secret::Sealer;
 use kusion_store::{Holder, LockWait, Store, StoreKey};
 use nix::sys::signal::{Signal, kill};
@@ -78,8 +78,8 @@ async fn runtimes(place: &str) -> Result<(Runtimes, bool)> {
     let path = place.strip_prefix("kubeconfig:").context("the infrastructure is known")?;
     let source = ClusterSource::Text(std::fs::read_to_string(path)?);
     let options = Options { parallel_calls: parallel, ..Options::default() };
-    let runtime = KubernetesRuntime::connect(&source, options).await?;
-    Ok((Runtimes::default().with("Kubernetes", Arc::new(runtime)), true))
+    let kubernetes = KubernetesSource::new(source, options);
+    Ok((Runtimes::default().with_source("Kubernetes", Arc::new(kubernetes)), true))
 }
 
 fn variable(name: &str) -> Option<String> {
