@@ -16,10 +16,10 @@ use crate::instance::Instance;
 use crate::layout::SchemaId;
 use base_text::{FileId, Name};
 use kcl_hir::PackageId;
-use kcl_hir::names::names_set;
+use kcl_hir::names::{names_set, visit_definitions};
 use kcl_syntax::ast::{If, Module, Stmt, StmtId};
 use kcl_value::Value;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 /// A statement of a file.
@@ -136,9 +136,30 @@ enum Passage {
     UnderWay,
 }
 
+/// Whether there is an `if`, or a private name that is set more than once.
+fn has_order(outermost: &[Outermost<'_>]) -> bool {
+    let mut private: FxHashSet<Name> = FxHashSet::default();
+    outermost.iter().any(|outer| {
+        if let Stmt::If(_) = outer.module[outer.stmt].kind {
+            return true;
+        }
+        let mut is_again = false;
+        visit_definitions(outer.module, outer.stmt, &mut |defined| {
+            let name = defined.ident.name;
+            if defined.is_value() && name.as_str().starts_with('_') {
+                is_again |= !private.insert(name);
+            }
+        });
+        is_again
+    })
+}
+
 impl OrderedStmts {
     /// Finds the ordered statements; `None` if there are none.
     pub(crate) fn find(outermost: &[Outermost<'_>]) -> Option<Self> {
+        if !has_order(outermost) {
+            return None;
+        }
         let mut groups: Vec<Vec<Name>> = Vec::with_capacity(outermost.len());
         let mut by_name: FxHashMap<Name, Vec<usize>> = FxHashMap::default();
         let mut found: Vec<Name> = Vec::new();

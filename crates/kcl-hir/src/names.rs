@@ -117,7 +117,8 @@ impl Program {
         let own = self.file(file);
         let found = own.imports.iter().rev().find(|import| import.name == name);
         found.map(|import| (file, import)).or_else(|| {
-            self.package(own.package).files.iter().find_map(|&file| {
+            let others = self.package(own.package).files.iter().filter(|it| **it != file);
+            others.copied().find_map(|file| {
                 let mut imports = self.file(file).imports.iter();
                 imports.find(|import| import.name == name).map(|import| (file, import))
             })

@@ -225,6 +225,12 @@ impl Resolver<'_, '_> {
         {
             return found;
         }
+        // A local that is always set hides everything else.
+        if order.first() == Some(&Layer::Locals)
+            && let Some(found) = self.certain_local(depth, name)
+        {
+            return found;
+        }
         // From the last place to the first: what a later one means is the alternative.
         let mut meaning = Meaning::Missing;
         for layer in order.iter().rev() {
@@ -240,6 +246,13 @@ impl Resolver<'_, '_> {
             };
         }
         meaning
+    }
+
+    /// The innermost local of a name in one function, if it is set under all conditions.
+    fn certain_local(&mut self, depth: usize, name: Name) -> Option<Meaning> {
+        let at = self.functions[depth].innermost(name)?;
+        let is_certain = !self.functions[depth].bindings[at].conditional;
+        is_certain.then(|| Meaning::Local(self.slot_of(depth, at)))
     }
 
     /// Looks a name up in the scopes of one function.
