@@ -2,10 +2,11 @@
 
 use crate::error::EngineError;
 use crate::scope::Scope;
-use kusion_model::{Plan, Resource, ResourceState};
+use kusion_model::{Identity, Plan, Resource, ResourceState};
 use kusion_plan::{Refusal, emptied_containers, refusals};
 use kusion_runtime::Content;
 use kusion_store::StackState;
+use std::collections::HashSet;
 
 impl Scope {
     /// Returns the steps of a plan that guards reject.
@@ -36,16 +37,22 @@ impl Scope {
         let resource = &container.resource;
         let runtime = self.runtime(&resource.id, &resource.resource_type)?;
         let contents = runtime.contents(&self.prior_for_runtime(container)).await?;
+        let own = state.resources.values().flat_map(|it| {
+            let leftovers = it.leftovers.iter().map(|it| &it.identity);
+            std::iter::once(&it.identity).chain(leftovers)
+        });
+        let (by_uid, by_key): (Vec<&Identity>, Vec<&Identity>) =
+            own.partition(|it| it.uid.is_some());
+        let uids: HashSet<&str> = by_uid.iter().filter_map(|it| it.uid.as_deref()).collect();
+        let all_keys: HashSet<&str> = by_uid.iter().map(|it| it.key.as_str()).collect();
+        let keys_only: HashSet<&str> = by_key.iter().map(|it| it.key.as_str()).collect();
         let is_foreign = |content: &Content| {
-            let of_stack = state.resources.values().flat_map(|it| {
-                let leftovers = it.leftovers.iter().map(|it| &it.identity);
-                std::iter::once(&it.identity).chain(leftovers)
-            });
-            let Some(identity) = &content.identity else { return true };
-            !of_stack.into_iter().any(|ours| match (&ours.uid, &identity.uid) {
-                (Some(ours), Some(uid)) => ours == uid,
-                _ => ours.key == identity.key,
-            })
+            let Some(Identity { key, uid }) = &content.identity else { return true };
+            let is_own = match uid {
+                Some(uid) => uids.contains(uid.as_str()),
+                None => all_keys.contains(key.as_str()),
+            };
+            !is_own && !keys_only.contains(key.as_str())
         };
         Ok(contents.into_iter().filter(is_foreign).map(|it| it.name).collect())
     }

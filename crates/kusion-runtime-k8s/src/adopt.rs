@@ -12,6 +12,7 @@ use crate::runtime::KubernetesRuntime;
 use http::{Method, StatusCode};
 use kusion_k8s_merge::fields_v1;
 use kusion_runtime::{Conflict, RuntimeError};
+use memchr::memmem;
 use serde_json::{Map, Value, json};
 
 /// The manager of client-side apply.
@@ -47,8 +48,7 @@ impl Predecessors {
     /// Returns whether an object, as the server writes it, has records to take over.
     pub(crate) fn are_in(self, text: &[u8], own: &str) -> bool {
         // Few objects have; so the text is searched before it is parsed.
-        let has =
-            |needle: &str| text.windows(needle.len()).any(|window| window == needle.as_bytes());
+        let has = |needle: &str| memmem::find(text, needle.as_bytes()).is_some();
         let may_have = match self {
             Self::Earlier => has(FIRST_RECORD),
             Self::ClientSide => has(FIRST_RECORD) || has(CLIENT_SIDE),
