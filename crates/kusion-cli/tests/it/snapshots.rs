@@ -82,8 +82,9 @@ macro_rules! snapshots {
 }
 
 snapshots!(
-    apply, cluster, colour, compile, completion, destroy, graph, help, init, json, key, ls, places,
-    plans, preview, release, replace, sandbox, state, status, topics, trust, usage, version, watch,
+    apply, cluster, colour, compile, completion, destroy, graph, help, init, json, key, ls, owners,
+    places, plans, preview, release, replace, sandbox, state, status, topics, trust, usage,
+    version, watch,
 );
 
 #[test]
