@@ -6,7 +6,7 @@ use crate::trust::Trust;
 use crate::{backend, trust};
 use base_system::OsSystem;
 use kusion_engine::{Engine, EventSink, Runtimes};
-use kusion_generate::Stack;
+use kusion_generate::{Stack, sources};
 use kusion_k8s_schema::RESOURCE_TYPE;
 use kusion_model::{Place, StackKey};
 use kusion_runtime_k8s::{KubernetesSource, Options, server_of};
@@ -31,7 +31,7 @@ pub struct Site {
 }
 
 impl Site {
-    fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> Place {
         match (&self.place, self.cluster.sandbox()) {
             (Some(place), _) => place.clone(),
             (None, Some(name)) => Place::Sandbox(name.to_owned()),
@@ -121,7 +121,7 @@ impl App {
         if !site.is_trusted {
             self.check_trust(stack, site)?;
         }
-        let cluster = site.cluster.of_stack(stack);
+        let cluster = site.cluster.of_stack(Some(stack));
         let place = site.place();
         let address = backend::address(stack, site.backend.as_deref(), &place)?;
         let engine = self.engine(&address, &cluster).await?;
@@ -131,7 +131,8 @@ impl App {
             cell: site.cell.clone(),
             place,
         };
-        Ok(OpenStack { stack: engine.stack(key), cluster })
+        let sources = sources(&OsSystem, stack);
+        Ok(OpenStack { stack: engine.stack(key).with_sources(sources), cluster })
     }
 
     /// Checks that the user trusts the settings of a stack that are used.
@@ -148,7 +149,11 @@ impl App {
     }
 
     /// Returns the engine for a store and a cluster: stacks that share both share it.
-    async fn engine(&mut self, address: &str, cluster: &Cluster) -> Result<Engine, AppError> {
+    pub(crate) async fn engine(
+        &mut self,
+        address: &str,
+        cluster: &Cluster,
+    ) -> Result<Engine, AppError> {
         let is_known = |it: &&(String, Cluster, Engine)| it.0 == address && it.1 == *cluster;
         if let Some((_, _, engine)) = self.engines.iter().find(is_known) {
             return Ok(engine.clone());
@@ -163,7 +168,7 @@ impl App {
         Ok(engine)
     }
 
-    async fn store(&mut self, address: &str) -> Result<Store, AppError> {
+    pub(crate) async fn store(&mut self, address: &str) -> Result<Store, AppError> {
         if let Some((_, store)) = self.stores.iter().find(|(known, _)| known == address) {
             return Ok(store.clone());
         }

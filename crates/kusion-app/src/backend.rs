@@ -21,9 +21,17 @@ pub(crate) fn address(
     if let Some(address) = asked.filter(|it| !it.is_empty()) {
         return Ok(address.to_owned());
     }
-    let address = setting(stack)?.unwrap_or_default();
-    let is_default = address.is_empty() && place.is_temporary();
-    Ok(if is_default { SANDBOXES.to_owned() } else { address })
+    let setting = setting(stack)?;
+    Ok(default_address(setting.as_deref(), place))
+}
+
+/// Returns a URL, else that of the file for a place in the folder for local data.
+pub(crate) fn default_address(url: Option<&str>, place: &Place) -> String {
+    match url.filter(|it| !it.is_empty()) {
+        Some(url) => url.to_owned(),
+        None if place.is_temporary() => SANDBOXES.to_owned(),
+        None => String::new(),
+    }
 }
 
 /// Returns the URL of the store in the files of a stack.

@@ -54,9 +54,9 @@ impl ClusterRequest {
         }
     }
 
-    /// Returns the cluster of a stack.
-    pub(crate) fn of_stack(&self, stack: &Stack) -> Cluster {
-        let of_stack = self.file_of_stack(stack);
+    /// Returns the cluster of a stack; without its files, only the request counts.
+    pub(crate) fn of_stack(&self, stack: Option<&Stack>) -> Cluster {
+        let of_stack = stack.and_then(|it| self.file_of_stack(it));
         let owner = match of_stack {
             Some(_) => ConfigOwner::Repository,
             None => ConfigOwner::User,
@@ -66,7 +66,7 @@ impl ClusterRequest {
                 (Some(kubeconfig.clone()), None, Some(name.clone()))
             }
             Self::Kubeconfig { file, context } => {
-                let context = context.clone().or_else(|| stack.file.context.clone());
+                let context = context.clone().or_else(|| stack?.file.context.clone());
                 (file.clone().or(of_stack), context, None)
             }
         };

@@ -1,14 +1,16 @@
 //! The common layer of the command line and a server.
 //!
 //! API boundary. [`App`] opens stacks: it finds their store, key and infrastructure, and returns
-//! handles of the engine, unless [`trust`] is missing for settings of a repository. [`releases`] compares the Specs of releases, [`wire`] defines the JSON
-//! output for programs. Shells on top parse arguments and requests, and format the results. Prints
-//! nothing, and asks for nothing.
+//! handles of the engine, unless [`trust`] is missing for settings of a repository; it also lists
+//! the stacks of a store ([`StackEntry`]). [`releases`] compares the Specs of releases, [`wire`]
+//! defines the JSON output for programs. Shells on top parse arguments and requests, and format the
+//! results. Prints nothing, and asks for nothing.
 
 mod app;
 mod backend;
 mod cluster;
 mod error;
+mod inventory;
 pub mod releases;
 pub mod secrets;
 pub mod trust;
@@ -17,3 +19,4 @@ pub mod wire;
 pub use app::{App, OpenStack, Site};
 pub use cluster::{Cluster, ClusterRequest};
 pub use error::AppError;
+pub use inventory::StackEntry;

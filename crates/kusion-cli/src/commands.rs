@@ -13,6 +13,7 @@ mod man;
 mod preview;
 mod release;
 pub(crate) mod sandbox;
+pub(crate) mod stack;
 mod state;
 mod status;
 pub(crate) mod trust;
@@ -47,6 +48,9 @@ pub(crate) enum Command {
     /// List, show, compare and roll back releases
     #[command(subcommand)]
     Release(release::Command),
+    /// List, show, forget and move the stacks of a state store
+    #[command(subcommand)]
+    Stack(stack::Command),
     /// Manage embedded clusters on this machine
     #[command(subcommand)]
     Sandbox(sandbox::Command),
@@ -82,6 +86,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Status(args) => status::run(&args),
         Command::Watch(args) => watch::run(&args),
         Command::Release(command) => release::run(&command),
+        Command::Stack(command) => stack::run(&command),
         Command::Sandbox(command) => sandbox::run(command).map(|()| Exit::Success),
         Command::Key(command) => key::run(&command).map(|()| Exit::Success),
         Command::State(command) => state::run(&command),

@@ -93,6 +93,9 @@ pub(crate) enum Failure {
         /// The requested revision.
         revision: u64,
     },
+    /// The store has no such stack.
+    #[error("there is no state of {0}; run `kusion stack list` to list the stacks")]
+    NoStack(StackKey),
     /// The stacks do not compile.
     #[error(transparent)]
     Generate(#[from] GenerateError),
@@ -171,6 +174,7 @@ impl Failure {
             Self::Generate(_) => "compile",
             Self::Key(_) => "key",
             Self::NoRelease { .. } => "no-such-release",
+            Self::NoStack(_) => "no-such-stack",
             Self::Moved(error) => error.code(),
             Self::NeedsYes => "needs-yes",
             Self::Declined => "declined",
@@ -278,6 +282,10 @@ fn of_engine(error: &EngineError) -> Option<String> {
         }
         EngineError::Rejected(findings) if findings.iter().any(|it| it.is_conflict) => {
             "remove these fields from the stack, or pass `--force-conflicts` to take them over"
+        }
+        EngineError::OtherSource { .. } => {
+            "if the files moved, run `kusion stack move DIR`; if these are two stacks, rename one \
+             of them, or its project"
         }
         EngineError::OtherInfrastructure { .. } => {
             "if the stack moved to this cluster, pass `--move-to-cluster`; if it \

@@ -1,7 +1,7 @@
 //! Errors of operations.
 
 use crate::saved::SavedPlanError;
-use kusion_model::{InfrastructureId, ResourceId, ResourceType};
+use kusion_model::{InfrastructureId, ResourceId, ResourceType, StackKey, StackSource};
 use kusion_plan::Refusal;
 use kusion_runtime::{Conflict, RuntimeError};
 use kusion_store::StoreError;
@@ -50,6 +50,16 @@ pub enum EngineError {
         id: ResourceId,
         /// Its type.
         resource_type: ResourceType,
+    },
+    /// The stack was deployed from other files.
+    #[error("{stack} was deployed from {recorded}, but this is {found}")]
+    OtherSource {
+        /// The stack.
+        stack: Box<StackKey>,
+        /// The recorded source.
+        recorded: Box<StackSource>,
+        /// The source of the files.
+        found: Box<StackSource>,
     },
     /// The stack was applied to another infrastructure.
     #[error("the stack was applied to {recorded}, but this is {found}")]
@@ -106,6 +116,7 @@ impl EngineError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoRuntime { .. } => "no-runtime",
+            Self::OtherSource { .. } => "other-source",
             Self::OtherInfrastructure { .. } => "other-infrastructure",
             Self::Rejected(findings) if findings.iter().all(|it| it.is_conflict) => "conflict",
             Self::Rejected(_) => "rejected",

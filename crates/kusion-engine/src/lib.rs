@@ -30,6 +30,7 @@ mod saved;
 mod schedule;
 mod scope;
 mod secrets;
+mod source;
 mod stack;
 mod stop;
 mod watch;

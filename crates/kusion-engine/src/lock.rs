@@ -13,7 +13,9 @@ use crate::saved::SavedPlanError;
 use crate::scope::Scope;
 use crate::stack::Stack;
 use futures::FutureExt as _;
-use kusion_model::{Ending, Phase, Plan, PlanOptions, Record, ReleaseHead, ResourceId};
+use kusion_model::{
+    Ending, Phase, Plan, PlanOptions, Record, ReleaseHead, ResourceId, StackSource,
+};
 use kusion_store::{LockWait, Session, StackState};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, resume_unwind};
@@ -38,7 +40,7 @@ impl LockedStack {
         let operation = session.operation().clone();
         let log = EventLog::keeping(key, operation, Arc::clone(&engine.events));
         log.emit(Event::Locked);
-        let mut scope = Scope::new(engine, stack.key(), log);
+        let mut scope = Scope::new(stack, log);
         let span = scope.log.span();
         let done = prepare(&mut scope, &session, options.lock.relocate).instrument(span).await;
         match done {
@@ -78,6 +80,7 @@ impl LockedStack {
                 desired.insert(step.id.clone(), self.scope.unsealed(resource)?);
             }
         }
+        self.scope.check_source(&self.state)?;
         self.scope.learn_secrets(&desired, &live, &self.state)?;
         let refusals = self.scope.refusals(&plan, &self.state).await?;
         let (state, saved) = (self.state.clone(), Some(digest.to_owned()));
@@ -130,10 +133,40 @@ impl LockedStack {
         Ok(found)
     }
 
+    /// Records where the files of the stack are now; `None` if they were there before, or if
+    /// nothing tells where they are.
+    pub async fn move_source(&mut self) -> Result<Option<StackSource>, EngineError> {
+        let Some(record) = self.scope.source_record(&self.state) else { return Ok(None) };
+        self.session.append(vec![record]).await?;
+        self.state = self.session.state();
+        Ok(self.state.source.clone())
+    }
+
     /// Releases the lock without a change.
     pub async fn release(self) -> Result<(), EngineError> {
         leave(self.session, Ok(())).await
     }
+}
+
+/// Removes all resources from the state of a stack, and ends interrupted operations.
+pub(crate) async fn forget_all(stack: &Stack, options: &RunOptions) -> Result<(), EngineError> {
+    let session = acquire(stack, options).await?;
+    let state = session.state();
+    let ended = state.pending.into_iter().map(|it| Record::StepEnded {
+        attempt: it.attempt,
+        id: it.id,
+        ending: Ending::Absent,
+    });
+    let gone = state.resources.into_keys().map(|id| Record::Noted { id, ending: Ending::Absent });
+    let open = state.releases.iter().filter(|it| it.phase == Phase::Running);
+    let closed = open.map(|it| Record::ReleaseClosed {
+        revision: it.head.revision,
+        phase: Phase::Interrupted,
+        message: "the stack was forgotten".to_owned(),
+    });
+    let records: Vec<Record> = ended.chain(gone).chain(closed).collect();
+    let appended = if records.is_empty() { Ok(0) } else { session.append(records).await };
+    leave(session, appended.map(drop).map_err(EngineError::from)).await
 }
 
 /// Acquires the lock. The user can stop the wait for another lock holder.
@@ -189,6 +222,7 @@ async fn execute(
     if !infrastructure.is_empty() {
         records.push(Record::Located { infrastructure, is_new: false });
     }
+    records.extend(scope.source_record(&previewed.state));
     records.push(Record::ReleaseOpened(ReleaseHead {
         revision,
         operation: plan.operation,

@@ -86,6 +86,7 @@ impl Scope {
         };
         self.start_for(&state, &desired).await?;
         self.check_place(&mut state, options.relocate)?;
+        self.check_source(&state)?;
         let state = self.settled(state).await?;
         self.plan(goal.operation(), desired, origins, state, options).await
     }

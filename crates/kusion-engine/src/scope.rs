@@ -5,9 +5,10 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::Event;
 use crate::log::EventLog;
+use crate::stack::Stack;
 use kusion_model::{
     Description, FieldPath, Infrastructure, Resource, ResourceId, ResourceState, ResourceType,
-    RuntimeData, Spec, StackKey, StackOwner, Warning,
+    RuntimeData, Spec, StackKey, StackOwner, StackSource, Warning,
 };
 use kusion_runtime::Runtime;
 use kusion_secret::{Owner, Redactor};
@@ -20,6 +21,8 @@ use std::sync::Arc;
 pub(crate) struct Scope {
     pub(crate) engine: Engine,
     pub(crate) key: StackKey,
+    /// Where its files come from, the most specific first.
+    pub(crate) sources: Vec<StackSource>,
     /// The stack as the owner of its objects.
     pub(crate) owner: StackOwner,
     pub(crate) log: Arc<EventLog>,
@@ -32,12 +35,13 @@ pub(crate) struct Scope {
 
 impl Scope {
     /// Creates the context of an operation, without runtimes.
-    pub(crate) fn new(engine: &Engine, key: &StackKey, log: Arc<EventLog>) -> Self {
-        let (engine, key) = (engine.clone(), key.clone());
+    pub(crate) fn new(stack: &Stack, log: Arc<EventLog>) -> Self {
+        let (engine, key) = (stack.engine.clone(), stack.key().clone());
+        let sources = stack.sources.clone();
         let (runtimes, infrastructure) = (BTreeMap::new(), Infrastructure::new());
         let redactor = log.redactor().clone();
         let owner = StackOwner::new(key.clone(), "");
-        Self { engine, key, owner, log, runtimes, infrastructure, redactor }
+        Self { engine, key, sources, owner, log, runtimes, infrastructure, redactor }
     }
 
     /// Starts the runtimes for resource types, and identifies their infrastructures.

@@ -3,13 +3,13 @@
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::StampedEvent;
-use crate::lock::LockedStack;
+use crate::lock::{LockedStack, forget_all};
 use crate::log::EventLog;
 use crate::operation::RunOptions;
 use crate::preview::{Goal, Previewed};
 use crate::replay;
 use crate::scope::Scope;
-use kusion_model::{PlanOptions, ResourceId, Spec, StackKey};
+use kusion_model::{PlanOptions, ResourceId, Spec, StackKey, StackSource};
 use kusion_store::StackState;
 use tracing::Instrument as _;
 
@@ -18,11 +18,19 @@ use tracing::Instrument as _;
 pub struct Stack {
     pub(crate) engine: Engine,
     key: StackKey,
+    pub(crate) sources: Vec<StackSource>,
 }
 
 impl Stack {
     pub(crate) fn new(engine: Engine, key: StackKey) -> Self {
-        Self { engine, key }
+        Self { engine, key, sources: Vec::new() }
+    }
+
+    /// Says where the files of the stack come from, the most specific source first. A plan for a
+    /// stack that was deployed from elsewhere is refused.
+    #[must_use]
+    pub fn with_sources(self, sources: Vec<StackSource>) -> Self {
+        Self { sources, ..self }
     }
 
     /// Returns the key of the stack.
@@ -62,6 +70,12 @@ impl Stack {
         self.lock(options).await?.release().await
     }
 
+    /// Removes all resources from the state, and ends interrupted operations; no object is looked
+    /// at or changed.
+    pub async fn forget_all(&self, options: &RunOptions) -> Result<(), EngineError> {
+        forget_all(self, options).await
+    }
+
     /// Returns the recorded state of the stack. The state on a temporary infrastructure that was
     /// replaced is discarded; no other calls are made.
     pub async fn state(&self) -> Result<StackState, EngineError> {
@@ -95,6 +109,6 @@ impl Stack {
     pub(crate) fn scope(&self) -> Scope {
         let sink = std::sync::Arc::clone(&self.engine.events);
         let log = EventLog::passing(self.key.clone(), kusion_store::new_id(), sink);
-        Scope::new(&self.engine, &self.key, log)
+        Scope::new(self, log)
     }
 }

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 pub struct ProjectFile {
     /// The name of the project.
     pub name: String,
+    /// Identifies the project in all clones of its repository.
+    #[serde(default)]
+    pub id: Option<String>,
     /// The tenant that it belongs to.
     #[serde(default)]
     pub tenant: Option<String>,
@@ -153,6 +156,12 @@ impl ProjectFile {
     pub fn parse(text: &str) -> Result<Self, FileError> {
         let file: Self = parse(text)?;
         named(&file.name)?;
+        if let Some(id) = &file.id
+            && (id.is_empty() || id.chars().any(|it| it.is_control() || is_direction(it)))
+        {
+            let message = "`id` is empty or has a control character".to_owned();
+            return Err(FileError { line: None, message });
+        }
         Ok(file)
     }
 }

@@ -17,6 +17,7 @@ mod origins;
 mod scope;
 mod secrets;
 mod shapes;
+mod source;
 mod targets;
 mod write;
 
@@ -28,4 +29,5 @@ pub use files::{
 };
 pub use find::{Project, Stack, find};
 pub use options::CompileOptions;
+pub use source::sources;
 pub use write::{spec_json, spec_yaml};

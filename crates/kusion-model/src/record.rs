@@ -207,6 +207,15 @@ pub enum StackSource {
     },
 }
 
+impl fmt::Display for StackSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Project { id } => write!(f, "the project with the id `{id}`"),
+            Self::Git { remote, folder } => write!(f, "the folder `{folder}` of {remote}"),
+        }
+    }
+}
+
 /// Metadata of a release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

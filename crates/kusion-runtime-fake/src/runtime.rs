@@ -154,7 +154,7 @@ impl FileRuntime {
                     let message = format!("{} cannot be updated in place", names.join(", "));
                     return Err(RuntimeError::Immutable { fields, message });
                 }
-                Ok((Stored { attributes, owner, ..old }, false))
+                Ok((Stored { owner, attributes, ..old }, false))
             }
             None => {
                 let tag = change.attempt.map(|attempt| self.tag(attempt));

@@ -62,9 +62,9 @@ impl Patch {
         is_dry_run: bool,
     ) -> Result<Answer, RuntimeError> {
         let dry_run = if is_dry_run { "&dryRun=All" } else { "" };
-        let mut target = format!("{}?fieldManager=", self.path);
+        let mut target =
+            format!("{}?fieldValidation=Strict&force={force}{dry_run}&fieldManager=", self.path);
         push_escaped(&mut target, &runtime.mark.manager);
-        target.push_str(&format!("&fieldValidation=Strict&force={force}{dry_run}"));
         let body = serde_json::to_vec(&self.object)
             .map_err(|error| RuntimeError::Invalid(error.to_string()))?;
         let call = Call::with_body(Method::PATCH, target, "application/apply-patch+yaml", body);
@@ -88,6 +88,19 @@ impl Patch {
 
     pub(crate) fn path(&self) -> &str {
         &self.path
+    }
+
+    /// Sends a change.
+    async fn send_change(
+        &mut self,
+        runtime: &KubernetesRuntime,
+        change: &Change<'_>,
+    ) -> Result<Answer, RuntimeError> {
+        if change.force && !change.take_over && !is_shared(change.desired) {
+            self.send_guarded(runtime).await
+        } else {
+            self.send(runtime, change.force || change.take_over, false).await
+        }
     }
 
     /// Sends a forced change, unless the object has another owner: the server would overwrite the
@@ -155,21 +168,14 @@ pub(crate) async fn apply(
 async fn attempt(runtime: &KubernetesRuntime, change: Change<'_>) -> Result<Applied, RuntimeError> {
     let mut patch = Patch::new(runtime, &change).await?;
     let (predecessors, own) = (predecessors(&change), runtime.mark.manager.as_str());
-    let must_guard = change.force && !change.take_over && !is_shared(change.desired);
-    let mut result = match must_guard {
-        true => patch.send_guarded(runtime).await,
-        false => patch.send(runtime, change.force || change.take_over, false).await,
-    };
+    let mut result = patch.send_change(runtime, &change).await;
     let must_adopt = match &result {
         Ok(answer) => predecessors.are_in(&answer.body, own),
         Err(RuntimeError::Conflict(conflicts)) => predecessors.explain(conflicts, own),
         Err(_) => false,
     };
     if must_adopt && adopt::migrate(runtime, &patch, predecessors).await? {
-        result = match must_guard {
-            true => patch.send_guarded(runtime).await,
-            false => patch.send(runtime, change.force || change.take_over, false).await,
-        };
+        result = patch.send_change(runtime, &change).await;
     }
     let answer = result?;
     let live = patch.read(runtime, &answer)?;

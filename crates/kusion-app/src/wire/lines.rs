@@ -1,11 +1,13 @@
 //! Lines: what commands print while they work.
 
+use crate::inventory::StackEntry;
 use crate::secrets::hash_only;
 use kusion_engine::{
     EVENT_VERSION, Finding, RelatedObject, ResourceStatus, StampedEvent, WatchEnd,
 };
 use kusion_model::{
-    Action, Health, Infrastructure, Operation, Plan, PlanOptions, ResourceId, Spec, StackKey, Step,
+    Action, Health, Infrastructure, Operation, Plan, PlanOptions, ResourceId, Spec, StackKey,
+    StackSource, Step,
 };
 use kusion_plan::Refusal;
 use kusion_store::ReleaseEntry;
@@ -178,6 +180,41 @@ impl<'a> ReleaseLine<'a> {
     /// Creates the line of a release, optionally with its Spec.
     pub fn new(stack: &'a StackKey, release: &'a ReleaseEntry, spec: Option<&'a Spec>) -> Self {
         Self { stack, release, spec }
+    }
+}
+
+/// A stack of a store.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "stack", rename_all = "camelCase")]
+pub struct StackLine<'a> {
+    stack: &'a StackKey,
+    /// The location of its store.
+    store: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a StackSource>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    infrastructure: Option<&'a Infrastructure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    release: Option<&'a ReleaseEntry>,
+    resources: Vec<&'a ResourceId>,
+    /// Why its state cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl<'a> StackLine<'a> {
+    /// Creates the line of a stack.
+    pub fn new(entry: &'a StackEntry) -> Self {
+        let state = entry.state.as_ref().ok();
+        Self {
+            stack: &entry.key,
+            store: &entry.store,
+            source: state.and_then(|it| it.source.as_ref()),
+            infrastructure: state.map(|it| &it.infrastructure),
+            release: state.and_then(|it| it.releases.last()),
+            resources: state.map(|it| it.resources.keys().collect()).unwrap_or_default(),
+            error: entry.state.as_ref().err().map(ToString::to_string),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Options of the cluster and of the state store.
 
 use super::{BackendArgs, ClusterArgs};
+use crate::commands::stack::StackName;
 use crate::failure::Failure;
 use crate::home;
 use crate::view::View;
@@ -62,14 +63,24 @@ pub(crate) fn app(events: Arc<dyn EventSink>, parallel_calls: usize) -> Result<A
 impl Opener<'_> {
     /// Opens a stack.
     pub(crate) async fn open(&mut self, stack: &Stack) -> Result<OpenStack, Failure> {
-        let site = Site {
+        let site = self.site()?;
+        Ok(self.app.open(stack, &site).await?)
+    }
+
+    /// Opens a recorded stack without its files.
+    pub(crate) async fn open_recorded(&mut self, name: &StackName) -> Result<OpenStack, Failure> {
+        let site = self.site()?;
+        Ok(self.app.open_recorded(&name.project, &name.stack, &site).await?)
+    }
+
+    fn site(&self) -> Result<Site, Failure> {
+        Ok(Site {
             cluster: self.site.cluster.request()?,
             backend: self.site.backend.backend.clone(),
             cell: self.site.backend.cell.clone(),
             place: self.site.backend.place.clone(),
             is_trusted: self.site.trust,
-        };
-        Ok(self.app.open(stack, &site).await?)
+        })
     }
 
     /// Closes what was opened; waits only for a moment.

@@ -2,12 +2,17 @@
 
 use crate::failure::Failure;
 use crate::view;
+use base_system::{OsSystem, System as _};
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The placeholder for the name of the project in template files.
 const NAME: &str = "@NAME@";
+
+/// The placeholder for its id.
+const ID: &str = "@ID@";
 
 /// A template of a project.
 struct Template {
@@ -100,7 +105,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let folder = args.folder.as_deref()?.file_name()?.to_str()?;
         name(folder).ok()
     };
-    let project = args.name.clone().or_else(of_folder).unwrap_or_else(|| template.name.to_owned());
+    let project = match args.name.clone().or_else(of_folder) {
+        Some(project) => project,
+        None => ask_name(template.name)?,
+    };
     let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from(&project));
     for (file, _) in template.files {
         let path = folder.join(file);
@@ -108,8 +116,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             return Err(Failure::Exists(path));
         }
     }
+    let id = format!("{project}-{:016x}", OsSystem.random() as u64);
     for (file, text) in template.files {
-        write(&folder.join(file), &text.replace(NAME, &project))?;
+        write(&folder.join(file), &text.replace(NAME, &project).replace(ID, &id))?;
     }
     let folder = folder.display();
     view::result(&format!(
@@ -117,6 +126,28 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
          next: run `kusion compile {folder}/dev` to show its Spec, \
          or `kusion apply {folder}/dev --sandbox --watch` to try it in a sandbox\n"
     ))
+}
+
+/// Asks for the name of the project; without a terminal, the default is used.
+fn ask_name(default: &str) -> Result<String, Failure> {
+    let (stdin, mut stderr) = (std::io::stdin(), std::io::stderr());
+    if !stdin.is_terminal() || !stderr.is_terminal() {
+        return Ok(default.to_owned());
+    }
+    loop {
+        let _ = write!(stderr, "Name of the project [{default}]: ");
+        let mut line = String::new();
+        let n_bytes = stdin.lock().read_line(&mut line).map_err(Failure::file("read", "stdin"))?;
+        let word = line.trim();
+        match name(word) {
+            _ if word.is_empty() && n_bytes > 0 => return Ok(default.to_owned()),
+            Ok(name) => return Ok(name),
+            Err(_) if n_bytes == 0 => return Err(Failure::Declined),
+            Err(expected) => {
+                let _ = writeln!(stderr, "invalid name: {expected}");
+            }
+        }
+    }
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
@@ -146,7 +177,10 @@ mod tests {
     fn every_template_compiles() {
         for template in &TEMPLATES {
             let add = |system: MemorySystem, (file, text): &(&str, &str)| {
-                system.with_file(format!("/shop/{file}"), text.replace(NAME, "shop"))
+                system.with_file(
+                    format!("/shop/{file}"),
+                    text.replace(NAME, "shop").replace(ID, "shop-1"),
+                )
             };
             let system = template.files.iter().fold(MemorySystem::new(), add);
             let options =
@@ -157,6 +191,7 @@ mod tests {
                 assert!(stack.spec.resources.len() >= 4);
                 assert_eq!(stack.notes, [""; 0]);
                 assert_eq!(stack.stack.project.name, "shop");
+                assert_eq!(stack.stack.project.file.id.as_deref(), Some("shop-1"));
             }
         }
     }

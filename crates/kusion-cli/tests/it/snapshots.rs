@@ -83,7 +83,7 @@ macro_rules! snapshots {
 
 snapshots!(
     apply, cluster, colour, compile, completion, destroy, graph, help, init, json, key, ls, owners,
-    places, plans, preview, release, replace, sandbox, state, status, topics, trust, usage,
+    places, plans, preview, release, replace, sandbox, stack, state, status, topics, trust, usage,
     version, watch,
 );
 

@@ -5,7 +5,7 @@ use crate::world::{
 };
 use kusion_engine::{Engine, EngineError, Goal, Runtimes, Stack};
 use kusion_k8s_schema::RESOURCE_TYPE;
-use kusion_model::{Action, Note, PlanOptions, Reason};
+use kusion_model::{Action, Note, PlanOptions, Reason, StackSource};
 use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
 use kusion_store::Memory;
 use serde_json::{Value, json};
@@ -179,4 +179,54 @@ async fn an_object_that_lost_its_mark_gets_it_again() {
     assert_eq!((&step.reason, step.changes.len()), (&Reason::Unmarked, 0));
     world.apply(&objects).await.expect("it is applied");
     assert_eq!(world.planned(&objects).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_stack_is_deployed_from_one_place() {
+    let world = World::start().await;
+    let objects = spec(&[namespace("shop"), config("a", "1")]);
+    let id = |id: &str| StackSource::Project { id: id.to_owned() };
+    let git = StackSource::Git { remote: "host/repo".into(), folder: "dev".into() };
+    let from = |sources: Vec<StackSource>| world.engine.stack(key("dev")).with_sources(sources);
+    apply(&from(vec![git.clone()]), &objects).await.expect("it is applied");
+
+    let other = from(vec![id("x")]);
+    let refused = preview(&other, &objects, &PlanOptions::default()).await;
+    let Err(EngineError::OtherSource { recorded, found, .. }) = refused else {
+        unreachable!("it is refused")
+    };
+    assert_eq!((*recorded, *found), (git.clone(), id("x")));
+    let destroyed = run(&other, Goal::Destroy, &PlanOptions::default(), &options()).await;
+    assert!(matches!(destroyed, Err(EngineError::OtherSource { .. })));
+    // Nothing is known of a copy without Git.
+    preview(&from(Vec::new()), &objects, &PlanOptions::default()).await.expect("a plan");
+
+    // The same repository, whose project has an id now: the id is recorded.
+    let both = from(vec![id("x"), git.clone()]);
+    let changed = spec(&[namespace("shop"), config("a", "2")]);
+    apply(&both, &changed).await.expect("it is applied");
+    preview(&other, &objects, &PlanOptions::default()).await.expect("a plan");
+    let refused = preview(&from(vec![git.clone()]), &objects, &PlanOptions::default()).await;
+    assert!(matches!(refused, Err(EngineError::OtherSource { .. })));
+
+    let mut locked = from(vec![git.clone()]).lock(&options()).await.expect("a lock");
+    assert_eq!(locked.move_source().await.expect("moved"), Some(git.clone()));
+    locked.release().await.expect("released");
+    let back = from(vec![git]);
+    run(&back, Goal::Destroy, &PlanOptions::default(), &options()).await.expect("it is gone");
+    // A name without resources is free again.
+    preview(&other, &objects, &PlanOptions::default()).await.expect("a plan");
+}
+
+#[tokio::test]
+async fn a_forgotten_stack_leaves_its_objects() {
+    let world = World::start().await;
+    world.apply(&[namespace("shop"), config("a", "1")]).await.expect("it is applied");
+    world.stack.forget_all(&options()).await.expect("forgotten");
+    let state = world.engine.store().read(world.stack.key()).await.expect("a state");
+    assert_eq!((state.resources.len(), state.releases.len()), (0, 1));
+    assert!(world.object("configmaps", "shop", "a").is_some());
+    // They are still marked as the stack's own.
+    let objects = [namespace("shop"), config("a", "1")];
+    assert_eq!(refusals(&world.stack, &objects, &PlanOptions::default()).await, [""; 0]);
 }

@@ -23,6 +23,7 @@ topics!(
     "clusters",
     "sandboxes",
     "plans",
+    "owners",
     "guards",
     "releases",
     "backends",
