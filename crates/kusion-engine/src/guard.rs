@@ -48,6 +48,10 @@ impl Scope {
         let keys_only: HashSet<&str> = by_key.iter().map(|it| it.key.as_str()).collect();
         let is_foreign = |content: &Content| {
             let Some(Identity { key, uid }) = &content.identity else { return true };
+            // It may have been taken over.
+            if content.owner.as_ref().is_some_and(|it| !it.is(&self.owner)) {
+                return true;
+            }
             let is_own = match uid {
                 Some(uid) => uids.contains(uid.as_str()),
                 None => all_keys.contains(key.as_str()),

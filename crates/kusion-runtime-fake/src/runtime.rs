@@ -300,6 +300,7 @@ impl Runtime for FileRuntime {
         let content = |object: &Stored| Content {
             name: format!("File {}", object.resource),
             identity: Some(live(object).identity),
+            owner: live(object).owner,
         };
         Ok(inside.map(content).collect())
     }

@@ -3,11 +3,13 @@
 use crate::calls::Call;
 use crate::discovery::Served;
 use crate::key::ObjectKey;
+use crate::owner;
 use crate::runtime::KubernetesRuntime;
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use kusion_model::ResourceState;
 use kusion_runtime::{Content, RuntimeError};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -72,7 +74,10 @@ async fn list(
         let answer = runtime.calls.send(call).await?;
         if answer.status == http::StatusCode::FORBIDDEN {
             let name = format!("all {} (listing them is forbidden)", served.plural);
-            found.push(Found { content: Content { name, identity: None }, owners: Vec::new() });
+            found.push(Found {
+                content: Content { name, identity: None, owner: None },
+                owners: Vec::new(),
+            });
             return Ok(found);
         }
         // The kind was removed meanwhile, or cannot be listed.
@@ -112,6 +117,10 @@ struct Metadata {
     uid: String,
     #[serde(default)]
     owner_references: Vec<OwnerReference>,
+    #[serde(default)]
+    annotations: Option<Map<String, Value>>,
+    #[serde(default)]
+    labels: Option<Map<String, Value>>,
 }
 
 #[derive(Deserialize)]
@@ -134,6 +143,7 @@ impl Metadata {
         let content = Content {
             name: format!("{kind} {}", key.name),
             identity: Some(key.identity(Some(self.uid))),
+            owner: owner::of_marks(self.annotations.as_ref(), self.labels.as_ref()),
         };
         Some(Found {
             content,

@@ -77,12 +77,21 @@ pub(crate) fn is_stack_manager(manager: &str) -> bool {
 /// Returns the owner of an object; `None` if nothing names one.
 pub(crate) fn of_object(object: &Value) -> Option<Owner> {
     let metadata = object.get("metadata")?;
-    let maps = ["annotations", "labels"].map(|it| metadata.get(it).and_then(Value::as_object));
+    let map = |name: &str| metadata.get(name).and_then(Value::as_object);
+    of_marks(map("annotations"), map("labels"))
+}
+
+/// Returns the owner that annotations and labels name.
+pub(crate) fn of_marks(
+    annotations: Option<&Map<String, Value>>,
+    labels: Option<&Map<String, Value>>,
+) -> Option<Owner> {
+    let maps = [annotations, labels];
     let text = |name: &str| {
         let mut found = maps.iter().flatten().filter_map(|it| it.get(name));
         found.find_map(Value::as_str).filter(|it| !it.is_empty())
     };
-    if let Some(mark) = maps[0].and_then(|it| it.get(OWNER)).and_then(Value::as_str) {
+    if let Some(mark) = annotations.and_then(|it| it.get(OWNER)).and_then(Value::as_str) {
         return Some(Owner::of_mark(mark));
     }
     TOOLS.iter().find_map(|(tool, mark)| {

@@ -159,6 +159,8 @@ pub struct Content {
     pub name: String,
     /// Its identity; `None` for a group of objects that this user may not list.
     pub identity: Option<Identity>,
+    /// Its owner, by the marks on it; `None` if nothing names one.
+    pub owner: Option<Owner>,
 }
 
 /// An observation of a watched resource.

@@ -6,6 +6,7 @@ mod costs;
 mod events;
 mod life;
 mod network;
+mod owners_walk;
 mod ownership;
 mod places;
 mod plans;

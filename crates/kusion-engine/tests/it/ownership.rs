@@ -230,3 +230,18 @@ async fn a_forgotten_stack_leaves_its_objects() {
     let objects = [namespace("shop"), config("a", "1")];
     assert_eq!(refusals(&world.stack, &objects, &PlanOptions::default()).await, [""; 0]);
 }
+
+#[tokio::test]
+async fn a_namespace_is_kept_for_objects_that_were_taken_over() {
+    let world = World::start().await;
+    world.apply(&[namespace("shop"), config("a", "1")]).await.expect("it is applied");
+    let other = world.engine.stack(key("other"));
+    let theirs = spec(&[config("a", "1")]);
+    let goal = Goal::Apply { spec: &theirs, origins: &Default::default() };
+    run(&other, goal, &take_over(CONFIG), &options()).await.expect("it is applied");
+    // The state of the first stack still lists the object.
+    let refused = run(&world.stack, Goal::Destroy, &PlanOptions::default(), &options()).await;
+    let Err(EngineError::Guarded(refusals)) = refused else { unreachable!("it is refused") };
+    assert!(refusals[0].to_string().ends_with("not part of this stack: ConfigMap a"));
+    assert!(world.object("configmaps", "shop", "a").is_some());
+}
