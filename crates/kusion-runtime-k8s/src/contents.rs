@@ -87,7 +87,7 @@ async fn list(
         let answer = answer.success()?;
         let list: List = serde_json::from_slice(&answer.body)
             .map_err(|error| runtime.calls.lost(&format!("`{path}`: {error}")))?;
-        found.extend(list.items.into_iter().filter_map(|it| it.metadata.found(&served)));
+        found.extend(list.items.into_iter().flatten().filter_map(|it| it.metadata.found(&served)));
         if list.metadata.next.is_empty() {
             return Ok(found);
         }
@@ -99,8 +99,9 @@ async fn list(
 struct List {
     #[serde(default)]
     metadata: crate::object::ListMetadata,
+    /// Servers write `null` for some empty lists.
     #[serde(default)]
-    items: Vec<Item>,
+    items: Option<Vec<Item>>,
 }
 
 #[derive(Deserialize)]
