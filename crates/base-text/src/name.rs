@@ -17,6 +17,8 @@ pub struct Name(&'static str);
 type Table = HashTable<&'static str>;
 
 const N_SHARDS: usize = 16;
+/// Room for names in a new table.
+const N_FIRST: usize = 28;
 
 static TABLES: [Mutex<Table>; N_SHARDS] = [const { Mutex::new(Table::new()) }; N_SHARDS];
 
@@ -29,6 +31,10 @@ impl Name {
         let mut table = TABLES[shard].lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = table.find(hash, |known| *known == text) {
             return Self(known);
+        }
+        if table.capacity() == 0 {
+            // Small programs have a few hundred names: no table grows.
+            table.reserve(N_FIRST, |text| self::hash(text));
         }
         let text: &'static str = Box::leak(text.into());
         table.insert_unique(hash, text, |text| self::hash(text));

@@ -208,6 +208,9 @@ impl<'p> Evaluator<'p> {
         }
         schemas.clear();
         self.ancestry(id, false, &mut schemas)?;
+        let n_stmts = schemas.iter().map(|it| self.schema(*it).decl.body.len()).sum();
+        attrs.reserve(n_stmts);
+        index.reserve(n_stmts);
         for &schema in &schemas {
             let (file, decl) = (self.schema(schema).file, self.schema(schema).decl);
             let module: &'p Module = &self.program.file(file).module;
@@ -233,8 +236,10 @@ impl<'p> Evaluator<'p> {
         }
         schemas.clear();
         self.ancestry(id, true, &mut schemas)?;
-        let mut optional: IndexMap<Str, bool, FxBuildHasher> = IndexMap::default();
-        let mut wanted: FxHashMap<Name, (SchemaId, bool)> = FxHashMap::default();
+        let mut optional: IndexMap<Str, bool, FxBuildHasher> =
+            IndexMap::with_capacity_and_hasher(n_stmts, FxBuildHasher);
+        let mut wanted: FxHashMap<Name, (SchemaId, bool)> =
+            FxHashMap::with_capacity_and_hasher(n_stmts, FxBuildHasher);
         for &schema in &schemas {
             let (file, decl) = (self.schema(schema).file, self.schema(schema).decl);
             let module: &'p Module = &self.program.file(file).module;
