@@ -93,6 +93,14 @@ pub(crate) enum Failure {
         /// The requested revision.
         revision: u64,
     },
+    /// No release was seen ready.
+    #[error("no earlier release of {stack} was seen ready; pass the revision to roll back to:\n{}", releases.trim_end())]
+    NoReadyRelease {
+        /// The stack.
+        stack: Box<StackKey>,
+        /// The table of its releases.
+        releases: String,
+    },
     /// The store has no such stack.
     #[error("there is no state of {0}; run `kusion stack list` to list the stacks")]
     NoStack(StackKey),
@@ -175,6 +183,7 @@ impl Failure {
             Self::Key(_) => "key",
             Self::NoRelease { .. } => "no-such-release",
             Self::NoStack(_) => "no-such-stack",
+            Self::NoReadyRelease { .. } => "no-ready-release",
             Self::Moved(error) => error.code(),
             Self::NeedsYes => "needs-yes",
             Self::Declined => "declined",

@@ -6,10 +6,11 @@ use crate::interrupt;
 use crate::view::{Answer, View, report};
 use kusion_app::{OpenStack, wire};
 use kusion_engine::{
-    EngineError, Goal, LockedStack, Previewed, Report, RunOptions, Stop, WatchEnd, WatchOptions,
-    Watched,
+    EngineError, Goal, LockedStack, Previewed, Report, RunOptions, StackHealth, Stop, WatchEnd,
+    WatchOptions, Watched,
 };
 use kusion_model::{Phase, PlanOptions};
+use kusion_store::Holder;
 use std::sync::Arc;
 
 /// Texts of an operation.
@@ -180,7 +181,20 @@ impl<'a> OperationRunner<'a> {
         let options = WatchOptions { timeout, forever: false, stop };
         let end = self.open.stack.watch_objects(live, &options).await;
         self.view.end_with_picture();
-        Ok(watched(self.view, self.open, &end?))
+        let end = end?;
+        record_health(self.open, StackHealth::of_watch(&end), "kusion apply").await;
+        Ok(watched(self.view, self.open, &end))
+    }
+}
+
+/// Records what was seen of the health of a stack. It is not an error if that is not possible: the
+/// store may be read-only, or the stack may be locked.
+pub(crate) async fn record_health(open: &OpenStack, seen: Option<StackHealth>, command: &str) {
+    if let Some(seen) = seen {
+        let options = RunOptions::new(Holder::current(command));
+        if let Err(error) = open.stack.record_health(&seen, &options).await {
+            tracing::info!(%error, "the health of the release was not recorded");
+        }
     }
 }
 

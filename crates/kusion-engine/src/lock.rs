@@ -170,7 +170,7 @@ pub(crate) async fn forget_all(stack: &Stack, options: &RunOptions) -> Result<()
 }
 
 /// Acquires the lock. The user can stop the wait for another lock holder.
-async fn acquire(stack: &Stack, options: &RunOptions) -> Result<Session, EngineError> {
+pub(crate) async fn acquire(stack: &Stack, options: &RunOptions) -> Result<Session, EngineError> {
     let lock = options.lock.clone();
     let acquired = stack.engine.store.lock(stack.key(), lock.holder, lock.wait);
     if lock.wait == LockWait::No {

@@ -9,7 +9,7 @@ use crate::operation::RunOptions;
 use crate::preview::{Goal, Previewed};
 use crate::replay;
 use crate::scope::Scope;
-use kusion_model::{PlanOptions, ResourceId, Spec, StackKey, StackSource};
+use kusion_model::{Phase, PlanOptions, ResourceId, Spec, StackKey, StackSource};
 use kusion_store::StackState;
 use tracing::Instrument as _;
 
@@ -77,7 +77,8 @@ impl Stack {
     }
 
     /// Returns the recorded state of the stack. The state on a temporary infrastructure that was
-    /// replaced is discarded; no other calls are made.
+    /// replaced is discarded, and a release whose process has ended is interrupted; no other calls
+    /// are made.
     pub async fn state(&self) -> Result<StackState, EngineError> {
         let mut state = self.engine.store.read(&self.key).await?;
         if self.key.place.is_temporary() && !state.infrastructure.is_empty() {
@@ -85,6 +86,11 @@ impl Stack {
             let names = state.infrastructure.keys().cloned();
             scope.start(names.map(|it| (it, ResourceId::new(""))).collect()).await?;
             scope.check_place(&mut state, false)?;
+        }
+        let is_open = state.releases.iter().any(|it| it.phase == Phase::Running);
+        if is_open && !self.engine.store.is_locked(&self.key).await? {
+            let open = state.releases.iter_mut().filter(|it| it.phase == Phase::Running);
+            open.for_each(|it| it.phase = Phase::Interrupted);
         }
         Ok(state)
     }

@@ -83,6 +83,16 @@ impl Lease {
         Ok(Some((lease, version)))
     }
 
+    /// Returns whether a process holds the lease, as far as this machine can tell without waiting.
+    pub(crate) fn is_held(&self, machine: &dyn Machine) -> bool {
+        let Some(holder) = &self.holder else { return false };
+        match holder.life(machine) {
+            Life::Dead => false,
+            Life::Here => machine.uptime() - self.uptime < LEASE_TIME.as_secs_f64(),
+            Life::Elsewhere => true,
+        }
+    }
+
     /// Writes the lease of a stack if it is still as expected.
     pub(crate) async fn write(
         &self,

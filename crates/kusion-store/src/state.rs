@@ -60,6 +60,9 @@ pub struct ReleaseEntry {
     /// The last observed health of its resources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<SeenHealth>,
+    /// Whether all its resources were ready at some time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_ready: bool,
 }
 
 /// The state of a stack: the result of all its records.
@@ -133,6 +136,7 @@ impl StackState {
                 ended: None,
                 message: String::new(),
                 health: None,
+                was_ready: false,
             }),
             Record::StepBegan { attempt, id, action, desired, replace_order } => {
                 self.pending.push(PendingStep { attempt, id, action, desired, replace_order });
@@ -153,6 +157,7 @@ impl StackState {
             }
             Record::HealthSeen { revision, health, message } => {
                 if let Some(entry) = self.release_mut(revision) {
+                    entry.was_ready |= health == ReleaseHealth::Ready;
                     entry.health = Some(SeenHealth { health, message, time });
                 }
             }

@@ -6,7 +6,7 @@ use crate::error::StoreError;
 use crate::frame::{self, Kind};
 use crate::holder::Holder;
 use crate::journal::{self, STACKS, StackPaths};
-use crate::lease::LockWait;
+use crate::lease::{Lease, LockWait};
 use crate::machine::{Machine, System};
 use crate::meta::Meta;
 use crate::session::Session;
@@ -169,6 +169,14 @@ impl Store {
         let paths = self.paths(key).await?;
         let (machine, backend) = (Arc::clone(&self.machine), Arc::clone(&self.backend));
         Session::open(machine, backend, paths, holder, wait).await
+    }
+
+    /// Returns whether a running process has locked a stack. That of another machine counts as
+    /// running.
+    pub async fn is_locked(&self, key: &StackKey) -> Result<bool, StoreError> {
+        let paths = self.paths(key).await?;
+        let lease = Lease::read(&*self.backend, &paths).await?;
+        Ok(lease.is_some_and(|(lease, _)| lease.is_held(&*self.machine)))
     }
 
     /// Lists the stacks that have a state, sorted.

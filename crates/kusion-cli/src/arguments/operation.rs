@@ -1,7 +1,7 @@
 //! Options of plans and operations.
 
 use super::duration;
-use kusion_engine::{LockOptions, RunOptions, Stop};
+use kusion_engine::{LockOptions, ReleaseNote, RunOptions, Stop};
 use kusion_model::{Guards, IgnoreRule, PlanOptions};
 use kusion_store::{Holder, LockWait};
 use std::time::Duration;
@@ -74,6 +74,9 @@ pub(crate) struct ChangeArgs {
     /// Skip the confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Message of the release, shown by `kusion release list`
+    #[arg(long, short, value_name = "TEXT")]
+    message: Option<String>,
 }
 
 impl PlanArgs {
@@ -102,6 +105,11 @@ impl ParallelArgs {
 }
 
 impl ChangeArgs {
+    /// Returns the same without confirmation.
+    pub(crate) fn confirmed(&self) -> Self {
+        Self { yes: true, ..self.clone() }
+    }
+
     /// Returns the number of parallel calls.
     pub(crate) fn parallel(&self) -> usize {
         self.steps.parallel.count()
@@ -122,6 +130,7 @@ impl ChangeArgs {
             keep_going: !self.steps.fail_fast,
             timeout: self.steps.timeout,
             stop: stop.clone(),
+            note: ReleaseNote { message: self.message.clone().unwrap_or_default(), git: None },
             ..RunOptions::new(holder)
         }
     }

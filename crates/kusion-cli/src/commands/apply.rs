@@ -1,10 +1,12 @@
 //! `kusion apply`.
 
 use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs, app};
+use crate::commands::release::ready_revision;
 use crate::failure::{Exit, Failure};
-use crate::operate::{APPLY, OperationRunner, change};
+use crate::operate::{APPLY, OperationRunner, ROLLBACK, change};
 use crate::view::{View, report};
-use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, read_plans};
+use kusion_app::OpenStack;
+use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, Stop, read_plans};
 use kusion_generate::{Compiled, Stack};
 use kusion_model::Plan;
 use std::fs;
@@ -23,6 +25,10 @@ pub(crate) struct Args {
     /// Wait until all resources are ready, and show their progress
     #[arg(long)]
     watch: bool,
+    /// Wait until all resources are ready; if they do not become ready, roll back to the last
+    /// release that was
+    #[arg(long)]
+    rollback_on_failure: bool,
     /// Apply a saved plan (see `kusion preview --save`)
     #[arg(
         long = "plan",
@@ -55,7 +61,10 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
             let runner = OperationRunner::new(view, &open, &args.change, APPLY, stop);
             let goal = Goal::Apply { spec: &stack.spec, origins: &stack.origins };
             let report = runner.run(goal).await?;
-            let exit = finish(args, &runner, report).await?;
+            let mut exit = finish(args, &runner, report).await?;
+            if exit == Exit::Failed && args.rollback_on_failure {
+                exit = roll_back(args, view, &open, stop).await?;
+            }
             if exit != Exit::Success {
                 tell_of_others(view, &compiled[number + 1..]);
                 return Ok(exit);
@@ -77,9 +86,26 @@ async fn finish(
     report: Report,
 ) -> Result<Exit, Failure> {
     match runner.exit(&report) {
-        Exit::Success if args.watch => runner.watch(report.live).await,
+        Exit::Success if args.watch || args.rollback_on_failure => runner.watch(report.live).await,
         exit => Ok(exit),
     }
+}
+
+/// Rolls a stack back after a failure. The exit code stays that of a failure.
+async fn roll_back(
+    args: &Args,
+    view: &Arc<View>,
+    open: &OpenStack,
+    stop: &Stop,
+) -> Result<Exit, Failure> {
+    let to = ready_revision(open).await?;
+    view.notice(&format!("rolling back to release {to}"));
+    let runner = OperationRunner::new(view, open, &args.change.confirmed(), ROLLBACK, stop);
+    let report = runner.run(Goal::Rollback { to }).await?;
+    if runner.exit(&report) == Exit::Success {
+        runner.watch(report.live).await?;
+    }
+    Ok(Exit::Failed)
 }
 
 fn tell_of_others(view: &View, others: &[Compiled]) {

@@ -6,6 +6,8 @@ mod log;
 mod rollback;
 mod show;
 
+pub(crate) use rollback::ready_revision;
+
 use crate::failure::{Exit, Failure};
 use clap::Subcommand;
 

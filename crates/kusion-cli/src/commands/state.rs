@@ -7,7 +7,7 @@ use crate::{home, interrupt, view};
 use clap::Subcommand;
 use kusion_app::OpenStack;
 use kusion_engine::RunOptions;
-use kusion_model::{Phase, ResourceId};
+use kusion_model::ResourceId;
 use kusion_secret::sealed_keys;
 use kusion_store::{Holder, Store};
 use std::sync::Arc;
@@ -56,7 +56,7 @@ async fn repair(args: &RepairArgs, view: &Arc<View>, open: &OpenStack) -> Result
         let action = words::of_action(call.action).verb;
         lines.push(format!("  {}: `{action}` was interrupted; checking the live object", call.id));
     }
-    for release in state.releases.iter().filter(|it| it.phase == Phase::Running) {
+    for release in state.releases.iter().filter(|it| it.ended.is_none()) {
         lines.push(format!("  release {} was interrupted", release.head.revision));
     }
     let ours = open.stack.engine().sealer().fingerprint();
@@ -70,7 +70,7 @@ async fn repair(args: &RepairArgs, view: &Arc<View>, open: &OpenStack) -> Result
         }
     }
     let is_interrupted =
-        !state.pending.is_empty() || state.releases.iter().any(|it| it.phase == Phase::Running);
+        !state.pending.is_empty() || state.releases.iter().any(|it| it.ended.is_none());
     if lines.len() == 1 && args.forget.is_empty() {
         lines.push("  nothing to repair".to_owned());
     }

@@ -3,11 +3,12 @@
 use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
+use crate::operate::record_health;
 use crate::view::board::related_line;
 use crate::view::style::{Role, one_line, pad};
 use crate::view::{View, words};
 use kusion_app::{OpenStack, wire};
-use kusion_engine::ResourceStatus;
+use kusion_engine::{ResourceStatus, StackHealth};
 use kusion_model::{HealthState, ResourceId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +35,7 @@ fn status(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         for stack in &stacks {
             let open = opener.open(stack).await?;
             let resources = open.stack.status().await?;
+            record_health(&open, StackHealth::of_status(&resources), "kusion status").await;
             view.json(&wire::StatusLine::new(open.key(), &resources));
             view.text(&text(view, &open, &resources));
         }

@@ -3,10 +3,10 @@
 use crate::arguments::{FolderArgs, SiteArgs, ViewArgs};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-use crate::operate::watched;
+use crate::operate::{record_health, watched};
 use crate::view::View;
 use futures::future::join_all;
-use kusion_engine::{Stop, WatchOptions};
+use kusion_engine::{StackHealth, Stop, WatchOptions};
 use std::sync::Arc;
 
 /// Arguments of `kusion watch`.
@@ -42,6 +42,10 @@ fn watch(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         let options =
             WatchOptions { timeout: None, forever: !args.until_ready, stop: Stop::default() };
         let ends = join_all(opened.iter().map(|it| it.stack.watch(&options))).await;
+        for (open, end) in opened.iter().zip(&ends) {
+            let seen = end.as_ref().ok().and_then(StackHealth::of_watch);
+            record_health(open, seen, "kusion watch").await;
+        }
         Ok(opened.into_iter().zip(ends).collect::<Vec<_>>())
     });
     view.end();

@@ -3,7 +3,7 @@
 use super::style::{Role, one_line};
 use jiff::Timestamp;
 use kusion_model::{
-    Action, Health, HealthState, Note, Operation, Owner, Phase, Reason, ResourceId,
+    Action, Health, HealthState, Note, Operation, Owner, Phase, Reason, ReleaseHealth, ResourceId,
 };
 use kusion_plan::Refusal;
 use std::time::Duration;
@@ -125,6 +125,16 @@ pub(crate) fn of_phase(phase: Phase) -> (&'static str, Role) {
         Phase::Failed => ("failed", Role::Bad),
         Phase::Stopped => ("stopped", Role::Changed),
         Phase::Interrupted => ("interrupted", Role::Bad),
+    }
+}
+
+/// Returns the name of the health of a release.
+pub(crate) fn of_release_health(health: ReleaseHealth) -> &'static str {
+    match health {
+        ReleaseHealth::Ready => "ready",
+        ReleaseHealth::Degraded => "degraded",
+        ReleaseHealth::Failed => "failed",
+        ReleaseHealth::Unknown => "unknown",
     }
 }
 

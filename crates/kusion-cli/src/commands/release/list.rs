@@ -29,8 +29,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     })
 }
 
-fn text(releases: &[ReleaseEntry]) -> String {
-    let heads = ["REVISION", "OPERATION", "STATE", "STARTED", "TOOK", "BY", "MESSAGE"];
+/// Returns the table of releases.
+pub(super) fn text(releases: &[ReleaseEntry]) -> String {
+    let heads = ["REVISION", "OPERATION", "STATE", "HEALTH", "STARTED", "TOOK", "BY", "MESSAGE"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     for release in releases {
         let head = &release.head;
@@ -40,10 +41,16 @@ fn text(releases: &[ReleaseEntry]) -> String {
             head.revision.to_string(),
             words::of_operation(head.operation),
             words::of_phase(release.phase).0.to_owned(),
+            release
+                .health
+                .as_ref()
+                .map(|it| words::of_release_health(it.health))
+                .unwrap_or_default()
+                .to_owned(),
             release.started.clone(),
             took.map(words::of_duration).unwrap_or_default(),
             style::one_line(&head.operator),
-            style::one_line(&release.message),
+            style::one_line(if head.message.is_empty() { &release.message } else { &head.message }),
         ]);
     }
     style::table(&rows)
