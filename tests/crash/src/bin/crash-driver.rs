@@ -30,7 +30,7 @@ async fn main() -> Result<()> {
     };
     let size: usize = size.parse().context("the size is a number")?;
     let home = Path::new(home);
-    let (runtimes, in_cluster) = runtimes(place).await?;
+    let (runtimes, in_cluster) = runtimes(place)?;
     let sealer = Arc::new(Sealer::new([7; 32], "a test"));
     let store_key = StoreKey::new(sealer.fingerprint(), sealer.store_key());
     let address = variable("KUSION_BACKEND").unwrap_or_default();
@@ -66,7 +66,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-async fn runtimes(place: &str) -> Result<(Runtimes, bool)> {
+fn runtimes(place: &str) -> Result<(Runtimes, bool)> {
     let parallel = variable("KUSION_PARALLEL").map_or(Ok(8), |it| it.parse())?;
     if let Some(folder) = place.strip_prefix("folder:") {
         let latency = variable("KUSION_LATENCY_MS").map_or(Ok(0), |it| it.parse())?;
