@@ -14,7 +14,7 @@ enum Land {
 
 impl Land {
     async fn both(name: &str) -> [Self; 2] {
-        [Self::Folder(Things::new(name)), Self::Cluster(Box::new(World::start().await))]
+        [Self::Folder(Things::new(name)), Self::Cluster(Box::new(World::start()))]
     }
 
     fn stack(&self) -> Stack {

@@ -17,7 +17,7 @@ async fn refusals(stack: &Stack, options_of_plan: &PlanOptions) -> Vec<String> {
 
 #[tokio::test]
 async fn a_namespace_with_objects_of_others_stays() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop"), config("ours", "1")]).await.expect("it is applied");
     let other = world.engine.stack(key("other"));
     let specs = spec(&[config("theirs", "2")]);
@@ -39,7 +39,7 @@ async fn a_namespace_with_objects_of_others_stays() {
 
 #[tokio::test]
 async fn a_namespace_with_objects_of_others_is_deleted_on_request() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop")]).await.expect("it is applied");
     world.make_config("theirs", "2");
     let guards = Guards { allowed: vec!["v1:Namespace:shop".into()], ..Guards::default() };

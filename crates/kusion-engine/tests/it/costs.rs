@@ -97,7 +97,7 @@ impl Runtime for Counted {
 
 #[tokio::test]
 async fn a_change_takes_one_list_one_dry_run_and_one_call() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = |value: &str| {
         let mut objects = vec![namespace("shop"), config("changes", value)];
         objects.extend((0..20).map(|place| config(&format!("c{place}"), "1")));
@@ -156,7 +156,7 @@ async fn what_is_written_grows_with_the_number_of_resources() {
     let mut written = Vec::new();
     for count in [50, 200] {
         let backend = Arc::new(Measured::default());
-        let world = World::start_on(Arc::clone(&backend) as _).await;
+        let world = World::start_on(Arc::clone(&backend) as _);
         let configs = (0..count).map(|place| config(&format!("c{place}"), "1"));
         let objects: Vec<_> = std::iter::once(namespace("shop")).chain(configs).collect();
         world.apply(&objects).await.expect("it is applied");

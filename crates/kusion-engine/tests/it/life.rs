@@ -8,7 +8,7 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn a_stack_is_made_kept_changed_and_destroyed() {
-    let world = World::start().await;
+    let world = World::start();
     let first = [namespace("shop"), config("a", "1"), config("b", "1")];
     let expected =
         ["Create v1:ConfigMap:shop:a", "Create v1:ConfigMap:shop:b", "Create v1:Namespace:shop"];
@@ -50,7 +50,7 @@ async fn a_stack_is_made_kept_changed_and_destroyed() {
 
 #[tokio::test]
 async fn what_vanished_is_made_again_and_what_exists_is_adopted() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = [namespace("shop"), config("a", "1")];
     world.apply(&objects).await.expect("it is applied");
     world.delete_config("a");
@@ -68,7 +68,7 @@ async fn what_vanished_is_made_again_and_what_exists_is_adopted() {
 
 #[tokio::test]
 async fn dependents_of_a_failed_step_are_skipped_and_others_go_on() {
-    let world = World::start().await;
+    let world = World::start();
     let wrong = json!({
         "apiVersion": "v1", "kind": "Service",
         "metadata": {"name": "wrong", "namespace": "shop"},
@@ -92,7 +92,7 @@ async fn dependents_of_a_failed_step_are_skipped_and_others_go_on() {
 
 #[tokio::test]
 async fn a_wish_to_stop_leaves_a_tidy_state() {
-    let world = World::start().await;
+    let world = World::start();
     let mut options = options();
     options.stop = Stop::default();
     options.stop.ask();
@@ -104,7 +104,7 @@ async fn a_wish_to_stop_leaves_a_tidy_state() {
 
 #[tokio::test]
 async fn watching_ends_when_everything_is_ready() {
-    let world = World::start().await;
+    let world = World::start();
     let deployment = json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "shop"},

@@ -35,7 +35,7 @@ fn objects(value: &str) -> Vec<Value> {
 async fn a_bad_network_loses_and_doubles_nothing() {
     // The network in between reads what is said.
     let plain = kusion_sandbox::Options { plain: true, ..Default::default() };
-    let world = World::start_with(Arc::new(Memory::default()), plain).await;
+    let world = World::start_with(Arc::new(Memory::default()), plain);
     let proxy = Proxy::start(world.sandbox.address(), once);
     let source = ClusterSource::Text(proxy.kubeconfig(&world.sandbox.kubeconfig()));
     let kubernetes = KubernetesSource::new(source, Options::default());

@@ -7,6 +7,7 @@
 
 use crate::things::TYPE;
 use crate::world::{Memo, key, options, run, sealer, store_on};
+use kube::config::KubeConfigOptions;
 use kusion_engine::{Engine, EngineError, Goal, Runtimes, Stack};
 use kusion_k8s_schema::RESOURCE_TYPE;
 use kusion_model::{
@@ -369,7 +370,7 @@ async fn stacks_on_a_cluster_leave_the_objects_of_others_alone() {
         }
     };
     let config = kube::config::Kubeconfig::from_yaml(&kubeconfig).expect("a kubeconfig");
-    let config = kube::Config::from_custom_kubeconfig(config, &Default::default()).await;
+    let config = kube::Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
     let client = kube::Client::try_from(config.expect("a config")).expect("a client");
     let mut done = 0;
     for at in 0..count {

@@ -5,7 +5,7 @@ use crate::world::{
 };
 use kusion_engine::{Engine, EngineError, Goal, Runtimes, Stack};
 use kusion_k8s_schema::RESOURCE_TYPE;
-use kusion_model::{Action, Note, PlanOptions, Reason, StackSource};
+use kusion_model::{Action, Note, Origins, PlanOptions, Reason, StackSource};
 use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
 use kusion_store::Memory;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn elsewhere(world: &World) -> Engine {
 
 #[tokio::test]
 async fn an_object_belongs_to_one_stack() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop"), config("a", "1")]).await.expect("it is applied");
     let other = world.engine.stack(key("other"));
     let theirs = [config("a", "2")];
@@ -49,12 +49,12 @@ async fn an_object_belongs_to_one_stack() {
 
 #[tokio::test]
 async fn an_object_is_taken_over_on_purpose_and_its_stack_is_told() {
-    let world = World::start().await;
+    let world = World::start();
     let ours = [namespace("shop"), config("a", "1")];
     world.apply(&ours).await.expect("it is applied");
     let other = world.engine.stack(key("other"));
     let theirs = spec(&[config("a", "2")]);
-    let goal = Goal::Apply { spec: &theirs, origins: &Default::default() };
+    let goal = Goal::Apply { spec: &theirs, origins: &Origins::default() };
     let previewed = preview(&other, &theirs, &take_over(CONFIG)).await.expect("a plan");
     assert_eq!(lines(&previewed), [format!("Adopt {CONFIG}")]);
     let notes = &previewed.plan.steps[0].notes;
@@ -78,12 +78,12 @@ async fn an_object_is_taken_over_on_purpose_and_its_stack_is_told() {
 
 #[tokio::test]
 async fn a_destroyed_stack_leaves_what_was_taken_over() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop")]).await.expect("it is applied");
     let (first, second) = (world.engine.stack(key("first")), world.engine.stack(key("second")));
     let object = spec(&[config("a", "1")]);
     apply(&first, &object).await.expect("it is applied");
-    let goal = Goal::Apply { spec: &object, origins: &Default::default() };
+    let goal = Goal::Apply { spec: &object, origins: &Origins::default() };
     run(&second, goal, &take_over("*"), &options()).await.expect("it is applied");
     run(&first, Goal::Destroy, &PlanOptions::default(), &options()).await.expect("it is gone");
     assert!(world.object("configmaps", "shop", "a").is_some());
@@ -94,7 +94,7 @@ async fn a_destroyed_stack_leaves_what_was_taken_over() {
 
 #[tokio::test]
 async fn objects_of_other_tools_are_refused() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop")]).await.expect("it is applied");
     world.make_config("a", "1");
     let mark = json!({"metadata": {"annotations": {"meta.helm.sh/release-name": "web"}}});
@@ -112,7 +112,7 @@ async fn objects_of_other_tools_are_refused() {
 
 #[tokio::test]
 async fn an_object_without_marks_is_adopted_and_the_plan_says_what_that_means() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop")]).await.expect("it is applied");
     world.make_config("a", "1");
     let objects = [namespace("shop"), config("a", "1")];
@@ -125,7 +125,7 @@ async fn an_object_without_marks_is_adopted_and_the_plan_says_what_that_means() 
 
 #[tokio::test]
 async fn the_same_stack_in_another_store_is_refused() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = [namespace("shop"), config("a", "1")];
     world.apply(&objects).await.expect("it is applied");
     let lost = elsewhere(&world).stack(key("dev"));
@@ -138,7 +138,7 @@ async fn the_same_stack_in_another_store_is_refused() {
         ]
     );
     let spec = spec(&objects);
-    let goal = Goal::Apply { spec: &spec, origins: &Default::default() };
+    let goal = Goal::Apply { spec: &spec, origins: &Origins::default() };
     run(&lost, goal, &take_over("*"), &options()).await.expect("it is taken over");
     let refused = refusals(&world.stack, &objects, &PlanOptions::default()).await;
     assert_eq!(refused.len(), 2, "the first store no longer owns them");
@@ -146,7 +146,7 @@ async fn the_same_stack_in_another_store_is_refused() {
 
 #[tokio::test]
 async fn a_shared_object_is_created_and_never_deleted() {
-    let world = World::start().await;
+    let world = World::start();
     let mut team = namespace("shop");
     team["metadata"]["annotations"] = json!({"kusion.io/shared": "true"});
     let mut changed = team.clone();
@@ -169,7 +169,7 @@ async fn a_shared_object_is_created_and_never_deleted() {
 
 #[tokio::test]
 async fn an_object_that_lost_its_mark_gets_it_again() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = [namespace("shop"), config("a", "1")];
     world.apply(&objects).await.expect("it is applied");
     world.patch_config("a", &json!({"metadata": {"annotations": {"kusion.io/owner": null}}}));
@@ -183,7 +183,7 @@ async fn an_object_that_lost_its_mark_gets_it_again() {
 
 #[tokio::test]
 async fn a_stack_is_deployed_from_one_place() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = spec(&[namespace("shop"), config("a", "1")]);
     let id = |id: &str| StackSource::Project { id: id.to_owned() };
     let git = StackSource::Git { remote: "host/repo".into(), folder: "dev".into() };
@@ -220,7 +220,7 @@ async fn a_stack_is_deployed_from_one_place() {
 
 #[tokio::test]
 async fn a_forgotten_stack_leaves_its_objects() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop"), config("a", "1")]).await.expect("it is applied");
     world.stack.forget_all(&options()).await.expect("forgotten");
     let state = world.engine.store().read(world.stack.key()).await.expect("a state");
@@ -233,11 +233,11 @@ async fn a_forgotten_stack_leaves_its_objects() {
 
 #[tokio::test]
 async fn a_namespace_is_kept_for_objects_that_were_taken_over() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop"), config("a", "1")]).await.expect("it is applied");
     let other = world.engine.stack(key("other"));
     let theirs = spec(&[config("a", "1")]);
-    let goal = Goal::Apply { spec: &theirs, origins: &Default::default() };
+    let goal = Goal::Apply { spec: &theirs, origins: &Origins::default() };
     run(&other, goal, &take_over(CONFIG), &options()).await.expect("it is applied");
     // The state of the first stack still lists the object.
     let refused = run(&world.stack, Goal::Destroy, &PlanOptions::default(), &options()).await;

@@ -17,7 +17,7 @@ async fn another_runtime_leaves_every_state_as_it_was() {
     let things = Things::new("two-runtimes");
     things.with_faults("").apply(one().resources).await.expect("it is applied");
     let before = things.with_faults("").stack.engine().store().stacks().await.expect("stacks");
-    let world = World::start().await;
+    let world = World::start();
     let source = ClusterSource::Text(world.sandbox.kubeconfig());
     let kubernetes = KubernetesSource::new(source, Options::default());
     let runtimes = Runtimes::default()

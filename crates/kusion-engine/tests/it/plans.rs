@@ -6,7 +6,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_change_of_an_immutable_field_replaces_and_says_so() {
-    let world = World::start().await;
+    let world = World::start();
     let fixed = |value: &str| {
         let mut config = config("a", value);
         config["immutable"] = json!(true);
@@ -25,7 +25,7 @@ async fn a_change_of_an_immutable_field_replaces_and_says_so() {
 
 #[tokio::test]
 async fn fields_of_others_are_no_noise_and_conflicts_name_their_owner() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = [namespace("shop"), config("a", "1")];
     world.apply(&objects).await.expect("it is applied");
     world.patch_config(
@@ -42,7 +42,7 @@ async fn fields_of_others_are_no_noise_and_conflicts_name_their_owner() {
 
 #[tokio::test]
 async fn an_ignored_field_is_left_to_others() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = [namespace("shop"), config("a", "1")];
     world.apply(&objects).await.expect("it is applied");
     world.patch_config("a", &json!({"data": {"value": "tuned"}}));
@@ -56,7 +56,7 @@ async fn an_ignored_field_is_left_to_others() {
 
 #[tokio::test]
 async fn faults_of_new_resources_show_in_the_preview() {
-    let world = World::start().await;
+    let world = World::start();
     let mut wrong = config("a", "1");
     wrong["metadata"]["namespace"] = json!("default");
     wrong["metadata"]["labels"] = json!({"a": "not a label!"});

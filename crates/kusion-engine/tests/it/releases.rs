@@ -7,7 +7,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_release_says_who_made_it_and_with_which_engine() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop")]).await.expect("it is applied");
     let state = world.engine.store().read(world.stack.key()).await.expect("the state is there");
     let release = &state.releases[0];
@@ -22,7 +22,7 @@ async fn a_release_says_who_made_it_and_with_which_engine() {
 
 #[tokio::test]
 async fn what_is_declined_or_refused_makes_no_release_and_holds_nothing() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = [namespace("shop"), config("a", "1")];
     world.preview(&objects).await.expect("it is shown, and declined");
     let mut wrong = config("wrong", "1");
@@ -38,7 +38,7 @@ async fn what_is_declined_or_refused_makes_no_release_and_holds_nothing() {
 
 #[tokio::test]
 async fn what_was_adopted_goes_with_the_stack() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop")]).await.expect("it is applied");
     let other = world.engine.stack(key("other"));
     world.make_config("theirs", "1");
@@ -53,7 +53,7 @@ async fn what_was_adopted_goes_with_the_stack() {
 
 #[tokio::test]
 async fn drift_is_shown_field_by_field_and_taken_back() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = [namespace("shop"), config("a", "1")];
     world.apply(&objects).await.expect("it is applied");
     world.patch_config("a", &json!({"data": {"value": "by hand"}}));

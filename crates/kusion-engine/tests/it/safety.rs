@@ -7,7 +7,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_secret_is_in_no_record_plan_or_event() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = [namespace("shop"), secret("s", "canary-1")];
     let plan = world.preview(&objects).await.expect("a plan is made").plan;
     world.apply(&objects).await.expect("it is applied");
@@ -28,7 +28,7 @@ async fn a_secret_is_in_no_record_plan_or_event() {
 
 #[tokio::test]
 async fn a_secret_that_the_server_repeats_is_hidden() {
-    let world = World::start().await;
+    let world = World::start();
     let mut config = config("a", "1");
     config["metadata"]["namespace"] = json!("default");
     config["metadata"]["labels"] = json!({"a": "canary value!"});
@@ -41,7 +41,7 @@ async fn a_secret_that_the_server_repeats_is_hidden() {
 
 #[tokio::test]
 async fn a_second_run_is_told_who_holds_the_stack() {
-    let world = World::start().await;
+    let world = World::start();
     let options = options();
     let held = world
         .engine
@@ -95,7 +95,7 @@ fn spread(value: &str) -> Vec<serde_json::Value> {
 
 #[tokio::test]
 async fn a_secret_that_references_spread_stays_secret() {
-    let world = World::start().await;
+    let world = World::start();
     let first = spread("canary-one-1");
     let mut plans = vec![world.preview(&first).await.expect("a plan is made").plan];
     world.apply(&first).await.expect("it is applied");
@@ -126,7 +126,7 @@ async fn a_secret_that_references_spread_stays_secret() {
 
 #[tokio::test]
 async fn old_secrets_and_short_ones_are_hidden_in_messages() {
-    let world = World::start().await;
+    let world = World::start();
     let first = [namespace("shop"), secret("s", "canary old"), secret("t", "x!")];
     world.apply(&first).await.expect("it is applied");
     // The server quotes the label, which has the old value.
@@ -142,7 +142,7 @@ async fn old_secrets_and_short_ones_are_hidden_in_messages() {
 
 #[tokio::test]
 async fn a_lost_key_and_an_interrupted_call_lock_nobody_out() {
-    let world = World::start().await;
+    let world = World::start();
     let objects = [namespace("shop"), secret("s", "canary value")];
     world.apply(&objects).await.expect("it is applied");
     let id = kusion_model::ResourceId::new("v1:Secret:shop:s");

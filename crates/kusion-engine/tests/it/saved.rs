@@ -31,7 +31,7 @@ fn code(refused: Result<Report, EngineError>) -> &'static str {
 
 #[tokio::test]
 async fn a_saved_plan_is_applied_as_shown_or_refused() {
-    let world = World::start().await;
+    let world = World::start();
     world.apply(&[namespace("shop"), config("a", "1")]).await.expect("it is applied");
     let change = spec(&[namespace("shop"), config("a", "2"), secret("s", "canary")]);
     let force = PlanOptions { force: true, ..PlanOptions::default() };

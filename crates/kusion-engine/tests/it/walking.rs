@@ -36,7 +36,7 @@ async fn applied(world: &World, spec: &Spec, timeout: Duration) -> Report {
 
 #[tokio::test]
 async fn dependents_wait_until_what_they_need_is_ready() {
-    let world = World::start().await;
+    let world = World::start();
     let never = waiting(&json!({"sandbox.kusion.io/never-ready": "true"}));
     let report = applied(&world, &never, Duration::from_secs(2)).await;
     let outcomes: Vec<String> =
@@ -45,7 +45,7 @@ async fn dependents_wait_until_what_they_need_is_ready() {
     assert!(outcomes.contains(&"v1:ConfigMap:shop:user Skipped".to_owned()), "{outcomes:?}");
     assert!(world.object("configmaps", "shop", "user").is_none());
 
-    let world = World::start().await;
+    let world = World::start();
     let soon = waiting(&json!({"sandbox.kusion.io/ready-delay": "1s"}));
     let report = applied(&world, &soon, Duration::from_mins(1)).await;
     assert_eq!(report.phase, Phase::Succeeded, "{report:?}");
@@ -54,7 +54,7 @@ async fn dependents_wait_until_what_they_need_is_ready() {
 
 #[tokio::test]
 async fn who_waits_for_ready_is_told_why_and_can_stop() {
-    let world = World::start().await;
+    let world = World::start();
     let never = waiting(&json!({"sandbox.kusion.io/never-ready": "true"}));
     let options = RunOptions { timeout: Duration::from_mins(5), ..options() };
     let goal = Goal::Apply { spec: &never, origins: &Origins::default() };
@@ -94,7 +94,7 @@ async fn ready_counts_when_it_lasts() {
 
 #[tokio::test]
 async fn a_first_preview_knows_what_references_mean() {
-    let world = World::start().await;
+    let world = World::start();
     let user = |text: &str| {
         let mut user = config("user", text);
         user["metadata"]["namespace"] = json!("default");
@@ -111,7 +111,7 @@ async fn a_first_preview_knows_what_references_mean() {
 
 #[tokio::test]
 async fn a_resource_goes_together_with_the_need_of_it() {
-    let world = World::start().await;
+    let world = World::start();
     let mut user = config("user", "1");
     user["metadata"]["annotations"] = json!({"depends-on": "v1:ConfigMap:shop:used"});
     let before = [namespace("shop"), user, config("used", "1"), config("other", "1")];

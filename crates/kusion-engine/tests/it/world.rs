@@ -44,20 +44,17 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) async fn start() -> Self {
-        Self::start_on(Arc::new(Memory::default())).await
+    pub(crate) fn start() -> Self {
+        Self::start_on(Arc::new(Memory::default()))
     }
 
     /// Starts a cluster whose state lies in a backend of the test.
-    pub(crate) async fn start_on(backend: Arc<dyn Backend>) -> Self {
-        Self::start_with(backend, kusion_sandbox::Options::default()).await
+    pub(crate) fn start_on(backend: Arc<dyn Backend>) -> Self {
+        Self::start_with(backend, kusion_sandbox::Options::default())
     }
 
     /// Starts a cluster with other options.
-    pub(crate) async fn start_with(
-        backend: Arc<dyn Backend>,
-        options: kusion_sandbox::Options,
-    ) -> Self {
+    pub(crate) fn start_with(backend: Arc<dyn Backend>, options: kusion_sandbox::Options) -> Self {
         let sandbox = Sandbox::start(options).expect("it starts");
         let source = ClusterSource::Text(sandbox.kubeconfig());
         let kubernetes = KubernetesSource::new(source, Options::default());
