@@ -102,7 +102,7 @@ mod tests {
             remote: "example.com/org/repo".to_owned(),
             folder: "apps/shop/dev".to_owned(),
         };
-        assert_eq!(sources_of("name: shop\n", config), [git.clone()]);
+        assert_eq!(sources_of("name: shop\n", config), std::slice::from_ref(&git));
         let id = StackSource::Project { id: "shop-1".to_owned() };
         assert_eq!(sources_of("name: shop\nid: shop-1\n", config), [id.clone(), git]);
         assert_eq!(sources_of("name: shop\nid: shop-1\n", ""), [id]);

@@ -13,7 +13,7 @@ enum Land {
 }
 
 impl Land {
-    async fn both(name: &str) -> [Self; 2] {
+    fn both(name: &str) -> [Self; 2] {
         [Self::Folder(Things::new(name)), Self::Cluster(Box::new(World::start()))]
     }
 
@@ -82,7 +82,7 @@ async fn planned(land: &Land, resources: Vec<Resource>) -> Vec<String> {
 
 #[tokio::test]
 async fn what_is_applied_stays_until_something_else_is_desired() {
-    for land in Land::both("life").await {
+    for land in Land::both("life") {
         let report = apply(&land, land.plain("a", "1")).await.expect("it is applied");
         assert_eq!(report.phase, Phase::Succeeded);
         assert!(planned(&land, land.plain("a", "1")).await.is_empty());
@@ -101,7 +101,7 @@ async fn what_is_applied_stays_until_something_else_is_desired() {
 
 #[tokio::test]
 async fn what_cannot_change_is_replaced() {
-    for land in Land::both("replace").await {
+    for land in Land::both("replace") {
         apply(&land, land.fixed("a", "1")).await.expect("it is applied");
         let change = planned(&land, land.fixed("a", "2")).await;
         assert!(matches!(change.as_slice(), [one] if one.starts_with("Replace ")), "{change:?}");
@@ -114,7 +114,7 @@ async fn what_cannot_change_is_replaced() {
 
 #[tokio::test]
 async fn a_dry_run_is_deferred_until_what_it_requires_exists() {
-    for land in Land::both("defer").await {
+    for land in Land::both("defer") {
         let spec = Spec { resources: land.requiring(), ..Spec::default() };
         let stack = land.stack();
         let previewed = preview(&stack, &spec, &PlanOptions::default()).await.expect("a plan");
@@ -133,7 +133,7 @@ async fn a_dry_run_is_deferred_until_what_it_requires_exists() {
 
 #[tokio::test]
 async fn a_rollback_brings_back_what_was() {
-    for land in Land::both("back").await {
+    for land in Land::both("back") {
         apply(&land, land.plain("a", "1")).await.expect("it is applied");
         apply(&land, land.plain("b", "1")).await.expect("it is changed");
         let back = Goal::Rollback { to: 1 };
