@@ -117,24 +117,24 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn owner(metadata: Value) -> Option<String> {
+    fn owner(metadata: &Value) -> Option<String> {
         of_object(&json!({"metadata": metadata})).map(|it| it.to_string())
     }
 
     #[test]
     fn owners_are_known_by_their_marks() {
-        assert_eq!(owner(json!({"name": "a", "labels": {"app": "x"}})), None);
+        assert_eq!(owner(&json!({"name": "a", "labels": {"app": "x"}})), None);
         let stack = json!({"annotations": {
             OWNER: "shop/dev/%/main@s1", "meta.helm.sh/release-name": "web",
         }});
-        assert_eq!(owner(stack).as_deref(), Some("stack shop/dev"));
+        assert_eq!(owner(&stack).as_deref(), Some("stack shop/dev"));
         let helm = json!({"annotations": {"meta.helm.sh/release-name": "web"}});
-        assert_eq!(owner(helm).as_deref(), Some("Helm release `web`"));
+        assert_eq!(owner(&helm).as_deref(), Some("Helm release `web`"));
         let argo = "argocd.argoproj.io/tracking-id";
         let argo = json!({"annotations": {argo: "shop:apps/Deployment:default/web"}});
-        assert_eq!(owner(argo).as_deref(), Some("Argo CD application `shop`"));
+        assert_eq!(owner(&argo).as_deref(), Some("Argo CD application `shop`"));
         let flux = json!({"labels": {"kustomize.toolkit.fluxcd.io/name": "apps"}});
-        assert_eq!(owner(flux).as_deref(), Some("Flux kustomization `apps`"));
+        assert_eq!(owner(&flux).as_deref(), Some("Flux kustomization `apps`"));
     }
 
     #[test]
