@@ -27,5 +27,6 @@ pub use files::{
     ProjectFile, StackFile,
 };
 pub use find::{Project, Stack, find};
+pub use kcl_driver::{Confinement, Limits};
 pub use options::CompileOptions;
 pub use write::{spec_json, spec_yaml};
