@@ -299,6 +299,10 @@ fn write_value(
     options: OutputOptions,
     limit: usize,
 ) -> kcl_value::Result<String> {
+    if room().memory != u64::MAX {
+        // One long string is written as a whole, for which there may be no memory.
+        check_size(value, options.filter(), limit)?;
+    }
     match format {
         Format::Yaml => Ok(output::to_yaml_within(value, options, limit)),
         Format::Json => Ok(output::to_json_within(value, options, limit)),

@@ -39,7 +39,14 @@ struct Args {
 fn main() -> ExitCode {
     use_small_pages();
     panic::report_as_bugs();
-    let args = Args::parse_from(help_first(std::env::args_os().collect()));
+    let args = match Args::try_parse_from(help_first(std::env::args_os().collect())) {
+        Ok(args) => args,
+        Err(error) if error.use_stderr() => {
+            view::usage_error(&error.to_string());
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+        Err(help) => help.exit(),
+    };
     let done = args.log.begin().and_then(|()| commands::run(args.command));
     let exit = done.unwrap_or_else(|failure| {
         view::error(&failure);

@@ -33,6 +33,12 @@ pub(crate) fn result(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Prints what is wrong with the command line, which it quotes.
+pub(crate) fn usage_error(text: &str) {
+    // A failure to write here cannot be reported.
+    let _ = write!(std::io::stderr(), "{}", style::printable(text));
+}
+
 /// Prints a failure, and what to do about it where that is known.
 pub(crate) fn error(failure: &Failure) {
     let hint = failure.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();

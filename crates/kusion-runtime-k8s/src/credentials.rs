@@ -90,7 +90,8 @@ pub(crate) fn odd_file(kubeconfig: &Kubeconfig) -> Option<PathBuf> {
     authorities.chain(files).map(PathBuf::from).find(|it| is_odd(it))
 }
 
-/// Whether a path is something other than a file or a folder.
+/// Whether a path is something other than a file or a folder. `/dev/null` is an empty file.
 fn is_odd(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir())
+    path != Path::new("/dev/null")
+        && std::fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir())
 }

@@ -26,6 +26,8 @@ const MAX_MESSAGES: u64 = MAX_KEYS as u64 + 1000;
 const MAX_SETTINGS: u64 = 1000;
 /// The first bytes of messages that servers send.
 const KINDS: &[u8] = b"RKSZTDCIENA123nstGHWcdVv";
+/// Those before the first query.
+const GREETING_KINDS: &[u8] = b"RKSZENv";
 
 /// A relay; it ends with the value.
 pub(super) struct Guard {
@@ -229,8 +231,9 @@ impl Meter {
     fn begin_message(&mut self) -> Result<(), String> {
         let [kind, length @ ..] = self.head;
         let length = u64::from(u32::from_be_bytes(length));
-        let most = if self.is_ready { MAX_MESSAGE } else { MAX_GREETING };
-        if !KINDS.contains(&kind) || length < 4 {
+        let (kinds, most) =
+            if self.is_ready { (KINDS, MAX_MESSAGE) } else { (GREETING_KINDS, MAX_GREETING) };
+        if !kinds.contains(&kind) || length < 4 {
             return Err(not_postgres());
         }
         if length > most {
