@@ -35,11 +35,6 @@ fn main() {
         for option in options {
             println!("cargo:rustc-link-arg-bins={option}");
         }
-        // Addresses are fixed at each start: a short list of them is read sooner.
-        let packed = "-Wl,-z,pack-relative-relocs".to_owned();
-        if linker.takes(std::slice::from_ref(&packed)) {
-            println!("cargo:rustc-link-arg-bins={packed}");
-        }
     } else {
         // Most functions of the system's libraries are never called.
         println!("cargo:rustc-link-arg-bins=-Wl,-z,lazy");
@@ -59,6 +54,12 @@ struct Linker<'a> {
 }
 
 impl Linker<'_> {
+    /// Whether a program that is linked with these options starts.
+    fn starts_with(&self, options: &[String]) -> bool {
+        self.takes(options)
+            && Command::new(self.out.join("probe")).status().is_ok_and(|it| it.success())
+    }
+
     /// Whether a program can be linked with these options.
     fn takes(&self, options: &[String]) -> bool {
         let source = self.out.join("probe.rs");
@@ -108,7 +109,10 @@ fn statically(linker: &Linker<'_>) -> Option<Vec<String>> {
         fs::write(script, format!("GROUP ( {archives} )\n")).ok()?;
     }
     let options = vec!["-static-pie".to_owned(), format!("-L{}", linker.out.display())];
-    linker.takes(&options).then_some(options)
+    // The addresses are filled in at each start: a short list of them is read sooner. The code that
+    // starts the program must know the form of the list.
+    let packed = [options.clone(), vec!["-Wl,-z,pack-relative-relocs".to_owned()]].concat();
+    [packed, options].into_iter().find(|options| linker.starts_with(options))
 }
 
 /// Where the system keeps a static library.
