@@ -1,5 +1,5 @@
 //! Links the command so that it starts quickly: in the `dist` profile with the functions of short
-//! runs side by side and without shared libraries.
+//! runs side by side and without shared libraries. It is position independent in all profiles.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,8 +20,6 @@ fn main() {
     if !is("CARGO_CFG_TARGET_OS", "linux") || !is("CARGO_CFG_TARGET_ENV", "gnu") || is_static {
         return;
     }
-    // Addresses that are fixed when linking need not be fixed at each start.
-    println!("cargo:rustc-link-arg-bins=-no-pie");
     let out = env::var("OUT_DIR").unwrap_or_default();
     let linker = Linker { out: Path::new(&out) };
     let is_dist = profile(linker.out).is_some_and(|name| name == "dist");
@@ -56,6 +54,12 @@ struct Linker<'a> {
 }
 
 impl Linker<'_> {
+    /// Whether a program that is linked with these options starts.
+    fn starts_with(&self, options: &[String]) -> bool {
+        self.takes(options)
+            && Command::new(self.out.join("probe")).status().is_ok_and(|it| it.success())
+    }
+
     /// Whether a program can be linked with these options.
     fn takes(&self, options: &[String]) -> bool {
         let source = self.out.join("probe.rs");
@@ -68,7 +72,6 @@ impl Linker<'_> {
         rustc.args(env::var("RUSTC_LINKER").map(|linker| format!("-Clinker={linker}")));
         let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
         rustc.args(flags.split('\u{1f}').filter(|flag| !flag.is_empty()));
-        rustc.arg("-Clink-arg=-no-pie");
         rustc.args(options.iter().map(|option| format!("-Clink-arg={option}")));
         rustc.output().is_ok_and(|output| output.status.success())
     }
@@ -105,8 +108,11 @@ fn statically(linker: &Linker<'_>) -> Option<Vec<String>> {
         let script = linker.out.join(format!("lib{library}.so"));
         fs::write(script, format!("GROUP ( {archives} )\n")).ok()?;
     }
-    let options = vec!["-static".to_owned(), format!("-L{}", linker.out.display())];
-    linker.takes(&options).then_some(options)
+    let options = vec!["-static-pie".to_owned(), format!("-L{}", linker.out.display())];
+    // The addresses are filled in at each start: a short list of them is read sooner. The code that
+    // starts the program must know the form of the list.
+    let packed = [options.clone(), vec!["-Wl,-z,pack-relative-relocs".to_owned()]].concat();
+    [packed, options].into_iter().find(|options| linker.starts_with(options))
 }
 
 /// Where the system keeps a static library.

@@ -42,6 +42,8 @@ pub(crate) fn make() -> anyhow::Result<String> {
     for (_, program) in PROGRAMS {
         fs::copy(target.join("dist").join(program), folder.join(program))
             .with_context(|| format!("cannot copy {program}"))?;
+        let bytes = fs::read(folder.join(program))?;
+        ensure!(!is_at_fixed_address(&bytes), "{program} is not position independent");
     }
     for file in ["LICENSE", "README.md"] {
         fs::copy(packages::root().join(file), folder.join(file))
@@ -68,6 +70,12 @@ pub(crate) fn make() -> anyhow::Result<String> {
     let sums = out.join(format!("{name}.sha256"));
     fs::write(&sums, checksums(&[&tarball, &listed])?)?;
     describe(&[tarball, listed, sums])
+}
+
+/// Whether a program is an ELF file whose addresses the system cannot choose.
+fn is_at_fixed_address(program: &[u8]) -> bool {
+    // The type follows the 16 bytes that identify the format; 2 is a program at a fixed address.
+    program.starts_with(b"\x7fELF") && matches!(program.get(16..18), Some([2, 0] | [0, 2]))
 }
 
 /// Packs a folder so that the bytes depend on its content and the commit only.
@@ -128,6 +136,14 @@ fn output(command: &mut Command) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_at_fixed_addresses_are_found() {
+        let elf = |kind: u8| [b"\x7fELF\x02\x01".as_slice(), &[0; 10], &[kind, 0]].concat();
+        assert!(is_at_fixed_address(&elf(2)));
+        assert!(!is_at_fixed_address(&elf(3)));
+        assert!(!is_at_fixed_address(b"MZ"));
+    }
 
     #[test]
     fn what_release_does_not_optimise_dist_does() {

@@ -12,7 +12,7 @@ mod view;
 
 pub use below::{FileAnswer, FileCall, LEADS_OUT, root_of};
 pub use memory::MemorySystem;
-pub use os::OsSystem;
+pub use os::{OsSystem, address_space};
 pub use read_only::ReadOnly;
 pub use settled::Settled;
 pub use view::View;

@@ -20,6 +20,18 @@ use std::{env, fs, io};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OsSystem;
 
+/// Returns how many bytes of address space this process may have; `None` without a limit.
+#[cfg(unix)]
+pub fn address_space() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::As).current
+}
+
+/// Returns how many bytes of address space this process may have; `None` without a limit.
+#[cfg(not(unix))]
+pub fn address_space() -> Option<u64> {
+    None
+}
+
 /// The number of a file and the last change of its facts.
 #[cfg(unix)]
 fn identity(facts: &fs::Metadata) -> (u64, Duration) {
@@ -76,19 +88,21 @@ fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir())
 }
 
-#[cfg(unix)]
-fn is_pipe(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo())
+/// Whether a path names an open file of this process, as shells write it for `<(…)`, or
+/// `/dev/null`. A user writes such a path on a command line; a link of a repository that leads
+/// there has another name.
+fn names_descriptor(path: &Path) -> bool {
+    if path == Path::new("/dev/stdin") || path == Path::new("/dev/null") {
+        return true;
+    }
+    let folders = ["/dev/fd", "/proc/self/fd"];
+    let number = folders.iter().find_map(|folder| path.strip_prefix(folder).ok()?.to_str());
+    number.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-#[cfg(not(unix))]
-fn is_pipe(_path: &Path) -> bool {
-    false
-}
-
-/// Reads a device or pipe. A pipe that nobody writes to is an error; it is not waited for.
-fn read_special(path: &Path) -> io::Result<Vec<u8>> {
+/// Reads a regular file, or what [`names_descriptor`]. Anything else (a pipe, a terminal, a
+/// device) is refused: nobody knows when it ends. Opening it does not wait for anyone.
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut options = fs::OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -96,7 +110,22 @@ fn read_special(path: &Path) -> io::Result<Vec<u8>> {
         use std::os::unix::fs::OpenOptionsExt as _;
         options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
     }
-    let mut file = options.open(path)?.take(MAX_SPECIAL + 1);
+    let mut file = options.open(path)?;
+    let facts = file.metadata()?;
+    if facts.is_file() || facts.is_dir() {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        return Ok(bytes);
+    }
+    if !names_descriptor(path) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    read_special(file)
+}
+
+/// Reads a device or pipe up to its end.
+fn read_special(file: fs::File) -> io::Result<Vec<u8>> {
+    let mut file = file.take(MAX_SPECIAL + 1);
     let mut bytes = Vec::new();
     loop {
         match file.read_to_end(&mut bytes) {
@@ -107,9 +136,6 @@ fn read_special(path: &Path) -> io::Result<Vec<u8>> {
             Err(error) => return Err(error),
             Ok(_) if bytes.len() as u64 > MAX_SPECIAL => {
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the file is too large"));
-            }
-            Ok(_) if bytes.is_empty() && is_pipe(path) => {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "an empty pipe"));
             }
             Ok(_) => return Ok(bytes),
         }
@@ -137,16 +163,13 @@ fn to_metadata(facts: &fs::Metadata) -> Metadata {
 
 impl System for OsSystem {
     fn read_to_string(&self, path: &Path) -> io::Result<String> {
-        if is_special(path) {
-            let bytes = read_special(path)?;
-            return String::from_utf8(bytes)
-                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error));
-        }
-        fs::read_to_string(path)
+        String::from_utf8(read_file(path)?).map_err(|_| {
+            io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8")
+        })
     }
 
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        if is_special(path) { read_special(path) } else { fs::read(path) }
+        read_file(path)
     }
 
     fn read_dir(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
@@ -264,6 +287,20 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
+    fn open_files_of_this_process_are_read_to_their_end() -> io::Result<()> {
+        use std::os::fd::AsRawFd as _;
+        let (reader, mut writer) = io::pipe()?;
+        let path = PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
+        let sent = "text".repeat(100_000);
+        let expected = sent.clone();
+        let thread = std::thread::spawn(move || writer.write_all(sent.as_bytes()));
+        assert_eq!(OsSystem.read_to_string(&path)?, expected);
+        assert!(thread.join().is_ok_and(|it| it.is_ok()));
+        Ok(())
+    }
+
+    #[cfg(unix)]
+    #[test]
     fn pipes_are_not_waited_for_and_not_replaced() -> io::Result<()> {
         use rustix::fs::{CWD, FileType, Mode, mknodat};
         let folder = env::temp_dir().join(format!("base-system-pipe-{}", std::process::id()));
@@ -271,7 +308,12 @@ mod tests {
         let path = folder.join("pipe");
         mknodat(CWD, &path, FileType::Fifo, Mode::from_raw_mode(0o600), 0)?;
         let error = OsSystem.read(&path).map(drop).map_err(|error| error.to_string());
-        assert_eq!(error, Err("an empty pipe".to_owned()));
+        assert_eq!(error, Err("not a regular file".to_owned()));
+        let link = folder.join("link");
+        std::os::unix::fs::symlink("/dev/null", &link)?;
+        let error = OsSystem.read_to_string(&link).map_err(|error| error.to_string());
+        assert_eq!(error, Err("not a regular file".to_owned()), "not what it leads to");
+        assert_eq!(OsSystem.read(Path::new("/dev/null"))?, b"");
         let reader = {
             let path = path.clone();
             std::thread::spawn(move || fs::read(path))

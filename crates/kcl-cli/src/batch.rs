@@ -1,6 +1,7 @@
 //! `kcl batch`
 
 use crate::args::{Arity, Opt, Piece, split};
+use crate::confine::Confine;
 use crate::{Exit, help, terminal};
 use base_diag::Colour;
 use base_system::{OsSystem, System as _};
@@ -19,11 +20,16 @@ enum Key {
     Full,
     Quiet,
     Color,
+    Confine(Confine),
     Help,
 }
 
 const fn long(key: Key, long: &'static str, arity: Arity) -> Opt<Key> {
     Opt { key, short: None, long, arity }
+}
+
+const fn confine(which: Confine) -> Opt<Key> {
+    which.option(Key::Confine(which))
 }
 
 const OPTIONS: &[Opt<Key>] = &[
@@ -34,6 +40,13 @@ const OPTIONS: &[Opt<Key>] = &[
     long(Key::Full, "full", Arity::None),
     Opt { key: Key::Quiet, short: Some('q'), long: "quiet", arity: Arity::None },
     long(Key::Color, "color", Arity::One),
+    confine(Confine::MaxSteps),
+    confine(Confine::MaxDepth),
+    confine(Confine::MaxMemory),
+    confine(Confine::MaxOutput),
+    confine(Confine::Timeout),
+    confine(Confine::NoIo),
+    confine(Confine::AllowIo),
     Opt { key: Key::Help, short: Some('h'), long: "help", arity: Arity::None },
 ];
 
@@ -176,8 +189,14 @@ fn parse(words: &[String]) -> Result<Option<Args>, String> {
                 }
             }
             Piece::Flag(Key::Help) => return Ok(None),
+            Piece::Flag(Key::Confine(which)) => {
+                which.set(&mut args.options.confinement, String::new())?;
+            }
             Piece::Flag(Key::Full) => args.options.scope = BatchScope::All,
             Piece::Flag(_) => args.quiet = true,
+            Piece::Value(Key::Confine(which), value) => {
+                which.set(&mut args.options.confinement, value)?;
+            }
             Piece::Value(Key::Out, value) => args.options.out = Some(value.into()),
             Piece::Value(Key::Root, value) => args.options.root = Some(value.into()),
             Piece::Value(Key::Threads, value) => args.options.threads = number(&value)?,

@@ -87,4 +87,13 @@ Options:
   -q, --quiet                  Print neither warnings, nor what print() writes, nor a summary
       --color <when>           auto (default), always or never
   -h, --help                   Print this text
+
+Each stack:
+      --max-steps <n>          Stop after so many steps
+      --max-depth <n>          Stop at so many nested calls
+      --max-memory <bytes>     Stop when values take so much memory
+      --max-output <bytes>     Stop when the output gets longer
+      --timeout <duration>     Stop after so much time, such as 30s (default: no limit)
+      --no-io                  Allow neither files nor the environment
+      --allow-io <package>     Allow files and the environment in a dependency
 ";

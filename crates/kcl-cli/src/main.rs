@@ -5,6 +5,7 @@
 
 mod args;
 mod batch;
+mod confine;
 mod help;
 mod run;
 mod terminal;

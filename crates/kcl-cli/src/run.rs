@@ -1,17 +1,18 @@
 //! `kcl run`
 
 use crate::args::{Arity, Opt, Piece, split};
+use crate::confine::Confine;
 use crate::{Exit, help, terminal};
 use base_diag::{Colour, render_text};
 use base_system::{OsSystem, System as _};
 use kcl_driver::{
-    FailureKind, Format, Input, Provenance, RunError, RunOptions, RunOutput, Usage, parse_argument,
+    Confinement, FailureKind, Format, Input, Provenance, RunError, RunOptions, RunOutput, Usage,
+    parse_argument,
 };
 use std::io::{self, Read as _};
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
@@ -34,14 +35,8 @@ enum Key {
     Debug,
     Partial,
     Complete,
-    MaxSteps,
-    MaxDepth,
-    MaxMemory,
-    MaxOutput,
-    Timeout,
+    Confine(Confine),
     ShowUsage,
-    NoIo,
-    AllowIo,
     Help,
     NoStyle,
     Ignored,
@@ -53,6 +48,10 @@ const fn opt(key: Key, short: char, long: &'static str, arity: Arity) -> Opt<Key
 
 const fn long(key: Key, long: &'static str, arity: Arity) -> Opt<Key> {
     Opt { key, short: None, long, arity }
+}
+
+const fn confine(which: Confine) -> Opt<Key> {
+    which.option(Key::Confine(which))
 }
 
 const OPTIONS: &[Opt<Key>] = &[
@@ -75,14 +74,14 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Debug, 'd', "debug", Arity::None),
     long(Key::Partial, "partial", Arity::None),
     long(Key::Complete, "complete", Arity::None),
-    long(Key::MaxSteps, "max-steps", Arity::One),
-    long(Key::MaxDepth, "max-depth", Arity::One),
-    long(Key::MaxMemory, "max-memory", Arity::One),
-    long(Key::MaxOutput, "max-output", Arity::One),
-    long(Key::Timeout, "timeout", Arity::One),
+    confine(Confine::MaxSteps),
+    confine(Confine::MaxDepth),
+    confine(Confine::MaxMemory),
+    confine(Confine::MaxOutput),
+    confine(Confine::Timeout),
+    confine(Confine::NoIo),
+    confine(Confine::AllowIo),
     long(Key::ShowUsage, "show-usage", Arity::None),
-    long(Key::NoIo, "no-io", Arity::None),
-    long(Key::AllowIo, "allow-io", Arity::One),
     opt(Key::Help, 'h', "help", Arity::None),
     long(Key::NoStyle, "no-style", Arity::None),
     // Flags of the reference that mean nothing here.
@@ -105,6 +104,7 @@ fn is_override(word: &str) -> bool {
 /// What the command line of `kcl run` says.
 struct Args {
     options: RunOptions,
+    confinement: Confinement,
     output: Option<PathBuf>,
     quiet: bool,
     json_errors: bool,
@@ -211,6 +211,7 @@ fn parse(words: &[String]) -> Result<Args, Refusal> {
     let pieces = split(words, OPTIONS).map_err(Refusal::Usage)?;
     let mut args = Args {
         options: RunOptions { use_cache: true, ..RunOptions::default() },
+        confinement: Confinement::default(),
         output: None,
         quiet: false,
         json_errors: false,
@@ -225,6 +226,7 @@ fn parse(words: &[String]) -> Result<Args, Refusal> {
             Piece::Value(key, value) => set_value(&mut args, key, value)?,
         }
     }
+    args.confinement.apply(&mut args.options);
     Ok(args)
 }
 
@@ -243,7 +245,9 @@ fn set_flag(args: &mut Args, key: Key) -> Result<(), Refusal> {
         Key::Complete => (options.eval.partial, options.eval.complete) = (true, true),
         Key::Quiet => args.quiet = true,
         Key::ShowUsage => args.show_usage = true,
-        Key::NoIo => options.eval.no_io = true,
+        Key::Confine(which) => {
+            which.set(&mut args.confinement, String::new()).map_err(Refusal::Usage)?;
+        }
         Key::NoStyle => args.colour = Some(Colour::Never),
         _ => {}
     }
@@ -283,31 +287,10 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
                 _ => return Err(usage(format!("invalid colour choice '{value}'"))),
             }
         }
-        Key::MaxSteps => options.eval.limits.steps = number(&value)?,
-        Key::MaxDepth => options.eval.limits.depth = number(&value)?,
-        Key::MaxMemory => options.eval.limits.memory = number(&value)?,
-        Key::MaxOutput => options.eval.limits.output = number(&value)?,
-        Key::AllowIo => options.allow_io.push(value),
-        Key::Timeout => options.eval.limits.time = Some(duration(&value)?),
+        Key::Confine(which) => which.set(&mut args.confinement, value).map_err(usage)?,
         _ => {}
     }
     Ok(())
-}
-
-fn number<T: std::str::FromStr>(value: &str) -> Result<T, Refusal> {
-    value.parse().map_err(|_| Refusal::Usage(format!("invalid number '{value}'")))
-}
-
-fn duration(value: &str) -> Result<Duration, Refusal> {
-    let unit = |suffix: &str, factor: f64| {
-        let number: f64 = value.strip_suffix(suffix)?.parse().ok()?;
-        Duration::try_from_secs_f64(number * factor).ok()
-    };
-    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0)];
-    units.iter().find_map(|(suffix, factor)| unit(suffix, *factor)).ok_or_else(|| {
-        let expected = "expected a number and a unit, such as 30s";
-        Refusal::Usage(format!("invalid duration '{value}': {expected}"))
-    })
 }
 
 fn standard_input() -> Result<Input, Refusal> {

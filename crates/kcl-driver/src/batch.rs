@@ -18,6 +18,7 @@ mod work;
 pub use list::{ListError, read_list};
 pub use runner::{Runner, Sharing};
 
+use crate::options::Confinement;
 use crate::pool::Pool;
 use crate::stack_folder::StackFolder;
 use base_diag::Findings;
@@ -60,6 +61,8 @@ pub struct BatchOptions {
     pub root: Option<PathBuf>,
     /// Which stacks are compiled.
     pub scope: BatchScope,
+    /// What each stack may use. A batch with another confinement compiles all stacks again.
+    pub confinement: Confinement,
 }
 
 /// Which stacks of a batch are compiled.
@@ -209,7 +212,7 @@ fn wanted_stacks(
         }
         (BatchScope::Touched(paths), previous) => {
             let change = Change::new(system, paths);
-            work::reached(system, stacks, places, &change, previous)
+            work::reached(system, stacks, places, options, &change, previous)
         }
     }
 }

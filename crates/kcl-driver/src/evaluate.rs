@@ -10,7 +10,7 @@ use crate::provenance::Provenance;
 use crate::reduced::{self, Reduced};
 use crate::session::Session;
 use crate::shared::Shared;
-use crate::stack::with_large_stack;
+use crate::stack::{room, with_large_stack};
 use base_diag::Diagnostic;
 use base_system::{Settled, System};
 use base_text::FileSpan;
@@ -223,18 +223,24 @@ fn provenance(evaluated: &Evaluated, job: &Job, programs: &[&Program]) -> Proven
 /// What the evaluation of a job is given.
 pub(crate) fn request(job: &Job) -> Request {
     let options = &job.options;
+    let room = room();
+    let mut limits = options.eval.limits;
+    limits.memory = limits.memory.min(room.memory);
     Request {
         arguments: argument::values(&options.arguments),
         work_dir: job.program_dir.clone(),
         show_hidden: options.output.show_hidden,
         io_rules: job.io_rules.clone(),
-        options: EvalOptions { tracking: options.tracking(), ..options.eval },
+        stack_floor: room.stack_floor,
+        options: EvalOptions { tracking: options.tracking(), limits, ..options.eval },
     }
 }
 
 /// How many bytes the output may take.
 fn limit(job: &Job) -> usize {
-    usize::try_from(job.options.eval.limits.output).unwrap_or(usize::MAX)
+    // Text that grows takes up to three times its length for a moment.
+    let limit = job.options.eval.limits.output.min(room().memory / 4);
+    usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
 /// Refuses a value whose text is longer than the output may be.
@@ -293,6 +299,10 @@ fn write_value(
     options: OutputOptions,
     limit: usize,
 ) -> kcl_value::Result<String> {
+    if room().memory != u64::MAX {
+        // One long string is written as a whole, for which there may be no memory.
+        check_size(value, options.filter(), limit)?;
+    }
     match format {
         Format::Yaml => Ok(output::to_yaml_within(value, options, limit)),
         Format::Json => Ok(output::to_json_within(value, options, limit)),

@@ -55,7 +55,7 @@ pub use kcl_eval::{Limits, Options as EvalOptions, Tracking, Usage};
 pub use kcl_hir::Input;
 pub use kcl_value::output::OutputOptions;
 pub use layers::{Layers, with_layers};
-pub use options::{Format, RunOptions};
+pub use options::{Confinement, Format, RunOptions};
 pub use places::{LeafPlace, PathStep, Places};
 pub use pool::Pool;
 pub use provenance::{Leaf, Origin, PROVENANCE_VERSION, Place, Provenance, Step};

@@ -1,6 +1,6 @@
 //! What a run is asked for.
 
-use kcl_eval::{Options as EvalOptions, Tracking};
+use kcl_eval::{Limits, Options as EvalOptions, Tracking};
 use kcl_hir::Input;
 use kcl_value::output::OutputOptions;
 use std::path::PathBuf;
@@ -57,6 +57,27 @@ impl RunOptions {
             Tracking::Entries if self.provenance => Tracking::Contests,
             tracking => tracking,
         }
+    }
+}
+
+/// What a program may use: the part of its options that every shell offers under the same names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Confinement {
+    /// Bounds.
+    pub limits: Limits,
+    /// Whether neither files nor the environment may be used.
+    pub no_io: bool,
+    /// Packages, by name, that may use files and the environment although they are not the
+    /// program's own.
+    pub allow_io: Vec<String>,
+}
+
+impl Confinement {
+    /// Confines a run.
+    pub fn apply(&self, options: &mut RunOptions) {
+        options.eval.limits = self.limits;
+        options.eval.no_io = self.no_io;
+        options.allow_io.clone_from(&self.allow_io);
     }
 }
 

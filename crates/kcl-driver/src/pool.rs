@@ -1,6 +1,6 @@
 //! The one thread pool: items, worked on by threads with large stacks.
 
-use crate::stack::LARGE_STACKS;
+use crate::stack::{on_caller_stack, on_stack_of, stack_sizes};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
@@ -53,12 +53,14 @@ impl Pool {
         };
         let n_threads = self.n_threads().min(n_items.div_ceil(chunk));
         thread::scope(|scope| {
-            let spawn =
-                |size: &usize| Builder::new().stack_size(*size).spawn_scoped(scope, thread).ok();
+            let spawn = |size: usize| {
+                let run = move || on_stack_of(size, n_threads, thread);
+                Builder::new().stack_size(size).spawn_scoped(scope, run).ok()
+            };
             let handles: Vec<_> =
-                (0..n_threads).filter_map(|_| LARGE_STACKS.iter().find_map(spawn)).collect();
+                (0..n_threads).filter_map(|_| stack_sizes(n_threads).find_map(spawn)).collect();
             if handles.is_empty() {
-                return vec![thread()];
+                return vec![on_caller_stack(thread)];
             }
             let join = |handle: thread::ScopedJoinHandle<'_, R>| {
                 handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -3,6 +3,7 @@
 use base_system::System;
 use kcl_value::{Dict, Entry, Value, json, yaml};
 use std::cell::RefCell;
+use std::io;
 use std::path::Path;
 use thiserror::Error;
 
@@ -46,6 +47,9 @@ pub enum SettingsError {
     /// The file can't be read.
     #[error("Failed to load '{0}', no such file or directory")]
     Missing(String),
+    /// The file is a pipe, a terminal or a device.
+    #[error("Failed to load '{0}', not a regular file")]
+    NotRegular(String),
     /// The file is not YAML, or something in it has the wrong type.
     #[error("Failed to load '{0}', invalid setting file format")]
     Invalid(String),
@@ -54,8 +58,11 @@ pub enum SettingsError {
 impl Settings {
     /// Reads a settings file; messages name it as `shown`.
     pub fn read(system: &dyn System, path: &Path, shown: &str) -> Result<Self, SettingsError> {
-        let missing = |_| SettingsError::Missing(shown.to_owned());
-        let text = system.read_to_string(path).map_err(missing)?;
+        let unreadable = |error: io::Error| match error.kind() {
+            io::ErrorKind::InvalidInput => SettingsError::NotRegular(shown.to_owned()),
+            _ => SettingsError::Missing(shown.to_owned()),
+        };
+        let text = system.read_to_string(path).map_err(unreadable)?;
         Self::parse_again(&text).ok_or_else(|| SettingsError::Invalid(shown.to_owned()))
     }
 

@@ -10,6 +10,7 @@ use crate::names::{FileNames, NameRef};
 use crate::ordered::{Deciding, OrderedRuns, OrderedStmts, Outermost};
 use crate::provenance::Provenance;
 use crate::runtime_type::RuntimeType;
+use crate::stack::stack_address;
 use crate::typing::CheckedLists;
 use crate::{Earlier, Evaluated, Options, Request, Tracking, Usage};
 use base_diag::{Diagnostic, Severity};
@@ -178,6 +179,7 @@ pub(crate) struct Evaluator<'p> {
     /// When the evaluation must have ended, since the Unix epoch.
     ends_at: Option<Duration>,
     pub(crate) depth_left: u32,
+    stack_floor: usize,
     pub(crate) memory_left: u64,
     /// How many comprehensions and quantifiers are under way.
     pub(crate) loop_depth: u32,
@@ -277,6 +279,7 @@ impl<'p> Evaluator<'p> {
             steps_after: options.limits.steps,
             ends_at: options.limits.time.map(|time| system.now() + time),
             depth_left: options.limits.depth,
+            stack_floor: request.stack_floor,
             memory_left: options.limits.memory,
             loop_depth: 0,
             instances: FxHashMap::default(),
@@ -484,7 +487,7 @@ impl<'p> Evaluator<'p> {
     /// Counts one step and one level; see [`Self::leave`].
     #[inline]
     pub(crate) fn enter(&mut self) -> Eval<()> {
-        if self.depth_left == 0 || self.steps_left == 0 {
+        if self.depth_left == 0 || self.steps_left == 0 || stack_address() < self.stack_floor {
             self.go_on()?;
         }
         self.depth_left -= 1;
@@ -526,7 +529,7 @@ impl<'p> Evaluator<'p> {
     /// Begins the next slice of steps, if none of the limits is reached.
     #[cold]
     fn go_on(&mut self) -> Eval<()> {
-        if self.depth_left == 0 {
+        if self.depth_left == 0 || stack_address() < self.stack_floor {
             return Err(Failure::new("stack overflow: expressions or calls nest too deeply"));
         }
         if self.steps_after == 0 {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Bounds that keep any program finite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Limits {
     /// How many expressions may be evaluated.
     pub steps: u64,
@@ -72,6 +72,9 @@ pub struct Request {
     /// Folders whose files may or may not use files and the environment: the innermost counts, and
     /// the root of the program is one in which they may.
     pub io_rules: Vec<(PathBuf, bool)>,
+    /// The lowest address that frames of the stack may have (see [`crate::stack_address`]): beyond
+    /// it, expressions nest too deeply. 0 if the stack is large enough for [`Limits::depth`].
+    pub stack_floor: usize,
     /// How to evaluate.
     pub options: Options,
 }

@@ -2,6 +2,7 @@
 
 mod backend;
 mod cluster;
+mod confine;
 pub(crate) mod duration;
 mod operation;
 mod site;

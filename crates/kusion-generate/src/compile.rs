@@ -104,7 +104,7 @@ impl Job<'_> {
 
     fn compile(&self, runner: &mut Runner<'_>, stack: &Stack) -> Result<Compiled, GenerateError> {
         let is_plain = !stack.has_settings && self.options.settings.is_empty();
-        let run = RunOptions {
+        let mut run = RunOptions {
             work_dir: Some(stack.folder.clone()),
             inputs: if is_plain { vec![Input::path(".")] } else { Vec::new() },
             settings: self.options.settings.clone(),
@@ -115,6 +115,7 @@ impl Job<'_> {
             use_cache: true,
             ..RunOptions::default()
         };
+        self.options.confinement.apply(&mut run);
         let shown = shown(&self.work_dir, &stack.folder).to_path_buf();
         let output = runner.run(&run, Output::take).map_err(|error| GenerateError::Program {
             stack: shown.clone(),

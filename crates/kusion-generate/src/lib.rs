@@ -28,6 +28,7 @@ pub use files::{
     ProjectFile, StackFile,
 };
 pub use find::{Project, Stack, find};
+pub use kcl_driver::{Confinement, Limits};
 pub use options::CompileOptions;
 pub use source::sources;
 pub use write::{spec_json, spec_yaml};

@@ -1,5 +1,6 @@
 //! Options of the compilation.
 
+use kcl_driver::Confinement;
 use std::path::PathBuf;
 
 /// Options of the compilation.
@@ -20,6 +21,8 @@ pub struct CompileOptions {
     pub overrides: Vec<String>,
     /// Names of arguments and environment variables whose values are secret.
     pub secret_inputs: Vec<String>,
+    /// What programs may use.
+    pub confinement: Confinement,
     /// Number of threads; 0 means one per core.
     pub threads: usize,
 }

@@ -1,5 +1,7 @@
 //! From a kubeconfig to a client.
 
+use crate::credentials;
+use kube::client::ClientBuilder;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use kusion_runtime::RuntimeError;
@@ -59,9 +61,6 @@ impl ConfigOwner {
             if let Some(exec) = &mut user.exec {
                 exec.drop_env = Some(hidden.clone());
             }
-            if let Some(provider) = &mut user.auth_provider {
-                provider.config.insert("cmd-drop-env".to_owned(), hidden.join(" "));
-            }
         }
     }
 }
@@ -97,16 +96,22 @@ pub(crate) struct Connection {
     pub(crate) default_namespace: String,
 }
 
+/// Where a connection leads, and who the user is, as messages say it.
+struct Target {
+    config: Config,
+    user: String,
+}
+
 /// Creates a client. No request is sent.
 pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, RuntimeError> {
-    let mut config = match source {
+    let Target { mut config, user } = match source {
         ClusterSource::Text(text) => {
             let kubeconfig = Kubeconfig::from_yaml(text)
                 .map_err(|error| unavailable(format!("cannot read the kubeconfig: {error}")))?;
             of_kubeconfig(kubeconfig, None, "the kubeconfig", ConfigOwner::User).await?
         }
         ClusterSource::Found { kubeconfig: Some(path), context, owner } => {
-            let read = Kubeconfig::read_from(path).map_err(|error| unreadable(path, &error))?;
+            let read = credentials::read(path).map_err(|error| unreadable(path, &*error))?;
             let place = format!("`{}`", path.display());
             of_kubeconfig(read, context.as_deref(), &place, *owner).await?
         }
@@ -123,8 +128,13 @@ pub(crate) async fn connect(source: &ClusterSource) -> Result<Connection, Runtim
         return Err(unavailable(format!("the server `{server}` of the kubeconfig is not a URL")));
     }
     let default_namespace = config.default_namespace.clone();
-    let client = Client::try_from(config)
+    let token = credentials::settle(&mut config, &user).await.map_err(unavailable)?;
+    let builder = ClientBuilder::try_from(config)
         .map_err(|error| unavailable(format!("cannot connect to `{server}`: {}", chain(&error))))?;
+    let client = match token {
+        Some(token) => builder.with_layer(&token).build(),
+        None => builder.build(),
+    };
     Ok(Connection { client, server, default_namespace })
 }
 
@@ -133,12 +143,12 @@ pub fn server_of(source: &ClusterSource) -> Option<String> {
     let (kubeconfig, context) = match source {
         ClusterSource::Text(text) => (Kubeconfig::from_yaml(text).ok()?, None),
         ClusterSource::Found { kubeconfig: Some(path), context, .. } => {
-            (Kubeconfig::read_from(path).ok()?, context.as_deref())
+            (credentials::read(path).ok()?, context.as_deref())
         }
         ClusterSource::Found { kubeconfig: None, context, .. } => {
             let mut merged = Kubeconfig::default();
             for path in default_paths().iter().filter(|it| it.exists()) {
-                merged = merged.merge(Kubeconfig::read_from(path).ok()?).ok()?;
+                merged = merged.merge(credentials::read(path).ok()?).ok()?;
             }
             (merged, context.as_deref())
         }
@@ -155,7 +165,7 @@ fn needs_no_certificates(config: &Config) -> bool {
     is_plain && config.proxy_url.is_none() && config.root_cert.is_none()
 }
 
-async fn find(context: Option<&str>) -> Result<Config, RuntimeError> {
+async fn find(context: Option<&str>) -> Result<Target, RuntimeError> {
     let paths = default_paths();
     let mut merged = Kubeconfig::default();
     let mut found = Vec::new();
@@ -163,7 +173,7 @@ async fn find(context: Option<&str>) -> Result<Config, RuntimeError> {
         if !path.exists() {
             continue;
         }
-        let read = Kubeconfig::read_from(path).map_err(|error| unreadable(path, &error))?;
+        let read = credentials::read(path).map_err(|error| unreadable(path, &*error))?;
         merged = merged.merge(read).map_err(|error| unreadable(path, &error))?;
         found.push(format!("`{}`", path.display()));
     }
@@ -174,12 +184,13 @@ async fn find(context: Option<&str>) -> Result<Config, RuntimeError> {
         let message = format!("cannot find the context `{context}`: no kubeconfig");
         return Err(unavailable(format!("{message} (looked for {})", list(&paths))));
     }
-    Config::incluster().map_err(|_| {
+    let config = Config::incluster().map_err(|_| {
         unavailable(format!(
             "no kubeconfig found (looked for {}), and not running inside a pod",
             list(&paths)
         ))
-    })
+    })?;
+    Ok(Target { config, user: "the service account".to_owned() })
 }
 
 /// The files in which kubectl looks.
@@ -200,7 +211,7 @@ async fn of_kubeconfig(
     context: Option<&str>,
     place: &str,
     owner: ConfigOwner,
-) -> Result<Config, RuntimeError> {
+) -> Result<Target, RuntimeError> {
     owner.restrict(&mut kubeconfig);
     let mut names: Vec<String> =
         kubeconfig.contexts.iter().map(|context| format!("`{}`", context.name)).collect();
@@ -218,6 +229,11 @@ async fn of_kubeconfig(
             return Err(unavailable(message));
         }
     }
+    if let Some(file) = credentials::odd_file(&kubeconfig) {
+        let message = format!("cannot use {place}: `{}` is not a regular file", file.display());
+        return Err(unavailable(message));
+    }
+    let user = format!("user `{}` of {place}", user_of(&kubeconfig, context).unwrap_or_default());
     let has_proxy = kubeconfig
         .clusters
         .iter()
@@ -230,7 +246,14 @@ async fn of_kubeconfig(
     if !has_proxy && config.cluster_url.host().is_some_and(is_loopback) {
         config.proxy_url = None;
     }
-    Ok(config)
+    Ok(Target { config, user })
+}
+
+/// Returns the name of the user of a context.
+fn user_of(kubeconfig: &Kubeconfig, context: Option<&str>) -> Option<String> {
+    let name = context.or(kubeconfig.current_context.as_deref())?;
+    let found = kubeconfig.contexts.iter().find(|it| it.name == name)?;
+    found.context.as_ref()?.user.clone()
 }
 
 /// Returns whether a host is this machine.

@@ -13,6 +13,7 @@ mod clean;
 mod compare;
 mod connect;
 mod contents;
+mod credentials;
 mod delete;
 mod describe;
 mod discovery;

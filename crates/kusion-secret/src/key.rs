@@ -7,6 +7,7 @@
 )]
 
 use crate::Sealer;
+use base_system::{OsSystem, System as _};
 use data_encoding::{
     BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE,
 };
@@ -80,7 +81,7 @@ impl KeyText {
     pub fn install(&self, home: &Path) -> Result<Option<PathBuf>, KeyError> {
         let path = home.join(KEY_FILE);
         let failed = |source| KeyError::File { path: path.clone(), source };
-        let old = match fs::read_to_string(&path) {
+        let old = match OsSystem.read_to_string(&path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(failed(error)),
@@ -145,7 +146,7 @@ fn check_private(path: &Path) -> Result<(), KeyError> {
 /// Reads the key file. Of several processes that create it concurrently one succeeds, and all read
 /// its key.
 fn read_or_make(path: &Path) -> io::Result<String> {
-    match fs::read_to_string(path) {
+    match OsSystem.read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         other => return other,
     }
@@ -161,7 +162,7 @@ fn read_or_make(path: &Path) -> io::Result<String> {
         _ => removed?,
     }
     fs::File::open(folder)?.sync_all()?;
-    fs::read_to_string(path)
+    OsSystem.read_to_string(path)
 }
 
 /// Writes a key to a new file of a folder that only its owner can read.

@@ -13,6 +13,7 @@ use std::time::Duration;
 /// - `reply STATUS BODY`: a JSON response
 /// - `raw TEXT`: these bytes, then the connection is closed
 /// - `endless TEXT`: the head of a response, then the text for ever
+/// - `repeat TEXT`: these bytes for ever
 /// - `slow TEXT`: these bytes, one every 50 ms
 /// - `silent`: nothing
 pub struct Server {
@@ -65,6 +66,12 @@ fn answer(mut stream: TcpStream, behaviour: &str, ends: &AtomicBool) -> Option<(
         "endless" => {
             let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
             stream.write_all(head.as_bytes()).ok()?;
+            let much = rest.repeat(65536 / rest.len().max(1));
+            while !ends.load(Ordering::Relaxed) {
+                stream.write_all(much.as_bytes()).ok()?;
+            }
+        }
+        "repeat" => {
             let much = rest.repeat(65536 / rest.len().max(1));
             while !ends.load(Ordering::Relaxed) {
                 stream.write_all(much.as_bytes()).ok()?;

@@ -50,6 +50,33 @@ fn each_result_is_what_a_run_prints() {
     assert!(failed.stderr.starts_with("p03/dev:\n"), "{}", failed.stderr);
 }
 
+#[test]
+fn limits_hold_for_each_stack_and_compile_again_when_they_change() {
+    let sandbox = Sandbox::new(&[
+        ("r/a/kcl.yaml", "kcl_cli_configs:\n  file: [main.k]\n"),
+        ("r/a/main.k", "import file\na = file.read(\"kcl.yaml\")\n"),
+        ("r/b/kcl.yaml", "kcl_cli_configs:\n  file: [main.k]\n"),
+        ("r/b/main.k", "a = [x for x in range(1000)]\n"),
+    ]);
+    let batch = |words: &str| sandbox.kcl(&format!("batch r --out out {words}"));
+    let all = "2 stacks: 2 compiled (1004 lines), 0 unchanged, 0 failed\n";
+    assert_eq!(batch("").stdout, all);
+    assert_eq!(batch("").stdout, "2 stacks: 0 compiled (0 lines), 2 unchanged, 0 failed\n");
+    for (words, stack, message) in [
+        ("--no-io", "a", "file.read() is not allowed: `--no-io` is set"),
+        ("--max-steps 100", "b", "the program was stopped: it takes too many steps"),
+        ("--max-memory 100", "b", "the program was stopped: it takes too much memory"),
+        ("--max-output 100", "b", "the program was stopped: its output takes more than 100 bytes"),
+    ] {
+        let ended = batch(words);
+        assert_eq!(ended.code, 1, "{words}");
+        assert!(ended.stdout.contains("0 unchanged"), "{words}: {}", ended.stdout);
+        let said = ended.stderr.split(&format!("{stack}:\n")).nth(1).unwrap_or_default();
+        assert!(said.contains(message), "{words}: {}", ended.stderr);
+    }
+    assert_eq!(batch("").stdout, all, "without limits again");
+}
+
 /// Makes a folder, and all in it, look as if it had been there for long.
 fn age(path: &Path) {
     let Ok(file) = fs::File::open(path) else { return };

@@ -10,6 +10,7 @@ use super::facts::{Answer, Asked, Change, Fact, Question, Stamp};
 use super::place::Place;
 use super::ranges::{Ranges, push_ranges};
 use super::{BatchOptions, Stack};
+use crate::options::Confinement;
 use base_system::System;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::borrow::Cow;
@@ -61,9 +62,9 @@ pub(super) struct Finished {
 }
 
 /// What is to be run, as a number.
-pub(super) fn task_of(stack: &Stack) -> u64 {
+pub(super) fn task_of(stack: &Stack, confinement: &Confinement) -> u64 {
     let mut hasher = FxHasher::default();
-    (stack.folder.as_os_str(), &stack.inputs, &stack.arguments).hash(&mut hasher);
+    (stack.folder.as_os_str(), &stack.inputs, &stack.arguments, confinement).hash(&mut hasher);
     hasher.finish()
 }
 
@@ -106,7 +107,7 @@ impl<'t> Manifest<'t> {
             let (stack, place) = (&stacks[at], &places[at]);
             let Some(entry) = self.entry(place) else { return true };
             let is_there = || Stamp::now(system, &out.join(&place.output)) == Some(entry.output);
-            entry.task != task_of(stack)
+            entry.task != task_of(stack, &options.confinement)
                 || has_any(&n_changed, entry.facts) != Some(false)
                 || !is_there()
         };
@@ -119,13 +120,17 @@ impl<'t> Manifest<'t> {
         change: &Change,
         stacks: &[Stack],
         places: &[Place],
+        confinement: &Confinement,
     ) -> Vec<Option<bool>> {
         let touches = |line: &&str| {
             parse_fact(line).is_none_or(|fact| change.touches(fact.question, fact.path))
         };
         let n_touched = running_count(self.facts.iter().map(touches));
         let of_stack = |(stack, place): (&Stack, &Place)| {
-            let entry = self.entry(place).filter(|entry| entry.task == task_of(stack))?;
+            let entry = self.entry(place)?;
+            if entry.task != task_of(stack, confinement) {
+                return None;
+            }
             has_any(&n_touched, entry.facts)
         };
         stacks.iter().zip(places).map(of_stack).collect()

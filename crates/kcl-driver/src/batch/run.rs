@@ -5,7 +5,7 @@ use super::facts::Recorder;
 use crate::argument::parse_argument;
 use crate::compile::load_options;
 use crate::error::RunError;
-use crate::options::RunOptions;
+use crate::options::{Confinement, RunOptions};
 use crate::prepare::{Job, prepare};
 use crate::session::Session;
 use crate::shared::SharedPackages;
@@ -13,12 +13,16 @@ use kcl_hir::{Input, Loaded, Program, load_assembled, resolve_entries};
 use std::path::Path;
 
 /// What a stack is run with; an argument that can't be read is an error.
-pub(super) fn run_options(stack: &Stack) -> Result<RunOptions, Box<RunError>> {
+pub(super) fn run_options(
+    stack: &Stack,
+    confinement: &Confinement,
+) -> Result<RunOptions, Box<RunError>> {
     let mut options = RunOptions {
         work_dir: Some(stack.folder.clone()),
         inputs: stack.inputs.iter().map(Input::path).collect(),
         ..RunOptions::default()
     };
+    confinement.apply(&mut options);
     for argument in &stack.arguments {
         options.arguments.push(parse_argument(argument).map_err(RunError::plain)?);
     }
@@ -26,8 +30,12 @@ pub(super) fn run_options(stack: &Stack) -> Result<RunOptions, Box<RunError>> {
 }
 
 /// Puts together what is known of a stack, as a run in its folder does.
-pub(super) fn prepare_stack(recorder: &Recorder<'_>, stack: &Stack) -> Result<Job, Box<RunError>> {
-    let mut job = prepare(recorder, &run_options(stack)?)?;
+pub(super) fn prepare_stack(
+    recorder: &Recorder<'_>,
+    stack: &Stack,
+    confinement: &Confinement,
+) -> Result<Job, Box<RunError>> {
+    let mut job = prepare(recorder, &run_options(stack, confinement)?)?;
     // A run in the stack's folder does not name that folder.
     job.program_dir = job.settings_dir.clone();
     Ok(job)

@@ -9,6 +9,7 @@ use super::{BatchError, BatchOptions, Stack, StackOutcome, StackState, unwritabl
 use crate::compile::load_job;
 use crate::error::RunError;
 use crate::evaluate::RunOutput;
+use crate::options::Confinement;
 use crate::session::Session;
 use crate::shared::SharedPackages;
 use base_diag::Findings;
@@ -65,11 +66,12 @@ pub(super) fn reached(
     system: &dyn System,
     stacks: &[Stack],
     places: &[Place],
+    options: &BatchOptions,
     change: &Change,
     previous: Option<&Manifest<'_>>,
 ) -> Vec<bool> {
     let known = match previous {
-        Some(previous) => previous.touched_by(change, stacks, places),
+        Some(previous) => previous.touched_by(change, stacks, places, &options.confinement),
         None => vec![None; stacks.len()],
     };
     let session = Session::new();
@@ -81,7 +83,8 @@ pub(super) fn reached(
             if let Some(is_touched) = known {
                 return is_touched;
             }
-            let Ok(program) = load(&session, &recorder, stack) else { return true };
+            let loaded = load(&session, &recorder, stack, &options.confinement);
+            let Ok(program) = loaded else { return true };
             let asked = recorder.take_asked();
             let is_touched =
                 recorder.any_asked(&asked, |fact| change.touches(fact.question, &fact.path));
@@ -90,8 +93,13 @@ pub(super) fn reached(
         .collect()
 }
 
-fn load(session: &Session, recorder: &Recorder<'_>, stack: &Stack) -> Result<Program, ()> {
-    let job = prepare_stack(recorder, stack).map_err(drop)?;
+fn load(
+    session: &Session,
+    recorder: &Recorder<'_>,
+    stack: &Stack,
+    confinement: &Confinement,
+) -> Result<Program, ()> {
+    let job = prepare_stack(recorder, stack, confinement).map_err(drop)?;
     let loaded = load_job(session, recorder, &job).map_err(drop)?;
     if loaded.diagnostics.is_empty() {
         note_files(recorder, &loaded.program, 0);
@@ -135,7 +143,8 @@ impl<'a> Worker<'a> {
         let (stack, place) = (&self.plan.stacks[at], &self.plan.places[at]);
         let mut outcome = StackOutcome { name: place.name.clone(), ..StackOutcome::default() };
         let run = || {
-            let job = prepare_stack(&self.runner.recorder, stack)?;
+            let confinement = &self.plan.options.confinement;
+            let job = prepare_stack(&self.runner.recorder, stack, confinement)?;
             self.runner.run_job(&job)
         };
         match catch_unwind(AssertUnwindSafe(run)) {
@@ -189,7 +198,8 @@ impl<'a> Worker<'a> {
         };
         written.map_err(|error| unwritable(&path, error))?;
         if let Some(output) = Stamp::now(system, &path) {
-            let (path, task) = (place.output.clone(), task_of(stack));
+            let (path, task) =
+                (place.output.clone(), task_of(stack, &self.plan.options.confinement));
             self.done.finished.push(Finished { path, task, output, asked });
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Options that select and compile stacks.
 
+use super::confine::ConfineArgs;
 use super::{SiteArgs, ViewArgs};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
@@ -38,6 +39,8 @@ struct ProgramArgs {
     /// are hidden and encrypted
     #[arg(long, value_name = "NAME")]
     secret_input: Vec<String>,
+    #[command(flatten)]
+    confine: ConfineArgs,
 }
 
 /// Selects stacks and compiles them.
@@ -104,6 +107,7 @@ impl SourceArgs {
             arguments: program.arguments.clone(),
             overrides: program.overrides.clone(),
             secret_inputs: program.secret_input.clone(),
+            confinement: program.confine.confinement(),
             ..CompileOptions::default()
         };
         Ok(compile(&OsSystem, &options)?)

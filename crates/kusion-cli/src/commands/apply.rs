@@ -5,11 +5,11 @@ use crate::commands::release::ready_revision;
 use crate::failure::{Exit, Failure};
 use crate::operate::{APPLY, OperationRunner, ROLLBACK, change};
 use crate::view::{View, report};
+use base_system::{OsSystem, System as _};
 use kusion_app::OpenStack;
 use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, Stop, read_plans};
 use kusion_generate::{Compiled, Stack};
 use kusion_model::Plan;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ fn tell_of_others(view: &View, others: &[Compiled]) {
 }
 
 fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failure> {
-    let bytes = fs::read(file).map_err(Failure::file("read", file))?;
+    let bytes = OsSystem.read(file).map_err(Failure::file("read", file))?;
     let keyed = app(Arc::new(Silent), 1)?;
     let saved = read_plans(&bytes, keyed.sealer()).map_err(EngineError::from)?;
     // The store and cluster settings of the project also apply to saved plans.

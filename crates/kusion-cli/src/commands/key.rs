@@ -4,6 +4,7 @@ use crate::arguments::app;
 use crate::daemon::write_private;
 use crate::failure::Failure;
 use crate::{home, interrupt, view};
+use base_system::{OsSystem, System as _};
 use clap::Subcommand;
 use kusion_engine::Silent;
 use kusion_secret::{KEY_FILE, KEY_VARIABLE, KeyText};
@@ -89,7 +90,7 @@ fn import(args: &ImportArgs) -> Result<(), Failure> {
     let mut text = String::new();
     let place = match &args.file {
         Some(file) => {
-            text = std::fs::read_to_string(file).map_err(Failure::file("read", file))?;
+            text = OsSystem.read_to_string(file).map_err(Failure::file("read", file))?;
             file.display().to_string()
         }
         None => {

@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
+/// The namespaces that are never deleted. A real server allows to delete `kube-node-lease`.
+const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
 impl Cluster {
     /// Deletes an object, or marks it when finalizers or a grace period keep it.
@@ -21,6 +23,10 @@ impl Cluster {
         name: &str,
         deletion: &Deletion,
     ) -> Result<Outcome, Status> {
+        if served.is("", "namespaces") && IMMORTAL.contains(&name) {
+            let why = "this namespace may not be deleted";
+            return Err(Status::forbidden("", "namespaces", name, why));
+        }
         loop {
             let old = self.get(served, namespace, name)?;
             match self.delete_seen(served, &old, deletion) {

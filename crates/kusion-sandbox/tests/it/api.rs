@@ -42,6 +42,21 @@ fn a_created_object_has_uid_version_and_time() {
 }
 
 #[test]
+fn namespaces_of_the_system_are_not_deleted() {
+    let api = cluster();
+    for (name, dry_run) in [("default", false), ("default", true), ("kube-system", false)] {
+        let deletion = Deletion { dry_run, ..Deletion::default() };
+        let status = api.delete(&namespaces(), "", name, &deletion).expect_err("forbidden");
+        assert_eq!((status.code, status.reason), (403, "Forbidden"));
+        let why = format!("namespaces \"{name}\" is forbidden: this namespace may not be deleted");
+        assert_eq!(status.message, why);
+    }
+    let other = json!({"metadata": {"name": "kube-node-lease"}});
+    api.create(&namespaces(), "", other, &Write::default()).expect("namespace");
+    api.delete(&namespaces(), "", "kube-node-lease", &Deletion::default()).expect("deleted");
+}
+
+#[test]
 fn a_name_is_taken_once() {
     let api = cluster();
     create(&api, "a", &json!({}));

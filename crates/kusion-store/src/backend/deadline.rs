@@ -6,6 +6,8 @@ use std::time::Duration;
 
 /// How long a server may take to accept a connection.
 pub(super) const CONNECT: Duration = Duration::from_secs(3);
+/// How long a server may take to agree on a session: encryption, password, settings.
+pub(super) const HANDSHAKE: Duration = Duration::from_secs(5);
 /// How long a server may take to answer a call, without the time to transfer large values.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
 /// Maximum size of a value, in bytes.

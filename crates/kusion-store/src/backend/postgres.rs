@@ -1,14 +1,18 @@
 //! A backend in tables of `PostgreSQL`.
 
 mod address;
+#[cfg(target_os = "linux")]
+mod guard;
+mod server;
 
-use super::deadline::{self, ANSWER, CONNECT, MAX_KEYS, MAX_VALUE, within};
-use super::{Backend, BackendError, Expected, PutError, Version, end_of};
+use super::deadline::{self, ANSWER, CONNECT, MAX_KEYS, MAX_VALUE};
+use super::{Backend, Expected, PutError, Version, end_of};
 use crate::error::StoreError;
 use async_trait::async_trait;
 use bytes::Bytes;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
-use sqlx::{ConnectOptions as _, Connection as _, Row as _};
+use server::Server;
+use sqlx::postgres::{PgPool, PgPoolOptions};
+use sqlx::{Connection as _, Row as _};
 use std::time::Duration;
 
 /// The format of the tables.
@@ -30,8 +34,7 @@ const SETTINGS: &str = "SELECT set_config('synchronous_commit', CASE \
 /// Bytes in a table.
 pub(crate) struct Postgres {
     pool: PgPool,
-    options: PgConnectOptions,
-    place: String,
+    server: Server,
     /// Why it can only be read.
     read_only: Option<&'static str>,
     /// Whether there are no tables, and none can be created.
@@ -47,11 +50,9 @@ impl Postgres {
     }
 
     async fn connect(url: &str) -> Result<Self, StoreError> {
-        let options = address::parse(url)?;
-        let database = options.get_database().unwrap_or(options.get_username());
-        let place = format!("postgres://{}:{}/{database}", options.get_host(), options.get_port());
+        let server = Server::new(address::parse(url)?)?;
         // A pool retries and then hides the reason of a failure.
-        let first = reach(&options, &place).await?;
+        let first = server.reach().await?;
         tokio::spawn(first.close());
         let pool = PgPoolOptions::new()
             .max_connections(4)
@@ -59,8 +60,8 @@ impl Postgres {
             .after_connect(|connection, _| {
                 Box::pin(async { sqlx::query(SETTINGS).execute(connection).await.map(drop) })
             })
-            .connect_lazy_with(options.clone());
-        Ok(Self { pool, options, place, read_only: None, is_empty: false })
+            .connect_lazy_with(server.options().clone());
+        Ok(Self { pool, server, read_only: None, is_empty: false })
     }
 
     /// Renames the tables; returns the new name of the one with the values.
@@ -81,7 +82,7 @@ impl Postgres {
         };
         store.call(ANSWER, rename).await?;
         store.pool.close().await;
-        Ok(format!("table `{name}` of {}", store.place))
+        Ok(format!("table `{name}` of {}", store.place()))
     }
 
     /// Checks what the server promises, and creates the tables if they do not exist.
@@ -104,7 +105,7 @@ impl Postgres {
                 "`synchronous_commit` is `{commit}` and cannot be changed: a crash of the server \
                  would lose confirmed writes"
             );
-            return Err(StoreError::Address(format!("{}: {what}", self.place)));
+            return Err(StoreError::Address(format!("{}: {what}", self.place())));
         }
         if !exists {
             if self.read_only.is_some() {
@@ -117,8 +118,8 @@ impl Postgres {
         let found: Option<i64> = self.call(ANSWER, format.fetch_one(&self.pool)).await?;
         match found {
             Some(FORMAT) => Ok(()),
-            Some(found) => Err(StoreError::format(&self.place, found as u32, FORMAT as u32)),
-            None => Err(StoreError::damaged(&self.place, "table `kusion_format` is empty")),
+            Some(found) => Err(StoreError::format(self.place(), found as u32, FORMAT as u32)),
+            None => Err(StoreError::damaged(self.place(), "table `kusion_format` is empty")),
         }
     }
 
@@ -149,12 +150,12 @@ impl Postgres {
         match tokio::time::timeout(limit, call).await {
             Ok(Ok(done)) => Ok(done),
             // The server cannot be reached; the pool does not say why.
-            Ok(Err(sqlx::Error::PoolTimedOut)) => match reach(&self.options, &self.place).await {
-                Ok(_) => Err(deadline::silent(&self.place, ACQUIRE)),
+            Ok(Err(sqlx::Error::PoolTimedOut)) => match self.server.reach().await {
+                Ok(_) => Err(deadline::silent(self.place(), ACQUIRE)),
                 Err(error) => Err(error),
             },
-            Ok(Err(error)) => Err(failure(&self.place, &error)),
-            Err(_) => Err(deadline::silent(&self.place, limit)),
+            Ok(Err(error)) => Err(self.server.failure(&error)),
+            Err(_) => Err(deadline::silent(self.place(), limit)),
         }
     }
 
@@ -165,7 +166,7 @@ impl Postgres {
         version: i64,
         size: usize,
     ) -> Result<Option<Vec<u8>>, StoreError> {
-        deadline::check_size(&self.place, key, size)?;
+        deadline::check_size(self.place(), key, size)?;
         let query = sqlx::query_scalar(
             "SELECT value FROM kusion_item WHERE key = $1 AND version = $2 AND length(value) <= $3",
         )
@@ -179,16 +180,16 @@ impl Postgres {
 #[async_trait]
 impl Backend for Postgres {
     fn place(&self) -> &str {
-        &self.place
+        self.server.place()
     }
 
     fn read_only(&self) -> Option<StoreError> {
         let why = self.read_only?.to_owned();
-        Some(StoreError::ReadOnly { place: self.place.clone(), why })
+        Some(StoreError::ReadOnly { place: self.place().to_owned(), why })
     }
 
     async fn get(&self, key: &str) -> Result<Option<(Bytes, Version)>, StoreError> {
-        let failed = |error: sqlx::Error| failure(&self.place, &error);
+        let failed = |error: sqlx::Error| self.server.failure(&error);
         if self.is_empty {
             return Ok(None);
         }
@@ -216,7 +217,7 @@ impl Backend for Postgres {
     }
 
     async fn put(&self, key: &str, bytes: Bytes, expected: Expected) -> Result<Version, PutError> {
-        deadline::check_size(&self.place, key, bytes.len())?;
+        deadline::check_size(self.place(), key, bytes.len())?;
         let query = match &expected {
             Expected::Absent => sqlx::query_scalar(
                 "INSERT INTO kusion_item (key, version, value) \
@@ -239,7 +240,7 @@ impl Backend for Postgres {
     }
 
     async fn put_after(&self, key: &str, bytes: Bytes, after: &str) -> Result<Version, PutError> {
-        deadline::check_size(&self.place, key, bytes.len())?;
+        deadline::check_size(self.place(), key, bytes.len())?;
         let query = sqlx::query_scalar(
             "INSERT INTO kusion_item (key, version, value) \
              SELECT $1, nextval('kusion_version'), $2 \
@@ -265,7 +266,7 @@ impl Backend for Postgres {
         .bind(end_of(prefix))
         .bind(MAX_KEYS as i64 + 1);
         let keys: Vec<String> = self.call(ANSWER, query.fetch_all(&self.pool)).await?;
-        deadline::check_count(&self.place, keys.len())?;
+        deadline::check_count(self.place(), keys.len())?;
         Ok(keys)
     }
 
@@ -277,38 +278,5 @@ impl Backend for Postgres {
     async fn close(&self) {
         // A server that does not answer does not answer to a farewell, either.
         let _ = tokio::time::timeout(CONNECT, self.pool.close()).await;
-    }
-}
-
-/// Connects once; fails with the reason.
-async fn reach(options: &PgConnectOptions, place: &str) -> Result<PgConnection, StoreError> {
-    if options.get_socket().is_none() && !options.get_host().starts_with('/') {
-        let host = options.get_host().trim_matches(['[', ']']);
-        let open = async {
-            let socket = tokio::net::TcpStream::connect((host, options.get_port())).await;
-            socket.map_err(|error| failed(place, &format!("the server cannot be reached: {error}")))
-        };
-        within(place, CONNECT, open).await?;
-    }
-    let greet = async { options.connect().await.map_err(|error| failure(place, &error)) };
-    within(place, ANSWER, greet).await
-}
-
-fn failed(place: &str, message: &str) -> StoreError {
-    BackendError { place: place.to_owned(), message: message.to_owned() }.into()
-}
-
-fn failure(place: &str, error: &sqlx::Error) -> StoreError {
-    match error {
-        sqlx::Error::Tls(inner) => failed(
-            place,
-            &format!(
-                "no encrypted connection: {inner}; add `sslmode=disable` to the URL to connect \
-                 without encryption"
-            ),
-        ),
-        sqlx::Error::Database(inner) => failed(place, inner.message()),
-        sqlx::Error::Io(inner) => failed(place, &format!("the connection failed: {inner}")),
-        other => failed(place, &other.to_string()),
     }
 }
