@@ -125,6 +125,7 @@ impl Job<'_> {
         let (places, work_dir) = (Arc::clone(&output.documents.places), self.work_dir.clone());
         let written = Arc::new(origins::Output { places, work_dir });
         let mut drafts = shapes::read(output.documents, written).map_err(wrong)?;
+        notes.append(&mut drafts.notes);
         if !drafts.is_something {
             notes.push("the output is empty: the stack has no resources".to_owned());
         }

@@ -1,6 +1,6 @@
 //! Every kind of wrong output, and what is said about it.
 
-use crate::support::{compile_all, files, object, shown};
+use crate::support::{compile_all, files, object, shown, stack};
 use kusion_generate::{CompileOptions, compile};
 use serde_json::json;
 
@@ -97,8 +97,103 @@ fn what_is_no_resource_is_named() {
         error(
             "import manifests\nmanifests.yaml_stream([{apiVersion = \"v1\", kind = \"List\", items = [{x = 1}]}])\n"
         ),
-        "`[0].items[0]` of the output is not a valid resource: it has neither `apiVersion` and `kind` nor \
-         `attributes`"
+        "`[0].items[0]` of the output at main.k:2 is not a valid resource: it has neither `apiVersion` and \
+         `kind` nor `attributes`"
+    );
+}
+
+/// A stream of a good object and another document.
+fn streamed(document: &str) -> String {
+    let map = object("v1", "ConfigMap", "demo", "a", "");
+    let program =
+        format!("import manifests\nmanifests.yaml_stream([\n    {map}\n    {document}\n])\n");
+    shown(&program).replacen("error: stack .: ", "", 1)
+}
+
+#[test]
+fn documents_of_a_stream_must_be_resources() {
+    let metadata = "metadata = {name = \"b\"}";
+    assert_eq!(
+        streamed(&format!("{{apiVersoin = \"v1\", kind = \"ConfigMap\", {metadata}}}")),
+        "document 2 of the output at main.k:4 is not a valid resource: it has `kind`, but no \
+         `apiVersion`; did you mean `apiVersion` instead of `apiVersoin`?"
+    );
+    assert_eq!(
+        streamed(&format!("{{apiVersion = \"v1\", knd = \"ConfigMap\", {metadata}}}")),
+        "document 2 of the output at main.k:4 is not a valid resource: it has `apiVersion`, but no \
+         `kind`; did you mean `kind` instead of `knd`?"
+    );
+    assert_eq!(
+        streamed("{data = {a = \"b\"}}"),
+        "document 2 of the output at main.k:4 is not a valid resource: it has neither `apiVersion` \
+         and `kind` nor `attributes`"
+    );
+    assert_eq!(
+        streamed("3"),
+        "document 2 of the output at main.k:4 is not a valid resource: it is a number"
+    );
+    assert_eq!(
+        streamed("{apiVersion = 1, kind = \"ConfigMap\", metadata = {name = \"b\"}}"),
+        "document 2 of the output at main.k:4 is not a valid resource: `apiVersion` must be a \
+         string, not a number"
+    );
+    // Documents without content, lists of resources, and maps with resources stay allowed.
+    for allowed in ["None", "{}", "[]", "resources = []"] {
+        let document =
+            if allowed.contains('=') { format!("{{{allowed}}}") } else { allowed.into() };
+        assert_eq!(streamed(&document), "v1:ConfigMap:demo:a", "{allowed}");
+    }
+    let other = object("v1", "ConfigMap", "demo", "b", "");
+    assert_eq!(streamed(&format!("[{other}]")), "v1:ConfigMap:demo:a\nv1:ConfigMap:demo:b");
+    assert_eq!(
+        streamed(&format!("{{n = 1, x = {other}}}")),
+        "v1:ConfigMap:demo:a\nv1:ConfigMap:demo:b"
+    );
+}
+
+#[test]
+fn a_top_level_value_that_is_nearly_an_object_is_an_error() {
+    let map = object("v1", "ConfigMap", "demo", "a", "");
+    let with = |value: &str| {
+        shown(&format!("good = {map}\nother = {value}\n")).replacen("error: stack .: ", "", 1)
+    };
+    let nearly = "{apiVersion = \"v1\", knid = \"ConfigMap\", metadata = {name = \"b\"}}";
+    assert_eq!(
+        with(nearly),
+        "`other` of the output at main.k:2 is not a valid resource: it has `apiVersion`, but no \
+         `kind`; did you mean `kind` instead of `knid`?"
+    );
+    assert_eq!(
+        with(&format!("[{}, {nearly}]", object("v1", "Secret", "demo", "s", ""))),
+        "`other[1]` of the output at main.k:2 is not a valid resource: it has `apiVersion`, but no \
+         `kind`; did you mean `kind` instead of `knid`?"
+    );
+    assert_eq!(
+        with("{kind = \"ConfigMap\", metadata = {name = \"b\"}}"),
+        "`other` of the output at main.k:2 is not a valid resource: it has `kind`, but no \
+         `apiVersion`"
+    );
+    // Other values stay allowed.
+    for allowed in
+        ["{kind = \"x\"}", "{metadata = {name = \"b\"}}", "{kind = \"x\", metadata = 1}", "[1]"]
+    {
+        assert_eq!(with(allowed), "v1:ConfigMap:demo:a", "{allowed}");
+    }
+    let program = "apiVersion = \"v1\"\nkin = \"ConfigMap\"\nmetadata = {name = \"b\"}\n";
+    assert_eq!(
+        shown(program),
+        "error: stack .: the output at main.k:2 is not a valid resource: it has `apiVersion`, but \
+         no `kind`; did you mean `kind` instead of `kin`?"
+    );
+}
+
+#[test]
+fn a_list_of_resources_and_other_values_is_ignored_with_a_note() {
+    let map = object("v1", "ConfigMap", "demo", "a", "");
+    let compiled = stack(&format!("y = {map}\nx = [{map}, 1]\n")).expect("it compiles");
+    assert_eq!(
+        compiled.notes,
+        ["`x` of the output is ignored: it contains resources and other values"]
     );
 }
 
