@@ -1,5 +1,6 @@
 //! The evaluator as built-in functions see it.
 
+use crate::EarlierStream;
 use crate::error::Failure;
 use crate::evaluator::Evaluator;
 use crate::lazy::Backtrack;
@@ -117,8 +118,11 @@ impl Host for Evaluator<'_> {
     }
 
     fn set_stream(&mut self, stream: Stream) {
-        self.stream = Some(stream);
-        self.provenance.stream_at = self.call_at;
+        let origin = std::mem::replace(&mut self.provenance.stream_at, self.call_at);
+        if let Some(stream) = self.stream.replace(stream) {
+            let place = self.place(origin);
+            self.earlier_streams.push(EarlierStream { stream, origin, place });
+        }
     }
 
     fn call(&mut self, func: &Value, args: CallArgs) -> Result<Value> {

@@ -35,6 +35,6 @@ mod union;
 pub use error::EvalError;
 pub use evaluator::evaluate;
 pub use library::Library;
-pub use options::{Earlier, Evaluated, Limits, Options, Request, Tracking, Usage};
+pub use options::{Earlier, EarlierStream, Evaluated, Limits, Options, Request, Tracking, Usage};
 pub use partial::combine;
 pub use provenance::{Giver, Leaf, LeafOptions, Provenance, Source, Step};
