@@ -8,7 +8,7 @@ use base_system::System;
 use kcl_hir::PackageId;
 use kcl_std::Host;
 use kcl_value::output::Stream;
-use kcl_value::{CallArgs, Fault, Result, Value};
+use kcl_value::{CallArgs, Fault, Result, Value, ops};
 use std::path::Path;
 
 impl Evaluator<'_> {
@@ -119,9 +119,16 @@ impl Host for Evaluator<'_> {
 
     fn set_stream(&mut self, stream: Stream) {
         let origin = std::mem::replace(&mut self.provenance.stream_at, self.call_at);
-        if let Some(stream) = self.stream.replace(stream) {
+        let Some(earlier) = self.stream.replace(stream) else { return };
+        // A schema instance that is evaluated again makes the same call again.
+        let is_again = origin == self.call_at
+            && self
+                .stream
+                .as_ref()
+                .is_some_and(|it| ops::equals(&it.documents, &earlier.documents));
+        if !is_again {
             let place = self.place(origin);
-            self.earlier_streams.push(EarlierStream { stream, origin, place });
+            self.earlier_streams.push(EarlierStream { stream: earlier, origin, place });
         }
     }
 

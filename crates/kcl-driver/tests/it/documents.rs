@@ -88,6 +88,11 @@ fn several_streams_are_joined_in_data_and_the_text_has_the_last() {
         _ => 0,
     };
     assert_eq!((place(&[Index(0), Key("a")]), place(&[Index(3), Key("c")])), (2, 4));
+    let again = "import manifests\nschema S:\n    x: int = 1\n    y: int = 2\n    \
+                 manifests.yaml_stream([{x = x}])\n_s: S {x = 3}\n_t = _s {y = 4}\n";
+    let output = data(&program(again), &main_file());
+    let documents = output.documents.expect("data were requested");
+    assert_eq!(Value::Array(documents.values), json!([{"x": 3}]), "evaluated again");
     let output = run(&system, &main_file()).expect("it runs");
     assert_eq!(output.result.trim_end(), "{}");
     let found = Findings::new(output.warnings, &output.program);
