@@ -70,9 +70,10 @@ pub(crate) fn read(documents: Documents, output: Arc<Output>) -> Result<Drafts, 
     let mut drafts = Drafts { output, ..Drafts::default() };
     for (number, document) in documents.values.into_iter().enumerate() {
         let at = FieldPath::default();
-        match documents.is_list {
-            true => drafts.stream_document(document, &at.index(number))?,
-            false => drafts.document(document, &at)?,
+        if documents.is_list {
+            drafts.stream_document(document, &at.index(number))?;
+        } else {
+            drafts.document(document, &at)?;
         }
     }
     if drafts.is_something && !drafts.is_known {
