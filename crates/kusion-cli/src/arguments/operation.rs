@@ -74,6 +74,10 @@ pub(crate) struct ChangeArgs {
     /// Skip the confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Name of a stack with `confirm: name` in `stack.yaml`, as `project/stack`; confirms its
+    /// changes
+    #[arg(long, value_name = "NAME")]
+    pub(crate) confirm: Vec<String>,
 }
 
 impl PlanArgs {

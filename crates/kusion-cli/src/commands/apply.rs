@@ -1,11 +1,11 @@
 //! `kusion apply`.
 
-use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs, app};
+use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs, WideArgs, app};
 use crate::failure::{Exit, Failure};
-use crate::operate::{APPLY, OperationRunner, change};
+use crate::operate::{APPLY, OperationRunner, change, confirm_name, name_to_type, run_all};
 use crate::view::{View, report};
 use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, read_plans};
-use kusion_generate::{Compiled, Stack};
+use kusion_generate::Stack;
 use kusion_model::Plan;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,8 @@ pub(crate) struct Args {
     source: SourceArgs,
     #[command(flatten)]
     site: SiteArgs,
+    #[command(flatten)]
+    wide: WideArgs,
     #[command(flatten)]
     change: ChangeArgs,
     /// Wait until all resources are ready, and show their progress
@@ -46,27 +48,30 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
+    let folders = &args.source.folders;
+    args.wide.check("apply", folders, &folders.find()?)?;
     let compiled = args.source.compile()?;
     change(view, &args.site, &args.change, async |opener, stop| {
-        let mut last = None;
-        for (number, stack) in compiled.iter().enumerate() {
+        let mut opened = Vec::with_capacity(compiled.len());
+        for stack in &compiled {
             view.compiled(stack);
-            let open = opener.open(&stack.stack).await?;
-            let runner = OperationRunner::new(view, &open, &args.change, APPLY, stop);
-            let goal = Goal::Apply { spec: &stack.spec, origins: &stack.origins };
-            let report = runner.run(goal).await?;
-            let exit = finish(args, &runner, report).await?;
-            if exit != Exit::Success {
-                tell_of_others(view, &compiled[number + 1..]);
-                return Ok(exit);
-            }
-            last = Some(open);
+            opened.push(opener.open(&stack.stack).await?);
         }
-        if let Some(open) = last.filter(|it| args.watch && it.cluster.sandbox.is_some()) {
-            let arguments = format!("{}{}", args.source.folders.words(), args.site.cluster.words());
-            view.text(&report::what_next(&open, &arguments, view.style()));
+        let mut operations = Vec::with_capacity(compiled.len());
+        for (stack, open) in compiled.iter().zip(&opened) {
+            let change = &args.change;
+            let runner = OperationRunner::new(view, open, &stack.stack, change, APPLY, stop);
+            operations.push((runner, Goal::Apply { spec: &stack.spec, origins: &stack.origins }));
         }
-        Ok(Exit::Success)
+        let finish =
+            async |runner: &OperationRunner<'_>, report| finish(args, runner, report).await;
+        let exit = run_all(view, &operations, &finish).await?;
+        let last = opened.last().filter(|it| args.watch && it.cluster.sandbox.is_some());
+        if let Some(open) = last.filter(|_| exit == Exit::Success) {
+            let arguments = format!("{}{}", folders.words(), args.site.cluster.words());
+            view.text(&report::what_next(open, &arguments, view.style()));
+        }
+        Ok(exit)
     })
 }
 
@@ -82,16 +87,6 @@ async fn finish(
     }
 }
 
-fn tell_of_others(view: &View, others: &[Compiled]) {
-    if !others.is_empty() {
-        let names: Vec<String> = others
-            .iter()
-            .map(|it| format!("{}/{}", it.stack.project.name, it.stack.name))
-            .collect();
-        view.notice(&format!("skipped: {}", names.join(", ")));
-    }
-}
-
 fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failure> {
     let bytes = fs::read(file).map_err(Failure::file("read", file))?;
     let keyed = app(Arc::new(Silent), 1)?;
@@ -104,9 +99,15 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
         .map(|plan| Ok((stack_of(&stacks, &plan)?, plan)))
         .collect::<Result<Vec<(&Stack, Plan)>, Failure>>()?;
     change(view, &args.site, &args.change, async |opener, stop| {
+        // A saved plan is confirmed, but not for a stack that asks for its name.
+        for (stack, _) in &planned {
+            if let Some(name) = name_to_type(stack, &args.change) {
+                confirm_name(view, &name, stop)?;
+            }
+        }
         for (stack, plan) in planned {
             let open = opener.open(stack).await?;
-            let runner = OperationRunner::new(view, &open, &args.change, APPLY, stop);
+            let runner = OperationRunner::new(view, &open, stack, &args.change, APPLY, stop);
             let report = runner.run_saved(plan, &saved.digest).await?;
             let exit = finish(args, &runner, report).await?;
             if exit != Exit::Success {

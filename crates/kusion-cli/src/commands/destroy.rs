@@ -1,8 +1,8 @@
 //! `kusion destroy`.
 
-use crate::arguments::{ChangeArgs, FolderArgs, SiteArgs, ViewArgs};
+use crate::arguments::{ChangeArgs, FolderArgs, SiteArgs, ViewArgs, WideArgs};
 use crate::failure::{Exit, Failure};
-use crate::operate::{DESTROY, OperationRunner, change};
+use crate::operate::{DESTROY, OperationRunner, change, run_all};
 use kusion_engine::Goal;
 
 /// Arguments of `kusion destroy`.
@@ -13,6 +13,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     site: SiteArgs,
     #[command(flatten)]
+    wide: WideArgs,
+    #[command(flatten)]
     change: ChangeArgs,
     #[command(flatten)]
     view: ViewArgs,
@@ -21,18 +23,21 @@ pub(crate) struct Args {
 /// Deletes all resources of stacks, the last stack first.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.view.show(|view| {
-        let stacks = args.folders.find()?;
+        let mut stacks = args.folders.find()?;
+        args.wide.check("destroy", &args.folders, &stacks)?;
+        stacks.reverse();
         change(view, &args.site, &args.change, async |opener, stop| {
-            for stack in stacks.iter().rev() {
-                let open = opener.open(stack).await?;
-                let runner = OperationRunner::new(view, &open, &args.change, DESTROY, stop);
-                let report = runner.run(Goal::Destroy).await?;
-                let exit = runner.exit(&report);
-                if exit != Exit::Success {
-                    return Ok(exit);
-                }
+            let mut opened = Vec::with_capacity(stacks.len());
+            for stack in &stacks {
+                opened.push(opener.open(stack).await?);
             }
-            Ok(Exit::Success)
+            let mut operations = Vec::with_capacity(stacks.len());
+            for (stack, open) in stacks.iter().zip(&opened) {
+                let runner = OperationRunner::new(view, open, stack, &args.change, DESTROY, stop);
+                operations.push((runner, Goal::Destroy));
+            }
+            let finish = async |runner: &OperationRunner<'_>, report| Ok(runner.exit(&report));
+            run_all(view, &operations, &finish).await
         })
     })
 }

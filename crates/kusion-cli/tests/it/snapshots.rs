@@ -83,7 +83,8 @@ macro_rules! snapshots {
 
 snapshots!(
     apply, cluster, colour, compile, completion, destroy, graph, help, init, json, key, ls, places,
-    plans, preview, release, replace, sandbox, state, status, topics, trust, usage, version, watch,
+    plans, preview, release, replace, sandbox, several, silent, state, status, topics, trust,
+    usage, version, watch,
 );
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::arguments::{ChangeArgs, StackArgs};
 use crate::failure::{Exit, Failure};
-use crate::operate::{OperationRunner, ROLLBACK, change};
+use crate::operate::{OperationRunner, ROLLBACK, change, run_all};
 use kusion_engine::Goal;
 
 /// Arguments of `kusion release rollback`.
@@ -23,10 +23,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let stack = args.stack.folders.find_one()?;
         change(view, &args.stack.site, &args.change, async |opener, stop| {
             let open = opener.open(&stack).await?;
-            let runner = OperationRunner::new(view, &open, &args.change, ROLLBACK, stop);
-            let done = runner.run(Goal::Rollback { to: args.revision }).await;
-            let report = done.map_err(|failure| failure.about_release(open.key()))?;
-            Ok(runner.exit(&report))
+            let runner = OperationRunner::new(view, &open, &stack, &args.change, ROLLBACK, stop);
+            let operations = [(runner, Goal::Rollback { to: args.revision })];
+            let finish = async |runner: &OperationRunner<'_>, report| Ok(runner.exit(&report));
+            let done = run_all(view, &operations, &finish).await;
+            done.map_err(|failure| failure.about_release(open.key()))
         })
     })
 }
