@@ -1,6 +1,6 @@
 //! Stacks to Specs, on several threads.
 
-use crate::error::findings_json;
+use crate::error::{findings_json, note_json};
 use crate::find::{BrokenStack, Stack, check_names, find, find_each};
 use crate::identity::{Additions, Identified, settle};
 use crate::link::link;
@@ -44,9 +44,12 @@ impl Compiled {
         self.spec.resources.iter().any(has_secrets)
     }
 
-    /// Returns the warnings as JSON objects, for programs; see [`GenerateError::to_json`].
+    /// Returns the warnings and notes as JSON objects, for programs; see
+    /// [`GenerateError::to_json`].
     pub fn warnings_json(&self) -> Vec<serde_json::Value> {
-        findings_json(&self.warnings, &self.shown)
+        let mut found = findings_json(&self.warnings, &self.shown);
+        found.extend(self.notes.iter().map(|note| note_json(note, &self.shown)));
+        found
     }
 }
 

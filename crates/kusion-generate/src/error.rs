@@ -86,20 +86,9 @@ impl GenerateError {
     /// Returns the errors as JSON objects, for programs. Each has `severity`, `message`, and, or
     /// `null`: `code`, `kind`, `stack` (its folder), `file`, `line`, `column` and `help`.
     pub fn to_json(&self) -> Vec<Value> {
-        let path = |path: &Path| path.to_string_lossy().into_owned();
         let plain =
             |message: &str, stack: Option<&Path>, file: Option<&Path>, line: Option<u32>| {
-                json!({
-                    "severity": "error",
-                    "code": null,
-                    "kind": null,
-                    "message": message,
-                    "stack": stack.map(path),
-                    "file": file.map(path),
-                    "line": line,
-                    "column": null,
-                    "help": null,
-                })
+                object("error", message, stack, file, line)
             };
         match self {
             Self::Program { stack, findings } => findings_json(findings, stack),
@@ -112,6 +101,32 @@ impl GenerateError {
             | Self::Argument(_) => vec![plain(&self.to_string(), None, None, None)],
         }
     }
+}
+
+/// Returns a note on a stack as a JSON object; see [`GenerateError::to_json`].
+pub(crate) fn note_json(note: &str, stack: &Path) -> Value {
+    object("warning", note, Some(stack), None, None)
+}
+
+fn object(
+    severity: &str,
+    message: &str,
+    stack: Option<&Path>,
+    file: Option<&Path>,
+    line: Option<u32>,
+) -> Value {
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    json!({
+        "severity": severity,
+        "code": null,
+        "kind": null,
+        "message": message,
+        "stack": stack.map(path),
+        "file": file.map(path),
+        "line": line,
+        "column": null,
+        "help": null,
+    })
 }
 
 /// Returns findings of the compiler about a stack as JSON objects; see [`GenerateError::to_json`].

@@ -122,7 +122,7 @@ impl View {
         for note in &compiled.notes {
             self.notice(&printable(&format!("note: {project}/{stack}: {note}")));
         }
-        if !compiled.warnings.is_empty() {
+        if !compiled.warnings.is_empty() || !compiled.notes.is_empty() {
             self.json(&DiagnosticsLine { diagnostics: compiled.warnings_json() });
         }
     }

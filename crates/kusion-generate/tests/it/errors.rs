@@ -442,12 +442,14 @@ name: a
 #- /p/kcl.mod
 [package
 #- /p/a/main.k
-resources = []
+_a = 1
 ",
     );
     let options = CompileOptions { work_dir: Some("/p".into()), ..CompileOptions::default() };
     let compiled = compile(&system, &options).expect("it compiles");
     let found = compiled[0].warnings_json();
-    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!((&found[0]["severity"], &found[0]["code"]), (&json!("warning"), &json!("W0001")));
+    let note = "the output is empty: the stack has no resources";
+    assert_eq!((&found[1]["message"], &found[1]["stack"]), (&json!(note), &json!("a")));
 }
