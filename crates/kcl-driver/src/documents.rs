@@ -2,12 +2,12 @@
 //!
 //! The values are those that the JSON writer writes, with the same rules for what is left out.
 
-use crate::evaluate::check_size;
+use crate::evaluate::{check_size, too_long};
 use crate::places::{NodeKind, NodeStep, Places, PlacesBuilder};
 use kcl_eval::Evaluated;
 use kcl_hir::Program;
-use kcl_value::output::{self, Filter, OutputOptions, TYPE_KEY};
-use kcl_value::{Dict, Fault, List, Origin, Result, Value};
+use kcl_value::output::{self, Filter, OutputOptions, Stream, TYPE_KEY};
+use kcl_value::{Dict, Fault, List, Origin, Result, Value, text_size};
 use serde_json::{Map, Number, Value as Json};
 use std::sync::Arc;
 
@@ -35,41 +35,51 @@ pub(crate) fn documents(
     limit: usize,
 ) -> Result<Documents> {
     let provenance = &evaluated.provenance;
-    let (selected, filter, origin);
-    let value = match &evaluated.stream {
-        Some(stream) => {
-            (filter, origin) = (stream.filter(options), provenance.stream_at());
-            &stream.documents
-        }
-        None => {
-            filter = options.filter();
-            origin = if selectors.is_empty() { provenance.root() } else { Origin::default() };
-            selected = output::select_all(&evaluated.value, selectors, options)?;
-            &selected
-        }
-    };
+    if let Some(last) = &evaluated.stream {
+        let earlier = evaluated.earlier_streams.iter().map(|it| (&it.stream, it.origin));
+        let streams = earlier.chain([(last, provenance.stream_at())]);
+        return joined(streams, PlacesBuilder::new(provenance, programs), options, limit);
+    }
+    let filter = options.filter();
+    let origin = if selectors.is_empty() { provenance.root() } else { Origin::default() };
+    let value = &output::select_all(&evaluated.value, selectors, options)?;
     check_size(value, filter, limit)?;
-    let is_list = evaluated.stream.is_some() || output::is_documents(value);
-    let places = PlacesBuilder::new(provenance, programs);
-    let mut converter = Converter { filter, places, depth: 0 };
+    let is_list = output::is_documents(value);
+    let mut converter =
+        Converter { filter, places: PlacesBuilder::new(provenance, programs), depth: 0 };
     let values = match value {
         Value::List(items) if is_list => {
             let root = converter.places.begin(NodeStep::index(0), NodeKind::List);
             let mut values = Vec::with_capacity(items.items.len());
-            for (at, item) in items.items.iter().enumerate() {
-                let own = items.origins.get(at).copied().unwrap_or_default();
-                values.push(converter.document(
-                    item,
-                    NodeStep::index(at),
-                    innermost(own, origin),
-                )?);
-            }
+            converter.documents(items, origin, &mut values)?;
             converter.places.end(root, origin);
             values
         }
         _ => vec![converter.document(value, NodeStep::index(0), origin)?],
     };
     Ok(Documents { values, is_list, places: Arc::new(converter.places.finish()) })
+}
+
+/// Makes data of streams, each with the call that it was given to: the documents of all, in order.
+fn joined<'v>(
+    streams: impl Iterator<Item = (&'v Stream, Origin)>,
+    places: PlacesBuilder<'v>,
+    options: OutputOptions,
+    limit: usize,
+) -> Result<Documents> {
+    let mut converter = Converter { filter: options.filter(), places, depth: 0 };
+    let root = converter.places.begin(NodeStep::index(0), NodeKind::List);
+    let (mut values, mut call, mut room) = (Vec::new(), Origin::default(), limit);
+    for (stream, origin) in streams {
+        (converter.filter, call) = (stream.filter(options), origin);
+        let size = text_size(&stream.documents, converter.filter, 0, room);
+        room -= size.ok_or_else(|| too_long(limit))?.min(room);
+        if let Value::List(items) = &stream.documents {
+            converter.documents(items, origin, &mut values)?;
+        }
+    }
+    converter.places.end(root, call);
+    Ok(Documents { values, is_list: true, places: Arc::new(converter.places.finish()) })
 }
 
 struct Converter<'v> {
@@ -79,6 +89,16 @@ struct Converter<'v> {
 }
 
 impl<'v> Converter<'v> {
+    /// Converts the documents of a list, and adds them to others.
+    fn documents(&mut self, list: &'v List, origin: Origin, values: &mut Vec<Json>) -> Result<()> {
+        for (at, item) in list.items.iter().enumerate() {
+            let own = list.origins.get(at).copied().unwrap_or_default();
+            let step = NodeStep::index(values.len());
+            values.push(self.document(item, step, innermost(own, origin))?);
+        }
+        Ok(())
+    }
+
     /// Converts a document. `_type` is not added to its top.
     fn document(&mut self, value: &'v Value, step: NodeStep, origin: Origin) -> Result<Json> {
         match value {

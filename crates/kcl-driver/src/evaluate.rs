@@ -145,6 +145,7 @@ pub(crate) fn output(
             // Lints have their own command; a run says only what concerns this run.
             let mut warnings = job.warnings.clone();
             warnings.extend_from_slice(&evaluated.warnings);
+            warnings.extend(unprinted_streams(evaluated, job));
             let (printed, output) = (evaluated.printed.clone(), job.output.clone());
             let usage = evaluated.usage;
             Ok(RunOutput {
@@ -164,6 +165,26 @@ pub(crate) fn output(
             Err(failure)
         }
     }
+}
+
+/// Returns a warning if `manifests.yaml_stream` was called several times and the output has only
+/// the documents of the last call. As data, the output has those of all calls.
+fn unprinted_streams(evaluated: &Evaluated, job: &Job) -> Option<Diagnostic> {
+    let first = evaluated.earlier_streams.first()?;
+    if job.options.format == Some(Format::Data) {
+        return None;
+    }
+    let message = match evaluated.earlier_streams.len() {
+        1 => "this stream is not printed: 'manifests.yaml_stream' is called again, and only the \
+              last stream is printed"
+            .to_owned(),
+        count => format!(
+            "{count} streams, of which this is the first, are not printed: \
+             'manifests.yaml_stream' is called again, and only the last stream is printed"
+        ),
+    };
+    let severity = base_diag::Severity::Warning;
+    Some(Diagnostic::new(severity, "W0002", "UnprintedStream", first.place, message))
 }
 
 /// A value as its reader gets it.
@@ -253,7 +274,7 @@ pub(crate) fn check_size(
 }
 
 #[cold]
-fn too_long(limit: usize) -> Box<Fault> {
+pub(crate) fn too_long(limit: usize) -> Box<Fault> {
     Fault::new(format!("the program was stopped: its output takes more than {limit} bytes"))
 }
 

@@ -44,6 +44,10 @@ pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, 
     let (settings, settings_dir) = read_settings(system, options, &work_dir)?;
     let program_dir = options.work_dir.clone().unwrap_or_else(|| settings_dir.clone());
     let (settings_dir, shown_settings_dir) = (work_dir.join(&settings_dir), settings_dir);
+    let warn = |message: &String| {
+        Diagnostic::new(Severity::Warning, "W0003", "Settings", None, message.as_str())
+    };
+    let warnings = settings.unknown.iter().map(warn).collect();
     let mut job = Job {
         options: options.clone(),
         base: work_dir.clone(),
@@ -54,7 +58,7 @@ pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, 
         vendors: package_home(system).into_iter().collect(),
         io_rules: Vec::new(),
         output: None,
-        warnings: Vec::new(),
+        warnings,
     };
     job.use_settings(system, settings, &settings_dir)?;
     let granted = job.use_module(system)?;
@@ -78,8 +82,10 @@ fn read_settings(
     let mut folder = PathBuf::new();
     for path in paths {
         let full = work_dir.join(path);
-        let one =
-            Settings::read(system, &full, &path.display().to_string()).map_err(RunError::plain)?;
+        let shown = path.display().to_string();
+        let mut one = Settings::read(system, &full, &shown).map_err(RunError::plain)?;
+        let place = format!("{}: ", full.display());
+        one.unknown.iter_mut().for_each(|message| message.insert_str(0, &place));
         if let (Some(_), Some(parent)) = (&one.files, path.parent()) {
             folder = parent.to_path_buf();
         }

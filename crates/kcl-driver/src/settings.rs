@@ -1,6 +1,7 @@
 //! Settings files: `kcl.yaml` and those named with `-Y`.
 
 use base_system::System;
+use base_text::nearest;
 use kcl_value::{Dict, Entry, Value, json, yaml};
 use std::cell::RefCell;
 use std::io;
@@ -39,7 +40,30 @@ pub struct Settings {
     pub format: Option<String>,
     /// `kcl_options`: top-level arguments, with values in JSON.
     pub options: Vec<(String, String)>,
+    /// Keys that have no effect, as messages.
+    pub unknown: Vec<String>,
 }
+
+/// The sections of a settings file.
+const SECTIONS: [&str; 2] = ["kcl_cli_configs", "kcl_options"];
+/// The keys of `kcl_cli_configs`; the last two are the reference's and have no effect.
+const CONFIGS: [&str; 15] = [
+    "files",
+    "file",
+    "output",
+    "overrides",
+    "path_selector",
+    "strict_range_check",
+    "disable_none",
+    "debug",
+    "sort_keys",
+    "show_hidden",
+    "include_schema_type_path",
+    "package_maps",
+    "format",
+    "fast_eval",
+    "verbose",
+];
 
 /// Why a settings file can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -106,6 +130,7 @@ impl Settings {
         set(&mut self.package_maps, later.package_maps);
         set(&mut self.format, later.format);
         self.options.extend(later.options);
+        self.unknown.extend(later.unknown);
     }
 }
 
@@ -120,7 +145,9 @@ fn read(value: &Value) -> Result<Settings, WrongType> {
     let Some(root) = mapping(Some(value))? else { return Ok(settings) };
     if let Some(config) = mapping(root.get("kcl_cli_configs"))? {
         settings = read_config(config)?;
+        settings.unknown = unknown("kcl_cli_configs.", config, &CONFIGS);
     }
+    settings.unknown.extend(unknown("", root, &SECTIONS));
     for option in list(root.get("kcl_options"))?.unwrap_or_default() {
         let pair = option.as_config().ok_or(WrongType)?;
         let key = scalar(pair.get("key").ok_or(WrongType)?)?;
@@ -128,6 +155,17 @@ fn read(value: &Value) -> Result<Settings, WrongType> {
         settings.options.push((key, json::write(value)));
     }
     Ok(settings)
+}
+
+/// Returns the keys of a map that have no effect, each with the known key that it is similar to.
+fn unknown(path: &str, map: &Dict, known: &[&str]) -> Vec<String> {
+    let keys = map.iter().map(|entry| &*entry.key).filter(|key| !known.contains(key));
+    let message = |key: &str| {
+        let hint = nearest(key, known.iter().copied());
+        let hint = hint.map_or_else(String::new, |it| format!("; did you mean '{path}{it}'?"));
+        format!("unknown key '{path}{key}'{hint}")
+    };
+    keys.map(message).collect()
 }
 
 fn read_config(config: &Dict) -> Result<Settings, WrongType> {
@@ -160,6 +198,7 @@ fn read_config(config: &Dict) -> Result<Settings, WrongType> {
         package_maps: packages.transpose()?,
         format: string("format")?,
         options: Vec::new(),
+        unknown: Vec::new(),
     })
 }
 
@@ -216,8 +255,25 @@ mod tests {
         ] {
             assert_eq!(Settings::parse(text), None, "{text}");
         }
-        for text in ["", "a: 1\n", "kcl_options: null\n"] {
+        for text in ["", "kcl_options: null\n"] {
             assert_eq!(Settings::parse(text), Some(Settings::default()), "{text}");
         }
+    }
+
+    #[test]
+    fn unknown_keys_are_named() {
+        let settings = Settings::parse(
+            "kcl_cli_config: {}\nkcl_cli_configs: {fils: [], fast_eval: true, x: 1}\na: 1\n",
+        )
+        .unwrap();
+        assert_eq!(
+            settings.unknown,
+            [
+                "unknown key 'kcl_cli_configs.fils'; did you mean 'kcl_cli_configs.files'?",
+                "unknown key 'kcl_cli_configs.x'",
+                "unknown key 'kcl_cli_config'; did you mean 'kcl_cli_configs'?",
+                "unknown key 'a'",
+            ]
+        );
     }
 }

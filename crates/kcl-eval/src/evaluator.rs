@@ -12,7 +12,7 @@ use crate::provenance::Provenance;
 use crate::runtime_type::RuntimeType;
 use crate::stack::stack_address;
 use crate::typing::CheckedLists;
-use crate::{Earlier, Evaluated, Options, Request, Tracking, Usage};
+use crate::{Earlier, EarlierStream, Evaluated, Options, Request, Tracking, Usage};
 use base_diag::{Diagnostic, Severity};
 use base_system::System;
 use base_text::{FileId, FileSpan, Name, Span};
@@ -194,6 +194,8 @@ pub(crate) struct Evaluator<'p> {
     /// Whether imported packages did nothing that must happen again for another program.
     pub(crate) imports_are_pure: bool,
     pub(crate) stream: Option<Stream>,
+    /// What was given to earlier calls of `manifests.yaml_stream`.
+    pub(crate) earlier_streams: Vec<EarlierStream>,
     /// The call of a built-in that was begun last; kept for provenance only.
     pub(crate) call_at: Origin,
     /// The arguments of running lambdas whose givers are known.
@@ -289,6 +291,7 @@ impl<'p> Evaluator<'p> {
             used_system: Cell::new(false),
             imports_are_pure: false,
             stream: None,
+            earlier_streams: Vec::new(),
             call_at: Origin(0),
             given_arguments: Vec::new(),
             warnings: Vec::new(),
@@ -326,6 +329,7 @@ impl<'p> Evaluator<'p> {
             end,
             usage,
             stream: self.stream,
+            earlier_streams: self.earlier_streams,
             provenance: self.provenance,
             printed: self.printed,
             warnings: self.warnings,

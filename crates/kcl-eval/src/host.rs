@@ -1,5 +1,6 @@
 //! The evaluator as built-in functions see it.
 
+use crate::EarlierStream;
 use crate::error::Failure;
 use crate::evaluator::Evaluator;
 use crate::lazy::Backtrack;
@@ -7,7 +8,7 @@ use base_system::System;
 use kcl_hir::PackageId;
 use kcl_std::Host;
 use kcl_value::output::Stream;
-use kcl_value::{CallArgs, Fault, Result, Value};
+use kcl_value::{CallArgs, Fault, Result, Value, ops};
 use std::path::Path;
 
 impl Evaluator<'_> {
@@ -117,8 +118,18 @@ impl Host for Evaluator<'_> {
     }
 
     fn set_stream(&mut self, stream: Stream) {
-        self.stream = Some(stream);
-        self.provenance.stream_at = self.call_at;
+        let origin = std::mem::replace(&mut self.provenance.stream_at, self.call_at);
+        let Some(earlier) = self.stream.replace(stream) else { return };
+        // A schema instance that is evaluated again makes the same call again.
+        let is_again = origin == self.call_at
+            && self
+                .stream
+                .as_ref()
+                .is_some_and(|it| ops::equals(&it.documents, &earlier.documents));
+        if !is_again {
+            let place = self.place(origin);
+            self.earlier_streams.push(EarlierStream { stream: earlier, origin, place });
+        }
     }
 
     fn call(&mut self, func: &Value, args: CallArgs) -> Result<Value> {

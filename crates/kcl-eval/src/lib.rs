@@ -36,7 +36,7 @@ mod union;
 pub use error::EvalError;
 pub use evaluator::evaluate;
 pub use library::Library;
-pub use options::{Earlier, Evaluated, Limits, Options, Request, Tracking, Usage};
+pub use options::{Earlier, EarlierStream, Evaluated, Limits, Options, Request, Tracking, Usage};
 pub use partial::combine;
 pub use provenance::{Giver, Leaf, LeafOptions, Provenance, Source, Step};
 pub use stack::stack_address;

@@ -2,8 +2,8 @@
 
 use base_diag::Diagnostic;
 use base_text::FileSpan;
-use kcl_value::Value;
 use kcl_value::output::Stream;
+use kcl_value::{Origin, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -136,13 +136,27 @@ pub enum Earlier<'l> {
     Library(&'l mut crate::Library),
 }
 
+/// What was given to a call of `manifests.yaml_stream` before the last one.
+#[derive(Debug)]
+pub struct EarlierStream {
+    /// The documents.
+    pub stream: Stream,
+    /// The call.
+    pub origin: Origin,
+    /// Where the call is.
+    pub place: Option<FileSpan>,
+}
+
 /// What a program gave.
 #[derive(Debug)]
 pub struct Evaluated {
     /// The globals of the main package as one value.
     pub value: Value,
-    /// What was given to `manifests.yaml_stream`; it replaces the globals.
+    /// What was given to `manifests.yaml_stream`; it replaces the globals. If it was called
+    /// several times, the last call counts.
     pub stream: Option<Stream>,
+    /// What was given to earlier calls, in their order.
+    pub earlier_streams: Vec<EarlierStream>,
     /// What is known about the origins of values.
     pub provenance: crate::Provenance,
     /// What `print` wrote.

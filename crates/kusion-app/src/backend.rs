@@ -40,7 +40,7 @@ pub(crate) fn setting(stack: &Stack) -> Result<Option<String>, AppError> {
     let Some(setting) = setting else { return Ok(None) };
     let address = match setting {
         BackendSetting::Url(address) => address.clone(),
-        BackendSetting::Storage { storage_type, config } => of_storage(storage_type, config)
+        BackendSetting::Storage { storage_type, config, .. } => of_storage(storage_type, config)
             .map_err(|why| AppError::Backend { stack: stack.name.clone(), why })?,
     };
     Ok(Some(address).filter(|it| !it.is_empty()))

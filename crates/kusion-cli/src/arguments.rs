@@ -7,12 +7,14 @@ pub(crate) mod duration;
 mod operation;
 mod site;
 mod stacks;
+mod wide;
 
 pub(crate) use backend::BackendArgs;
 pub(crate) use cluster::ClusterArgs;
 pub(crate) use operation::{ChangeArgs, ParallelArgs, PlanArgs};
 pub(crate) use site::{Opener, SiteArgs, app};
 pub(crate) use stacks::{FolderArgs, SourceArgs, StackArgs, quoted};
+pub(crate) use wide::WideArgs;
 
 use crate::failure::Failure;
 use crate::view::{Color, Output, View};

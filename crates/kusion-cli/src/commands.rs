@@ -11,7 +11,7 @@ mod key;
 mod ls;
 mod man;
 mod preview;
-mod release;
+pub(crate) mod release;
 pub(crate) mod sandbox;
 pub(crate) mod stack;
 mod state;

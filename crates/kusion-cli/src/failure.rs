@@ -63,6 +63,23 @@ pub(crate) enum Failure {
     /// Several stacks were found where one is expected.
     #[error("this command takes one stack, but {0} were found; pass the folder of one stack")]
     OneStack(usize),
+    /// Several stacks would be changed, and the command line does not say so.
+    #[error("{0}")]
+    ManyStacks(Box<ManyStacks>),
+    /// The name of a stack must be typed, but there is no terminal.
+    #[error(
+        "stack {0} has `confirm: name`: its name must be typed, and there is no terminal; pass \
+         `--confirm {0}` to confirm"
+    )]
+    NeedsName(String),
+    /// Some of several stacks failed; their failures were already reported.
+    #[error("{} of {n_stacks} stacks failed: {}", .failed.len(), .failed.join(", "))]
+    SomeFailed {
+        /// The names of the stacks.
+        failed: Vec<String>,
+        /// The number of all stacks.
+        n_stacks: usize,
+    },
     /// Confirmation is required, but there is no terminal.
     #[error("cannot ask for confirmation without a terminal; pass `--yes` to confirm")]
     NeedsYes,
@@ -138,6 +155,31 @@ pub(crate) enum Failure {
     Interrupted,
 }
 
+/// Several stacks that a command would change.
+#[derive(Debug)]
+pub(crate) struct ManyStacks {
+    /// The command: `apply`.
+    pub(crate) command: &'static str,
+    /// The names of the stacks.
+    pub(crate) names: Vec<String>,
+    /// The folder of one of them, as it is typed.
+    pub(crate) example: String,
+}
+
+impl std::fmt::Display for ManyStacks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const MOST: usize = 20;
+        write!(f, "{} stacks were found, and `--all` was not passed:", self.names.len())?;
+        for name in self.names.iter().take(MOST) {
+            write!(f, "\n  {name}")?;
+        }
+        match self.names.len().saturating_sub(MOST) {
+            0 => Ok(()),
+            count => write!(f, "\n  and {count} more"),
+        }
+    }
+}
+
 /// Result of a command; the number is the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -189,6 +231,9 @@ impl Failure {
             Self::Declined => "declined",
             Self::Interrupted => "interrupted",
             Self::OneStack(_) => "one-stack",
+            Self::ManyStacks(_) => "many-stacks",
+            Self::NeedsName(_) => "needs-name",
+            Self::SomeFailed { .. } => "some-failed",
             Self::File { .. } | Self::Output(_) | Self::Exists(_) => "file",
             Self::Name(_)
             | Self::NotRunning(_)
@@ -226,6 +271,12 @@ impl Failure {
                 Some(of_untrusted(settings))
             }
             Self::App { error: AppError::Store(error) } | Self::Store(error) => of_store(error),
+            Self::ManyStacks(many) => Some(format!(
+                "name the folder of each stack or project, such as `kusion {command} {example}`, \
+                 or pass `--all` to {command} all of them",
+                command = many.command,
+                example = many.example,
+            )),
             Self::Moved(_) => Some("run the command again to see the current changes".to_owned()),
             _ => None,
         }

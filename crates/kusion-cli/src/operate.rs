@@ -1,14 +1,23 @@
 //! The common parts of apply, destroy and rollback: plan, confirmation, report, watch.
 
+mod confirm;
+mod several;
+
+pub(crate) use confirm::{confirm_name, name_to_type};
+pub(crate) use several::run_all;
+
 use crate::arguments::{ChangeArgs, Opener, SiteArgs};
+use crate::commands::release::ready_revision;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-use crate::view::{Answer, View, report};
+use crate::view::{View, report};
+use confirm::Confirmation;
 use kusion_app::{OpenStack, wire};
 use kusion_engine::{
     EngineError, Goal, LockedStack, Previewed, Report, RunOptions, StackHealth, Stop, WatchEnd,
     WatchOptions, Watched,
 };
+use kusion_generate::Stack;
 use kusion_model::{Phase, PlanOptions};
 use kusion_store::Holder;
 use std::sync::Arc;
@@ -55,31 +64,23 @@ pub(crate) struct OperationRunner<'a> {
     wording: Wording,
     plan: PlanOptions,
     options: RunOptions,
-    /// Whether to skip the confirmation.
-    yes: bool,
+    confirmation: Confirmation,
 }
 
 impl<'a> OperationRunner<'a> {
-    /// Creates the runner of an operation on a stack.
+    /// Creates the runner of an operation on a stack; without its files if they no longer exist.
     pub(crate) fn new(
         view: &'a Arc<View>,
         open: &'a OpenStack,
+        stack: Option<&Stack>,
         args: &ChangeArgs,
         wording: Wording,
         stop: &Stop,
     ) -> Self {
         let options = args.options(wording.command, stop);
         let (title, plan) = (open.title(), args.plan());
-        Self { view, open, title, wording, plan, options, yes: args.yes }
-    }
-
-    /// Plans a goal, asks for confirmation, and runs the plan.
-    pub(crate) async fn run(&self, goal: Goal<'_>) -> Result<Report, Failure> {
-        let done = if self.yes { self.run_at_once(goal).await } else { self.ask_first(goal).await };
-        self.view.end();
-        let report = done?;
-        self.view.text(&report::of_operation(&report, self.view.style()));
-        Ok(report)
+        let confirmation = Confirmation::of(stack, args);
+        Self { view, open, title, wording, plan, options, confirmation }
     }
 
     /// Runs the plan of a file.
@@ -103,19 +104,28 @@ impl<'a> OperationRunner<'a> {
             }
         };
         let done = work.await;
-        self.view.end();
-        let report = done?;
-        self.view.text(&report::of_operation(&report, self.view.style()));
-        Ok(report)
+        self.report(done)
     }
 
     /// Plans and runs under one lock, without confirmation.
     async fn run_at_once(&self, goal: Goal<'_>) -> Result<Report, Failure> {
-        let mut locked = self.open.stack.lock(&self.options).await?;
-        match locked.plan(goal, &self.plan).await {
-            Ok(previewed) => self.show_and_run(locked, previewed).await,
-            Err(error) => give_back(locked, error).await,
-        }
+        let work = async {
+            let mut locked = self.open.stack.lock(&self.options).await?;
+            match locked.plan(goal, &self.plan).await {
+                Ok(previewed) => self.show_and_run(locked, previewed).await,
+                Err(error) => give_back(locked, error).await,
+            }
+        };
+        let done = work.await;
+        self.report(done)
+    }
+
+    /// Ends the view of an operation, and shows its report.
+    fn report(&self, done: Result<Report, Failure>) -> Result<Report, Failure> {
+        self.view.end();
+        let report = done?;
+        self.view.text(&report::of_operation(&report, self.view.style()));
+        Ok(report)
     }
 
     async fn show_and_run(
@@ -130,38 +140,49 @@ impl<'a> OperationRunner<'a> {
         Ok(locked.run(previewed).await?)
     }
 
-    /// Plans without a lock, asks for confirmation, and runs the shown plan if nothing has changed
-    /// since.
-    async fn ask_first(&self, goal: Goal<'_>) -> Result<Report, Failure> {
+    /// Plans a goal without a lock, and shows the plan.
+    async fn plan(&self, goal: Goal<'_>) -> Result<Previewed, Failure> {
         let stack = &self.open.stack;
         stack.recover(&self.options).await?;
         let previewed = stack.preview(goal, &self.plan).await?;
         self.view.plan(&self.title, &previewed.plan, &previewed.refusals);
-        if !previewed.refusals.is_empty() {
-            return Err(EngineError::Guarded(previewed.refusals).into());
-        }
+        Ok(previewed)
+    }
+
+    /// Runs a plan that was shown and confirmed, if nothing has changed since.
+    async fn run_confirmed(&self, previewed: Previewed) -> Result<Report, Failure> {
         if let Some(report) = previewed.nothing_to_do() {
-            return Ok(report);
+            return self.report(Ok(report));
         }
         if !previewed.plan.is_empty() {
-            match self.view.ask(self.wording.question, &self.options.stop) {
-                Answer::Yes => {}
-                Answer::No if self.options.stop.is_asked() => return Err(Failure::Interrupted),
-                Answer::No => return Err(Failure::Declined),
-                Answer::NoTerminal => return Err(Failure::NeedsYes),
-            }
             self.view.begin(self.open.key(), &self.title);
         }
-        let mut locked = stack.lock(&self.options).await?;
-        match locked.check(previewed).await {
-            Ok(previewed) => Ok(locked.run(previewed).await?),
-            Err(EngineError::SavedPlan(moved)) => {
-                // The error takes precedence over an error of the release of the lock.
-                let _ = locked.release().await;
-                Err(Failure::Moved(moved))
+        let work = async {
+            let mut locked = self.open.stack.lock(&self.options).await?;
+            match locked.check(previewed).await {
+                Ok(previewed) => Ok(locked.run(previewed).await?),
+                Err(EngineError::SavedPlan(moved)) => {
+                    // The error takes precedence over an error of the release of the lock.
+                    let _ = locked.release().await;
+                    Err(Failure::Moved(moved))
+                }
+                Err(error) => give_back(locked, error).await,
             }
-            Err(error) => give_back(locked, error).await,
+        };
+        let done = work.await;
+        self.report(done)
+    }
+
+    /// Rolls the stack back to the last release that was ready, without a question, and waits until
+    /// it is ready.
+    pub(crate) async fn roll_back(&self) -> Result<(), Failure> {
+        let to = ready_revision(self.open).await?;
+        self.view.notice(&format!("rolling back to release {to}"));
+        let report = self.run_at_once(Goal::Rollback { to }).await?;
+        if self.exit(&report) == Exit::Success {
+            self.watch(report.live).await?;
         }
+        Ok(())
     }
 
     /// Returns the exit code for a report.

@@ -53,3 +53,9 @@ pub(crate) fn error(failure: &Failure) {
     let text = style::printable(&format!("error: {failure}{hint}"));
     let _ = writeln!(std::io::stderr(), "{text}");
 }
+
+/// Prints the error of one of several stacks, after which the command goes on.
+pub(crate) fn stack_error(text: &str) {
+    // A failure to write here cannot be reported.
+    let _ = writeln!(std::io::stderr(), "error: {}", style::printable(text));
+}

@@ -1,12 +1,12 @@
 //! Stacks to Specs, on several threads.
 
-use crate::error::findings_json;
-use crate::find::{Stack, find};
+use crate::error::{findings_json, note_json};
+use crate::find::{BrokenStack, Stack, check_names, find, find_each};
 use crate::identity::{Additions, Identified, settle};
 use crate::link::link;
 use crate::origins::{self, shown};
 use crate::secrets::{SecretInputs, has_secrets};
-use crate::{CompileOptions, GenerateError, crds, shapes};
+use crate::{CompileOptions, GenerateError, annotations, crds, shapes};
 use base_diag::Findings;
 use base_system::System;
 use kcl_driver::{
@@ -44,10 +44,24 @@ impl Compiled {
         self.spec.resources.iter().any(has_secrets)
     }
 
-    /// Returns the warnings as JSON objects, for programs; see [`GenerateError::to_json`].
+    /// Returns the warnings and notes as JSON objects, for programs; see
+    /// [`GenerateError::to_json`].
     pub fn warnings_json(&self) -> Vec<serde_json::Value> {
-        findings_json(&self.warnings, &self.shown)
+        let mut found = findings_json(&self.warnings, &self.shown);
+        found.extend(self.notes.iter().map(|note| note_json(note, &self.shown)));
+        found
     }
+}
+
+/// The stacks of folders: those that compiled and those that did not.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The stacks that compiled, in the order of their paths.
+    pub compiled: Vec<Compiled>,
+    /// The other stacks; their folders are relative to the working folder.
+    pub errors: Vec<BrokenStack>,
+    /// The number of all stacks.
+    pub n_stacks: usize,
 }
 
 /// Compiles the stacks of folders, in the order of their paths.
@@ -59,19 +73,49 @@ pub fn compile(
     system: &(dyn System + Sync),
     options: &CompileOptions,
 ) -> Result<Vec<Compiled>, GenerateError> {
-    let work_dir = match &options.work_dir {
-        Some(folder) => folder.clone(),
-        None => system.current_dir().map_err(crate::find::unreadable(Path::new(".")))?,
-    };
-    let work_dir = system.canonicalize(&work_dir).map_err(crate::find::unreadable(&work_dir))?;
-    let stacks = find(system, &work_dir, &options.folders)?;
-    let mut arguments = Vec::with_capacity(options.arguments.len());
-    for argument in &options.arguments {
-        let parsed = parse_argument(argument);
-        arguments.push(parsed.map_err(|_| GenerateError::Argument(argument.clone()))?);
+    let job = Job::new(system, options)?;
+    let stacks = find(system, &job.work_dir, &options.folders)?;
+    let (compiled, broken) = job.compile_all(&stacks);
+    let n_stacks = stacks.len();
+    let mut errors: Vec<GenerateError> = broken.into_iter().map(|it| it.error).collect();
+    match (errors.pop(), n_stacks) {
+        (None, _) => Ok(compiled),
+        (Some(only), 1) => Err(only),
+        (Some(last), _) => {
+            errors.push(last);
+            Err(GenerateError::Several { errors, n_stacks })
+        }
     }
-    let job = Job { system, options, work_dir, arguments };
-    job.compile_all(&stacks)
+}
+
+/// Compiles the stacks of folders, in the order of their paths. A stack that fails does not keep
+/// the others from being compiled.
+///
+/// # Errors
+///
+/// If there is no stack, two stacks of a project have the same name, or the options are invalid.
+pub fn compile_each(
+    system: &(dyn System + Sync),
+    options: &CompileOptions,
+) -> Result<Outcome, GenerateError> {
+    let job = Job::new(system, options)?;
+    let found = find_each(system, &job.work_dir, &options.folders)?;
+    let n_stacks = found.len();
+    let (mut stacks, mut errors) = (Vec::with_capacity(n_stacks), Vec::new());
+    for stack in found {
+        match stack {
+            Ok(stack) => stacks.push(stack),
+            Err(BrokenStack { stack, error }) => {
+                let stack = shown(&job.work_dir, &stack).to_path_buf();
+                errors.push(BrokenStack { stack, error });
+            }
+        }
+    }
+    check_names(&stacks)?;
+    let (compiled, broken) = job.compile_all(&stacks);
+    errors.extend(broken);
+    errors.sort_by(|a, b| a.stack.cmp(&b.stack));
+    Ok(Outcome { compiled, errors, n_stacks })
 }
 
 struct Job<'a> {
@@ -81,25 +125,65 @@ struct Job<'a> {
     arguments: Vec<(String, String)>,
 }
 
-impl Job<'_> {
-    fn compile_all(&self, stacks: &[Stack]) -> Result<Vec<Compiled>, GenerateError> {
+impl<'a> Job<'a> {
+    fn new(
+        system: &'a (dyn System + Sync),
+        options: &'a CompileOptions,
+    ) -> Result<Self, GenerateError> {
+        let work_dir = match &options.work_dir {
+            Some(folder) => folder.clone(),
+            None => system.current_dir().map_err(crate::find::unreadable(Path::new(".")))?,
+        };
+        let work_dir =
+            system.canonicalize(&work_dir).map_err(crate::find::unreadable(&work_dir))?;
+        let mut arguments = Vec::with_capacity(options.arguments.len());
+        for argument in &options.arguments {
+            let parsed = parse_argument(argument);
+            arguments.push(parsed.map_err(|_| GenerateError::Argument(argument.clone()))?);
+        }
+        Ok(Self { system, options, work_dir, arguments })
+    }
+
+    /// Compiles stacks; returns those that compile, and the others.
+    fn compile_all(&self, stacks: &[Stack]) -> (Vec<Compiled>, Vec<BrokenStack>) {
         let session = Session::cached(self.system);
         let pool = Pool { threads: self.options.threads, chunk: 1 };
         let sharing = if stacks.len() > 1 { Sharing::Evaluated } else { Sharing::Checked };
         let begin = || Runner::new(&session, self.system, sharing);
         let done = pool.map(stacks.len(), begin, |runner, at| self.compile(runner, &stacks[at]));
-        let (mut compiled, mut errors) = (Vec::with_capacity(done.len()), Vec::new());
-        for outcome in done {
+        let (mut compiled, mut broken) = (Vec::with_capacity(done.len()), Vec::new());
+        let mut last_project = None;
+        for (stack, outcome) in stacks.iter().zip(done) {
             match outcome {
-                Ok(stack) => compiled.push(stack),
-                Err(error) => errors.push(error),
+                Ok(mut one) => {
+                    let of_project = last_project != Some(&stack.project.folder);
+                    last_project = Some(&stack.project.folder);
+                    one.notes.splice(0..0, self.file_notes(stack, of_project));
+                    compiled.push(one);
+                }
+                Err(error) => {
+                    let stack = shown(&self.work_dir, &stack.folder).to_path_buf();
+                    broken.push(BrokenStack { stack, error });
+                }
             }
         }
-        match errors.len() {
-            0 => Ok(compiled),
-            1 => Err(errors.swap_remove(0)),
-            _ => Err(GenerateError::Several(errors)),
+        (compiled, broken)
+    }
+
+    /// Returns what has no effect in `stack.yaml` and, on request, in `project.yaml`.
+    fn file_notes(&self, stack: &Stack, with_project: bool) -> Vec<String> {
+        let notes = |folder: &Path, file: &str, warnings: Vec<String>| {
+            let path = folder.join(file);
+            let path = shown(&self.work_dir, &path).display().to_string();
+            warnings.into_iter().map(|it| format!("{path}: {it}")).collect::<Vec<_>>()
+        };
+        let mut found = Vec::new();
+        if with_project {
+            let project = &stack.project;
+            found = notes(&project.folder, "project.yaml", project.file.warnings());
         }
+        found.extend(notes(&stack.folder, "stack.yaml", stack.file.warnings()));
+        found
     }
 
     fn compile(&self, runner: &mut Runner<'_>, stack: &Stack) -> Result<Compiled, GenerateError> {
@@ -126,15 +210,18 @@ impl Job<'_> {
         let (places, work_dir) = (Arc::clone(&output.documents.places), self.work_dir.clone());
         let written = Arc::new(origins::Output { places, work_dir });
         let mut drafts = shapes::read(output.documents, written).map_err(wrong)?;
+        notes.append(&mut drafts.notes);
         if !drafts.is_something {
             notes.push("the output is empty: the stack has no resources".to_owned());
         }
         let folder = stack.project.folder.join("crd");
         drafts.resources.extend(crds::read(self.system, &folder, &self.work_dir)?);
         let mut settled = settle(&mut drafts.resources, &additions(stack)).map_err(wrong)?;
+        notes.append(&mut settled.notes);
         let inputs = self.secret_inputs(stack);
         notes.extend(link(&mut settled, &drafts.resources, &inputs).map_err(wrong)?);
         let Identified { resources, .. } = settled;
+        notes.extend(annotations::notes(&resources, &drafts.resources));
         let ids = resources.iter().map(|resource| &resource.id);
         let origins = Origins::new(origins::Table::new(ids, drafts.resources));
         let (secret_store, context) = (drafts.secret_store, drafts.context);

@@ -63,41 +63,70 @@ pub enum GenerateError {
         /// The problem, with the resource and its source location.
         message: String,
     },
-    /// Several stacks fail.
-    #[error("{}", several(.0))]
-    Several(Vec<GenerateError>),
+    /// Some of several stacks fail.
+    #[error("{}", several(.errors, *.n_stacks))]
+    Several {
+        /// The errors.
+        errors: Vec<GenerateError>,
+        /// The number of all stacks.
+        n_stacks: usize,
+    },
 }
 
 impl GenerateError {
+    /// Returns the text of the error, which names the stack in all cases. The findings of the
+    /// compiler alone name only files, which several stacks may share.
+    pub fn named(&self) -> String {
+        match self {
+            Self::Program { stack, .. } => format!("stack {}:\n{self}", stack.display()),
+            _ => self.to_string(),
+        }
+    }
+
     /// Returns the errors as JSON objects, for programs. Each has `severity`, `message`, and, or
     /// `null`: `code`, `kind`, `stack` (its folder), `file`, `line`, `column` and `help`.
     pub fn to_json(&self) -> Vec<Value> {
-        let path = |path: &Path| path.to_string_lossy().into_owned();
         let plain =
             |message: &str, stack: Option<&Path>, file: Option<&Path>, line: Option<u32>| {
-                json!({
-                    "severity": "error",
-                    "code": null,
-                    "kind": null,
-                    "message": message,
-                    "stack": stack.map(path),
-                    "file": file.map(path),
-                    "line": line,
-                    "column": null,
-                    "help": null,
-                })
+                object("error", message, stack, file, line)
             };
         match self {
             Self::Program { stack, findings } => findings_json(findings, stack),
             Self::File { path, line, message } => vec![plain(message, None, Some(path), *line)],
             Self::Output { stack, message } => vec![plain(message, Some(stack), None, None)],
-            Self::Several(errors) => errors.iter().flat_map(Self::to_json).collect(),
+            Self::Several { errors, .. } => errors.iter().flat_map(Self::to_json).collect(),
             Self::Unreadable { .. }
             | Self::Find(_)
             | Self::DuplicateStack { .. }
             | Self::Argument(_) => vec![plain(&self.to_string(), None, None, None)],
         }
     }
+}
+
+/// Returns a note on a stack as a JSON object; see [`GenerateError::to_json`].
+pub(crate) fn note_json(note: &str, stack: &Path) -> Value {
+    object("warning", note, Some(stack), None, None)
+}
+
+fn object(
+    severity: &str,
+    message: &str,
+    stack: Option<&Path>,
+    file: Option<&Path>,
+    line: Option<u32>,
+) -> Value {
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    json!({
+        "severity": severity,
+        "code": null,
+        "kind": null,
+        "message": message,
+        "stack": stack.map(path),
+        "file": file.map(path),
+        "line": line,
+        "column": null,
+        "help": null,
+    })
 }
 
 /// Returns findings of the compiler about a stack as JSON objects; see [`GenerateError::to_json`].
@@ -129,7 +158,7 @@ fn place(path: &Path, line: Option<u32>) -> String {
     }
 }
 
-fn several(errors: &[GenerateError]) -> String {
-    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    format!("{} stacks failed to compile\n{}", errors.len(), texts.join("\n"))
+fn several(errors: &[GenerateError], n_stacks: usize) -> String {
+    let texts: Vec<String> = errors.iter().map(GenerateError::named).collect();
+    format!("{} of {n_stacks} stacks failed to compile\n{}", errors.len(), texts.join("\n"))
 }

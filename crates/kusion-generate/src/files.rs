@@ -70,12 +70,23 @@ pub struct StackFile {
     /// Its workspace.
     #[serde(default)]
     pub workspace: Option<String>,
+    /// How changes of it are confirmed; by default with yes or no.
+    #[serde(default)]
+    pub confirm: Option<ConfirmSetting>,
     /// Additions to all of its resources; takes precedence over the project.
     #[serde(default)]
     pub extensions: Option<Vec<Extension>>,
     /// Unused fields, as written.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
+}
+
+/// How changes of a stack are confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ConfirmSetting {
+    /// The user types the name of the stack.
+    Name,
 }
 
 /// A state store.
@@ -92,6 +103,9 @@ pub enum BackendSetting {
         /// Its settings, as written.
         #[serde(default, alias = "configs")]
         config: Map<String, Value>,
+        /// Unused fields, as written.
+        #[serde(flatten)]
+        rest: Map<String, Value>,
     },
 }
 
@@ -104,6 +118,9 @@ pub struct GeneratorSetting {
     /// Its settings, as written.
     #[serde(default, alias = "config")]
     pub configs: Option<Map<String, Value>>,
+    /// Unused fields, as written.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
 }
 
 /// Additions to all resources of a project or stack.
@@ -118,6 +135,9 @@ pub struct Extension {
     /// Labels and annotations of all objects.
     #[serde(default)]
     pub kubernetes_metadata: Option<MetadataExtension>,
+    /// Unused fields, as written.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
 }
 
 /// The default namespace of objects.
@@ -125,6 +145,9 @@ pub struct Extension {
 pub struct NamespaceExtension {
     /// Its name.
     pub namespace: String,
+    /// Unused fields, as written.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
 }
 
 /// Labels and annotations of all objects.
@@ -136,6 +159,9 @@ pub struct MetadataExtension {
     /// The annotations.
     #[serde(default)]
     pub annotations: BTreeMap<String, String>,
+    /// Unused fields, as written.
+    #[serde(flatten)]
+    pub rest: Map<String, Value>,
 }
 
 /// The most bytes of a `project.yaml` or `stack.yaml`.
@@ -243,7 +269,7 @@ mod tests {
         )
         .expect("the file is good");
         assert_eq!((file.name.as_str(), file.tenant.as_deref()), ("wordpress", Some("t1")));
-        let Some(BackendSetting::Storage { storage_type, config }) = file.backend else {
+        let Some(BackendSetting::Storage { storage_type, config, .. }) = file.backend else {
             panic!("no backend")
         };
         assert_eq!((storage_type.as_str(), &config["bucket"]), ("s3", &json!("b")));
@@ -274,6 +300,10 @@ mod tests {
         let file = StackFile::parse("name: dev\nworkspace: prod\nbackend: s3://b\n")
             .expect("the file is good");
         assert_eq!(file.workspace.as_deref(), Some("prod"));
+        let file = StackFile::parse("name: dev\nconfirm: name\n").expect("the file is good");
+        assert_eq!(file.confirm, Some(ConfirmSetting::Name));
+        let error = StackFile::parse("name: dev\nconfirm: yes\n").expect_err("no such setting");
+        assert!(error.message.contains("unknown variant"), "{error}");
     }
 
     #[test]

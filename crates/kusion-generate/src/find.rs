@@ -47,6 +47,29 @@ pub fn find(
     work_dir: &Path,
     folders: &[PathBuf],
 ) -> Result<Vec<Stack>, GenerateError> {
+    let found = find_each(system, work_dir, folders)?;
+    let stacks: Vec<Stack> =
+        found.into_iter().map(|it| it.map_err(|broken| broken.error)).collect::<Result<_, _>>()?;
+    check_names(&stacks)?;
+    Ok(stacks)
+}
+
+/// A stack that cannot be used.
+#[derive(Debug)]
+pub struct BrokenStack {
+    /// The folder of the stack.
+    pub stack: PathBuf,
+    /// The error.
+    pub error: GenerateError,
+}
+
+/// Finds stacks like [`find`]. A stack whose files are invalid does not keep others from being
+/// found. Names are not compared.
+pub(crate) fn find_each(
+    system: &dyn System,
+    work_dir: &Path,
+    folders: &[PathBuf],
+) -> Result<Vec<Result<Stack, BrokenStack>>, GenerateError> {
     let mut finder = Finder { system, projects: FxHashMap::default() };
     let mut found = Vec::new();
     if folders.is_empty() {
@@ -57,10 +80,11 @@ pub fn find(
     }
     found.sort_by(|a, b| a.folder.cmp(&b.folder));
     found.dedup();
-    let stacks: Vec<Stack> =
-        found.into_iter().map(|stack| finder.stack(stack)).collect::<Result<_, _>>()?;
-    check_names(&stacks)?;
-    Ok(stacks)
+    let mut read = |stack: StackFolder| {
+        let folder = stack.folder.clone();
+        finder.stack(stack).map_err(|error| BrokenStack { stack: folder, error })
+    };
+    Ok(found.into_iter().map(&mut read).collect())
 }
 
 struct Finder<'s> {
@@ -126,7 +150,7 @@ fn folder_name(folder: &Path) -> String {
     name.unwrap_or_else(|| "default".to_owned())
 }
 
-fn check_names(stacks: &[Stack]) -> Result<(), GenerateError> {
+pub(crate) fn check_names(stacks: &[Stack]) -> Result<(), GenerateError> {
     let mut seen: FxHashMap<(&Path, &str), &Stack> = FxHashMap::default();
     for stack in stacks {
         let key = (stack.project.folder.as_path(), stack.name.as_str());

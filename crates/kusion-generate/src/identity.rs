@@ -26,13 +26,16 @@ pub(crate) struct Additions {
 pub(crate) struct Identified {
     pub(crate) resources: Vec<Resource>,
     pub(crate) index: IdIndex,
+    /// Notes for users.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Assigns an id to every draft. The drafts keep only their source locations and dependencies.
 pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Identified, String> {
     resolve_names(drafts)?;
     let scopes = Scopes::new(drafts.iter().map(|draft| &draft.attributes));
-    let mut settled = Identified { resources: Vec::new(), index: IdIndex::default() };
+    let mut settled =
+        Identified { resources: Vec::new(), index: IdIndex::default(), notes: Vec::new() };
     settled.resources.reserve(drafts.len());
     let mut seen: FxHashMap<ResourceId, usize> = FxHashMap::default();
     let mut spellings: Vec<(String, ResourceId)> = Vec::new();
@@ -41,6 +44,7 @@ pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Iden
         let resource_type = resource_type(draft)?;
         let id = if resource_type.as_str() == RESOURCE_TYPE {
             drop_nulls(&mut draft.attributes, 0);
+            spellings.extend(drop_namespace(draft, &scopes, &mut settled.notes));
             let (id, other) = kubernetes_id(draft, &scopes, additions)?;
             add_metadata(&mut draft.attributes, additions);
             spellings.extend(other.map(|spelling| (spelling, id.clone())));
@@ -124,15 +128,6 @@ fn kubernetes_id(
         ));
     };
     let scope = scopes.of(&own.api_version, &own.kind);
-    if scope == Some(Scope::Cluster)
-        && let Some(namespace) = &own.namespace
-    {
-        return Err(format!(
-            "{} has the namespace `{namespace}`, but a {} is cluster-scoped",
-            shown(draft),
-            own.kind
-        ));
-    }
     let short = ObjectId { namespace: None, ..own.clone() }.resource_id();
     let is_bare = own.namespace.is_none();
     let given = draft.id.clone();
@@ -161,6 +156,31 @@ fn kubernetes_id(
         }
     }
     Ok((id, spelling))
+}
+
+/// Drops the namespace of a cluster-scoped object, as kubectl does, with a note. Returns the id with
+/// the namespace, by which others may name the object.
+fn drop_namespace(
+    draft: &mut Draft,
+    scopes: &Scopes,
+    notes: &mut Vec<String>,
+) -> Option<(String, ResourceId)> {
+    let own = ObjectId::of_object(&draft.attributes)?;
+    let namespace = own.namespace.as_deref()?;
+    if scopes.of(&own.api_version, &own.kind) != Some(Scope::Cluster) {
+        return None;
+    }
+    let (place, kind) = (shown(draft), &own.kind);
+    notes.push(format!(
+        "{place}: the namespace `{namespace}` is ignored, because a {kind} is cluster-scoped"
+    ));
+    draft.attributes["metadata"].as_object_mut()?.remove("namespace");
+    let short = ResourceId::new(ObjectId { namespace: None, ..own.clone() }.resource_id());
+    let long = own.resource_id();
+    if draft.id.as_deref().is_some_and(|given| is_same(given, &long)) {
+        draft.id = Some(short.as_str().to_owned());
+    }
+    Some((long, short))
 }
 
 /// Whether two ids are the same but for upper and lower case of the kind.

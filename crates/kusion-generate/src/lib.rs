@@ -4,6 +4,7 @@
 //! stacks, runs their programs, and reads resources from any accepted form of output; ids,
 //! references and dependencies of the result are checked.
 
+mod annotations;
 mod compile;
 mod crds;
 mod error;
@@ -11,6 +12,7 @@ mod files;
 mod find;
 mod identity;
 mod infer;
+mod keys;
 mod link;
 mod options;
 mod origins;
@@ -21,13 +23,13 @@ mod source;
 mod targets;
 mod write;
 
-pub use compile::{Compiled, compile};
+pub use compile::{Compiled, Outcome, compile, compile_each};
 pub use error::GenerateError;
 pub use files::{
-    BackendSetting, Extension, FileError, GeneratorSetting, MetadataExtension, NamespaceExtension,
-    ProjectFile, StackFile,
+    BackendSetting, ConfirmSetting, Extension, FileError, GeneratorSetting, MetadataExtension,
+    NamespaceExtension, ProjectFile, StackFile,
 };
-pub use find::{Project, Stack, find};
+pub use find::{BrokenStack, Project, Stack, find};
 pub use kcl_driver::{Confinement, Limits};
 pub use options::CompileOptions;
 pub use source::sources;

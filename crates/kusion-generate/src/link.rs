@@ -16,7 +16,7 @@ pub(crate) fn link(
     drafts: &[Draft],
     inputs: &SecretInputs,
 ) -> Result<Vec<String>, String> {
-    let Identified { resources, index } = settled;
+    let Identified { resources, index, .. } = settled;
     let mut notes = inputs.notes.clone();
     let places: FxHashMap<ResourceId, usize> =
         resources.iter().enumerate().map(|(at, resource)| (resource.id.clone(), at)).collect();

@@ -2,11 +2,15 @@
 //!
 //! A Spec (`resources:`), records with `id` and `attributes` in a list or as documents, the
 //! `instances:` of the founding documents, Kubernetes objects as documents, in lists and in
-//! `kind: List`, and attributes at the top that are one of these or lists of them.
+//! `kind: List`, and attributes at the top that are one of these or lists of them. What looks like a
+//! mistyped resource is an error, so that a typo does not remove a resource from the Spec.
+
+mod mistaken;
 
 use crate::origins::{Output, SourceLocation};
 use kcl_driver::Documents;
 use kusion_model::{FieldPath, PathStep};
+use mistaken::is_nearly_object;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -52,6 +56,8 @@ pub(crate) struct Drafts {
     pub(crate) resources: Vec<Draft>,
     pub(crate) secret_store: Option<Value>,
     pub(crate) context: Option<Value>,
+    /// Notes for users.
+    pub(crate) notes: Vec<String>,
     /// Whether the output was not empty.
     pub(crate) is_something: bool,
     /// Whether a form was recognised, be it empty.
@@ -64,7 +70,11 @@ pub(crate) fn read(documents: Documents, output: Arc<Output>) -> Result<Drafts, 
     let mut drafts = Drafts { output, ..Drafts::default() };
     for (number, document) in documents.values.into_iter().enumerate() {
         let at = FieldPath::default();
-        drafts.document(document, &if documents.is_list { at.index(number) } else { at })?;
+        if documents.is_list {
+            drafts.stream_document(document, &at.index(number))?;
+        } else {
+            drafts.document(document, &at)?;
+        }
     }
     if drafts.is_something && !drafts.is_known {
         return Err("the output has no resources: print Kubernetes objects, a list of records \
@@ -75,6 +85,31 @@ pub(crate) fn read(documents: Documents, output: Arc<Output>) -> Result<Drafts, 
 }
 
 impl Drafts {
+    /// Reads a document of a stream, which must be a resource, a list of resources, or a map that
+    /// contains resources. Empty documents are allowed.
+    fn stream_document(&mut self, document: Value, at: &FieldPath) -> Result<(), String> {
+        let is_other = match &document {
+            Value::Null | Value::Array(_) => false,
+            Value::Object(fields) => !fields.is_empty() && !is_resource(fields),
+            _ => true,
+        };
+        if !is_other {
+            return self.document(document, at);
+        }
+        let error = self.not_a_resource(at, &document);
+        let was_known = std::mem::take(&mut self.is_known);
+        self.document(document, at)?;
+        if !self.is_known {
+            return Err(error);
+        }
+        self.is_known |= was_known;
+        Ok(())
+    }
+
+    fn not_a_resource(&self, at: &FieldPath, value: &Value) -> String {
+        mistaken::error(&self.output, at, value)
+    }
+
     fn document(&mut self, document: Value, at: &FieldPath) -> Result<(), String> {
         match document {
             Value::Null => Ok(()),
@@ -88,12 +123,14 @@ impl Drafts {
                 if is_resource(&fields) {
                     return self.resource(fields, at);
                 }
+                let looks_like_object = is_nearly_object(&fields);
+                let error = looks_like_object.then(|| mistaken::of_map(&self.output, at, &fields));
                 for (key, value) in fields {
                     self.attribute(value, &at.key(&key))?;
                 }
-                Ok(())
+                error.filter(|_| !self.is_known).map_or(Ok(()), Err)
             }
-            _ => Err(format!("{} is not a valid resource", shown(at))),
+            other => Err(self.not_a_resource(at, &other)),
         }
     }
 
@@ -101,11 +138,28 @@ impl Drafts {
     fn attribute(&mut self, value: Value, at: &FieldPath) -> Result<(), String> {
         match value {
             Value::Object(fields) if is_resource(&fields) => self.resource(fields, at),
+            Value::Object(fields) if is_nearly_object(&fields) => {
+                Err(mistaken::of_map(&self.output, at, &fields))
+            }
             Value::Array(items) if !items.is_empty() && items.iter().all(is_resource_value) => {
                 self.list(items, at)
             }
+            Value::Array(items) => self.other_list(&items, at),
             _ => Ok(()),
         }
+    }
+
+    /// Checks a top-level list that is not a list of resources.
+    fn other_list(&mut self, items: &[Value], at: &FieldPath) -> Result<(), String> {
+        let is_nearly = |it: &Value| it.as_object().is_some_and(is_nearly_object);
+        if let Some(number) = items.iter().position(is_nearly) {
+            return Err(self.not_a_resource(&at.index(number), &items[number]));
+        }
+        if items.iter().any(is_resource_value) {
+            self.notes
+                .push(format!("{} is ignored: it contains resources and other values", shown(at)));
+        }
+        Ok(())
     }
 
     fn list(&mut self, items: Vec<Value>, at: &FieldPath) -> Result<(), String> {
@@ -113,13 +167,7 @@ impl Drafts {
             let at = at.index(index);
             match item {
                 Value::Object(fields) if is_resource(&fields) => self.resource(fields, &at)?,
-                _ => {
-                    return Err(format!(
-                        "{} is not a valid resource: it has neither `apiVersion` and `kind` nor \
-                         `attributes`",
-                        shown(&at)
-                    ));
-                }
+                other => return Err(self.not_a_resource(&at, &other)),
             }
         }
         Ok(())
@@ -249,8 +297,11 @@ fn is_resource_value(value: &Value) -> bool {
 
 /// Whether a map is a Kubernetes object.
 fn is_object(fields: &Map<String, Value>) -> bool {
-    let is_text = |key: &str| fields.get(key).is_some_and(Value::is_string);
-    is_text("apiVersion") && is_text("kind")
+    is_text(fields, "apiVersion") && is_text(fields, "kind")
+}
+
+fn is_text(fields: &Map<String, Value>, key: &str) -> bool {
+    fields.get(key).is_some_and(Value::is_string)
 }
 
 /// Whether a Kubernetes object is a list of objects: `kind: List`, or `kind: ServiceList` whose

@@ -5,6 +5,7 @@
 //! give the same [`TypeTable`]. Knows nothing of storage, HTTP or the engine: the sandbox, the
 //! merge code and the planner all read from here. Start reading at `model.rs`.
 
+mod annotations;
 mod builtin;
 mod cause;
 mod cel;
@@ -21,6 +22,10 @@ mod structural;
 pub mod table;
 mod time;
 
+pub use annotations::{
+    AnnotationProblem, ENGINE_PREFIX, SANDBOX_PREFIX, annotation_problem, annotation_problems,
+    milliseconds,
+};
 pub use builtin::{
     Builtin, GroupInfo, ResourceInfo, SubresourceInfo, builtin, committed_table, described_table,
     table_file, version,

@@ -6,6 +6,7 @@
 
 use crate::markers::REFERENCE;
 use crate::{FieldPath, PathStep, ResourceId};
+use base_text::distance;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -506,21 +507,6 @@ fn visit_at(
         _ => {}
     }
     Ok(())
-}
-
-/// Counts the changes of single characters that make one text of another.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

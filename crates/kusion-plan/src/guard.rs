@@ -8,8 +8,10 @@ use kusion_model::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Fewer deletions than this are never a mass deletion.
+/// Fewer deletions and replacements than this are a mass deletion only if nothing would remain.
 const FEW: usize = 5;
+/// The smallest number of deletions that is a mass deletion if nothing would remain.
+const FEWEST: usize = 2;
 
 /// A step that a guard rejects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
@@ -160,9 +162,13 @@ pub fn refusals(
         }
     }
     let percent = guards.mass_delete_percent;
-    let is_mass = count >= FEW && count * 100 > prior.len() * percent;
+    let known = prior.len();
+    let is_most = count >= FEW && count * 100 > known * percent;
+    let n_deleted = plan.count(Action::Delete);
+    let is_all = n_deleted >= FEWEST && n_deleted == known;
+    let is_mass = is_most || is_all;
     if plan.operation != Operation::Destroy && is_mass && !guards.allow_mass_delete {
-        found.push(Refusal::MassDelete { count, known: prior.len(), percent });
+        found.push(Refusal::MassDelete { count, known, percent });
     }
     found
 }

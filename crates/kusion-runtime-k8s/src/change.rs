@@ -23,6 +23,8 @@ pub(crate) struct Patch {
     pub(crate) key: ObjectKey,
     path: String,
     object: Value,
+    /// A warning about the object that the server does not give.
+    warning: Option<String>,
 }
 
 impl Patch {
@@ -36,12 +38,11 @@ impl Patch {
         })?;
         let discovery = &runtime.discovery;
         let served = discovery.require(&runtime.calls, &key.api_version, &key.kind).await?;
-        if !served.namespaced && !key.namespace.is_empty() {
-            return Err(RuntimeError::Invalid(format!(
-                "`{}` is cluster-scoped, but has the namespace `{}`",
-                key.kind, key.namespace
-            )));
-        }
+        // Which kinds have namespaces is known for certain only here.
+        let is_misplaced = !served.namespaced && !key.namespace.is_empty();
+        let (kind, namespace) = (&key.kind, &key.namespace);
+        let warning = is_misplaced
+            .then(|| format!("`{kind}` is cluster-scoped: the namespace `{namespace}` is ignored"));
         let key = runtime.placed(&served, key);
         let mut object = prepare(attributes).into_owned();
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
@@ -52,7 +53,13 @@ impl Patch {
             }
         }
         let path = served.object(&key);
-        Ok(Self { served, key, path, object })
+        Ok(Self { served, key, path, object, warning })
+    }
+
+    /// Returns all warnings about the object, with those of an answer.
+    fn warnings(&self, mut of_server: Vec<String>) -> Vec<String> {
+        of_server.extend(self.warning.clone());
+        of_server
     }
 
     async fn send(
@@ -135,9 +142,10 @@ fn stamp(metadata: &mut Map<String, Value>, key: &ObjectKey, uid: Option<&str>) 
     for counted in ["managedFields", "resourceVersion", "generation", "selfLink", "uid"] {
         metadata.remove(counted);
     }
-    if !key.namespace.is_empty() {
-        metadata.insert("namespace".to_owned(), key.namespace.as_str().into());
-    }
+    match key.namespace.as_str() {
+        "" => metadata.remove("namespace"),
+        namespace => metadata.insert("namespace".to_owned(), namespace.into()),
+    };
     if let Some(uid) = uid {
         metadata.insert("uid".to_owned(), uid.into());
     }
@@ -179,7 +187,7 @@ async fn attempt(runtime: &KubernetesRuntime, change: Change<'_>) -> Result<Appl
     }
     let answer = result?;
     let live = patch.read(runtime, &answer)?;
-    Ok(Applied { live, warnings: answer.warnings })
+    Ok(Applied { live, warnings: patch.warnings(answer.warnings) })
 }
 
 /// Returns whose records a change takes over.
@@ -211,5 +219,6 @@ pub(crate) async fn dry_run(
         Err(error) => return Err(error),
     };
     let live = patch.read(runtime, &answer)?;
-    Ok(DryRunResult { after: live.attributes.into_value(), conflicts, warnings: answer.warnings })
+    let warnings = patch.warnings(answer.warnings);
+    Ok(DryRunResult { after: live.attributes.into_value(), conflicts, warnings })
 }

@@ -26,10 +26,6 @@ pub(crate) fn check(resource: &Resource) -> Vec<String> {
         Some(served) => served.namespaced,
         None => !key.namespace.is_empty(),
     };
-    if !namespaced && !key.namespace.is_empty() {
-        let (kind, namespace) = (&key.kind, &key.namespace);
-        found.push(format!("{kind} is cluster-scoped, but has the namespace `{namespace}`"));
-    }
     if let Some(ty) = api.type_of(group, version, &key.kind) {
         match decode(&api.types, ty, attributes) {
             Ok(findings) => found.extend(findings.iter().map(ToString::to_string)),
@@ -37,13 +33,14 @@ pub(crate) fn check(resource: &Resource) -> Vec<String> {
         }
     }
     if let Some(metadata) = attributes.get("metadata") {
-        // A missing namespace is filled in when it is applied.
+        // A missing namespace is filled in when it is applied, and one too many is ignored.
         let mut metadata = metadata.clone();
-        if let Value::Object(fields) = &mut metadata
-            && namespaced
-            && key.namespace.is_empty()
-        {
-            fields.insert("namespace".to_owned(), "default".into());
+        if let Value::Object(fields) = &mut metadata {
+            if !namespaced {
+                fields.remove("namespace");
+            } else if key.namespace.is_empty() {
+                fields.insert("namespace".to_owned(), "default".into());
+            }
         }
         let rule = names::name_rule(group, &key.kind);
         let causes = names::object_meta(&metadata, namespaced, rule);
@@ -86,6 +83,13 @@ mod tests {
         let wanted = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "A_b"}});
         assert!(found(wanted)[0].contains("metadata.name"), "the name is checked");
         assert_eq!(found(json!({"kind": "ConfigMap"})), ["missing apiVersion"]);
+    }
+
+    #[test]
+    fn the_namespace_of_a_cluster_scoped_object_is_ignored() {
+        let wanted = json!({"apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": "a", "namespace": "b"}});
+        assert_eq!(found(wanted), [] as [&str; 0]);
     }
 
     #[test]

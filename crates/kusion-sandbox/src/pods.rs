@@ -16,6 +16,4 @@ pub(crate) mod resources;
 pub(crate) mod scheduler;
 mod status;
 
-pub(crate) use behaviour::milliseconds;
-
 pub(crate) use annotations::warnings as script_warnings;

@@ -1,11 +1,12 @@
 //! The output as data: what a reader of the JSON gets, and what gave each leaf.
 
+use base_diag::Findings;
 use base_system::{MemorySystem, OsSystem, System};
 use kcl_driver::PathStep::{self, Index, Key};
 use kcl_driver::{
     EvalOptions, Format, LeafPlace, OutputOptions, RunOptions, RunOutput, Tracking, run,
 };
-use serde_json::{Deserializer, Value};
+use serde_json::{Deserializer, Value, json};
 
 fn data(system: &(dyn System + Sync), options: &RunOptions) -> RunOutput {
     let eval = EvalOptions { tracking: Tracking::Givers, ..EvalOptions::default() };
@@ -68,6 +69,35 @@ fn data_are_what_a_reader_of_the_json_gets() {
     // A stream without documents is an empty text, which a reader takes for `null`.
     let empty = data(&program("import manifests\nmanifests.yaml_stream([])"), &main_file());
     assert!(empty.documents.expect("data were requested").values.is_empty());
+}
+
+#[test]
+fn several_streams_are_joined_in_data_and_the_text_has_the_last() {
+    let text = "import manifests\nmanifests.yaml_stream([{a = 1, _b = 2}])\n\
+                _later = lambda n: int {\n    manifests.yaml_stream([{c = n}, None])\n}\n\
+                _ran = [_later(n) for n in [3, 4]]\n\
+                manifests.yaml_stream([{d = None}], {ignore_none = True})\n";
+    let system = program(text);
+    let output = data(&system, &main_file());
+    let documents = output.documents.expect("data were requested");
+    let expected = json!([{"a": 1}, {"c": 3}, null, {"c": 4}, null, {}]);
+    assert_eq!(Value::Array(documents.values), expected);
+    assert!(output.warnings.is_empty(), "nothing is lost");
+    let place = |path: &[PathStep<'_>]| match documents.places.find(path.iter().copied()) {
+        Some(LeafPlace::Text { at, .. }) => at.line,
+        _ => 0,
+    };
+    assert_eq!((place(&[Index(0), Key("a")]), place(&[Index(3), Key("c")])), (2, 4));
+    let again = "import manifests\nschema S:\n    x: int = 1\n    y: int = 2\n    \
+                 manifests.yaml_stream([{x = x}])\n_s: S {x = 3}\n_t = _s {y = 4}\n";
+    let output = data(&program(again), &main_file());
+    let documents = output.documents.expect("data were requested");
+    assert_eq!(Value::Array(documents.values), json!([{"x": 3}]), "evaluated again");
+    let output = run(&system, &main_file()).expect("it runs");
+    assert_eq!(output.result.trim_end(), "{}");
+    let found = Findings::new(output.warnings, &output.program);
+    let found: Vec<_> = found.iter().map(|it| (it.code, it.at.map(|(_, at)| at.line))).collect();
+    assert_eq!(found, [("W0002", Some(2))]);
 }
 
 #[test]

@@ -77,6 +77,10 @@ pub(crate) struct ChangeArgs {
     /// Message of the release, shown by `kusion release list`
     #[arg(long, short, value_name = "TEXT")]
     message: Option<String>,
+    /// Name of a stack with `confirm: name` in `stack.yaml`, as `project/stack`; confirms its
+    /// changes
+    #[arg(long, value_name = "NAME")]
+    pub(crate) confirm: Vec<String>,
 }
 
 impl PlanArgs {
@@ -105,11 +109,6 @@ impl ParallelArgs {
 }
 
 impl ChangeArgs {
-    /// Returns the same without confirmation.
-    pub(crate) fn confirmed(&self) -> Self {
-        Self { yes: true, ..self.clone() }
-    }
-
     /// Returns the number of parallel calls.
     pub(crate) fn parallel(&self) -> usize {
         self.steps.parallel.count()

@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::view::View;
 use base_system::{OsSystem, System as _};
 use kusion_app::OpenStack;
-use kusion_generate::{CompileOptions, Compiled, Stack, compile, find};
+use kusion_generate::{CompileOptions, Compiled, Outcome, Stack, compile, compile_each, find};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -99,8 +99,22 @@ impl FolderArgs {
 impl SourceArgs {
     /// Compiles the stacks, in the order of their paths.
     pub(crate) fn compile(&self) -> Result<Vec<Compiled>, Failure> {
+        Ok(compile(&OsSystem, &self.options())?)
+    }
+
+    /// Compiles the stacks, in the order of their paths. If `keep_going` is true, a stack that
+    /// fails does not keep the others from being compiled.
+    pub(crate) fn compile_each(&self, keep_going: bool) -> Result<Outcome, Failure> {
+        if keep_going {
+            return Ok(compile_each(&OsSystem, &self.options())?);
+        }
+        let compiled = self.compile()?;
+        Ok(Outcome { n_stacks: compiled.len(), compiled, errors: Vec::new() })
+    }
+
+    fn options(&self) -> CompileOptions {
         let (folders, program) = (&self.folders, &self.program);
-        let options = CompileOptions {
+        CompileOptions {
             work_dir: folders.workdir.clone(),
             folders: folders.folders.clone(),
             settings: program.settings.clone(),
@@ -109,8 +123,7 @@ impl SourceArgs {
             secret_inputs: program.secret_input.clone(),
             confinement: program.confine.confinement(),
             ..CompileOptions::default()
-        };
-        Ok(compile(&OsSystem, &options)?)
+        }
     }
 }
 

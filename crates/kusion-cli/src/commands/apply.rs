@@ -1,14 +1,12 @@
 //! `kusion apply`.
 
-use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs, app};
-use crate::commands::release::ready_revision;
+use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs, WideArgs, app};
 use crate::failure::{Exit, Failure};
-use crate::operate::{APPLY, OperationRunner, ROLLBACK, change};
+use crate::operate::{APPLY, OperationRunner, change, confirm_name, name_to_type, run_all};
 use crate::view::{View, report};
 use base_system::{OsSystem, System as _};
-use kusion_app::OpenStack;
-use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, Stop, read_plans};
-use kusion_generate::{Compiled, Stack};
+use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, read_plans};
+use kusion_generate::Stack;
 use kusion_model::Plan;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,6 +18,8 @@ pub(crate) struct Args {
     source: SourceArgs,
     #[command(flatten)]
     site: SiteArgs,
+    #[command(flatten)]
+    wide: WideArgs,
     #[command(flatten)]
     change: ChangeArgs,
     /// Wait until all resources are ready, and show their progress
@@ -52,30 +52,30 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
+    let folders = &args.source.folders;
+    args.wide.check("apply", folders, &folders.find()?)?;
     let compiled = args.source.compile()?;
     change(view, &args.site, &args.change, async |opener, stop| {
-        let mut last = None;
-        for (number, stack) in compiled.iter().enumerate() {
+        let mut opened = Vec::with_capacity(compiled.len());
+        for stack in &compiled {
             view.compiled(stack);
-            let open = opener.open(&stack.stack).await?;
-            let runner = OperationRunner::new(view, &open, &args.change, APPLY, stop);
-            let goal = Goal::Apply { spec: &stack.spec, origins: &stack.origins };
-            let report = runner.run(goal).await?;
-            let mut exit = finish(args, &runner, report).await?;
-            if exit == Exit::Failed && args.rollback_on_failure {
-                exit = roll_back(args, view, &open, stop).await?;
-            }
-            if exit != Exit::Success {
-                tell_of_others(view, &compiled[number + 1..]);
-                return Ok(exit);
-            }
-            last = Some(open);
+            opened.push(opener.open(&stack.stack).await?);
         }
-        if let Some(open) = last.filter(|it| args.watch && it.cluster.sandbox.is_some()) {
-            let arguments = format!("{}{}", args.source.folders.words(), args.site.cluster.words());
-            view.text(&report::what_next(&open, &arguments, view.style()));
+        let mut operations = Vec::with_capacity(compiled.len());
+        for (stack, open) in compiled.iter().zip(&opened) {
+            let change = &args.change;
+            let runner = OperationRunner::new(view, open, Some(&stack.stack), change, APPLY, stop);
+            operations.push((runner, Goal::Apply { spec: &stack.spec, origins: &stack.origins }));
         }
-        Ok(Exit::Success)
+        let finish =
+            async |runner: &OperationRunner<'_>, report| finish(args, runner, report).await;
+        let exit = run_all(view, &operations, &finish).await?;
+        let last = opened.last().filter(|it| args.watch && it.cluster.sandbox.is_some());
+        if let Some(open) = last.filter(|_| exit == Exit::Success) {
+            let arguments = format!("{}{}", folders.words(), args.site.cluster.words());
+            view.text(&report::what_next(open, &arguments, view.style()));
+        }
+        Ok(exit)
     })
 }
 
@@ -85,37 +85,16 @@ async fn finish(
     runner: &OperationRunner<'_>,
     report: Report,
 ) -> Result<Exit, Failure> {
-    match runner.exit(&report) {
-        Exit::Success if args.watch || args.rollback_on_failure => runner.watch(report.live).await,
-        exit => Ok(exit),
+    let exit = match runner.exit(&report) {
+        Exit::Success if args.watch || args.rollback_on_failure => {
+            runner.watch(report.live).await?
+        }
+        exit => exit,
+    };
+    if exit == Exit::Failed && args.rollback_on_failure {
+        runner.roll_back().await?;
     }
-}
-
-/// Rolls a stack back after a failure. The exit code stays that of a failure.
-async fn roll_back(
-    args: &Args,
-    view: &Arc<View>,
-    open: &OpenStack,
-    stop: &Stop,
-) -> Result<Exit, Failure> {
-    let to = ready_revision(open).await?;
-    view.notice(&format!("rolling back to release {to}"));
-    let runner = OperationRunner::new(view, open, &args.change.confirmed(), ROLLBACK, stop);
-    let report = runner.run(Goal::Rollback { to }).await?;
-    if runner.exit(&report) == Exit::Success {
-        runner.watch(report.live).await?;
-    }
-    Ok(Exit::Failed)
-}
-
-fn tell_of_others(view: &View, others: &[Compiled]) {
-    if !others.is_empty() {
-        let names: Vec<String> = others
-            .iter()
-            .map(|it| format!("{}/{}", it.stack.project.name, it.stack.name))
-            .collect();
-        view.notice(&format!("skipped: {}", names.join(", ")));
-    }
+    Ok(exit)
 }
 
 fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failure> {
@@ -130,9 +109,15 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
         .map(|plan| Ok((stack_of(&stacks, &plan)?, plan)))
         .collect::<Result<Vec<(&Stack, Plan)>, Failure>>()?;
     change(view, &args.site, &args.change, async |opener, stop| {
+        // A saved plan is confirmed, but not for a stack that asks for its name.
+        for (stack, _) in &planned {
+            if let Some(name) = name_to_type(stack, &args.change) {
+                confirm_name(view, &name, stop)?;
+            }
+        }
         for (stack, plan) in planned {
             let open = opener.open(stack).await?;
-            let runner = OperationRunner::new(view, &open, &args.change, APPLY, stop);
+            let runner = OperationRunner::new(view, &open, Some(stack), &args.change, APPLY, stop);
             let report = runner.run_saved(plan, &saved.digest).await?;
             let exit = finish(args, &runner, report).await?;
             if exit != Exit::Success {

@@ -4,7 +4,7 @@ use crate::arguments::SourceArgs;
 use crate::failure::Failure;
 use crate::view;
 use base_diag::Colour;
-use kusion_generate::{Compiled, spec_json, spec_yaml};
+use kusion_generate::{Compiled, Outcome, spec_json, spec_yaml};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -21,6 +21,9 @@ pub(crate) struct Args {
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     format: Form,
+    /// Continue with the other stacks after one has failed
+    #[arg(long)]
+    keep_going: bool,
 }
 
 /// The format of a Spec.
@@ -35,23 +38,36 @@ enum Form {
 
 /// Compiles stacks to Specs.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let compiled = args.source.compile()?;
-    for stack in &compiled {
-        tell(stack);
+    let Outcome { compiled, errors, n_stacks } = args.source.compile_each(args.keep_going)?;
+    compiled.iter().for_each(tell);
+    if !compiled.is_empty() {
+        show(args, &compiled, n_stacks == 1)?;
     }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    for broken in &errors {
+        view::stack_error(&broken.error.named());
+    }
+    let failed = errors.iter().map(|it| it.stack.display().to_string()).collect();
+    Err(Failure::SomeFailed { failed, n_stacks })
+}
+
+/// Prints or writes Specs; `is_alone` says that no other stack was found.
+fn show(args: &Args, compiled: &[Compiled], is_alone: bool) -> Result<(), Failure> {
     let Some(output) = &args.output else {
-        return view::result(&together(&compiled, args.format));
+        return view::result(&together(compiled, args.format, is_alone));
     };
     let base = args.source.folders.workdir.clone().unwrap_or_default();
     let output = base.join(output);
     let is_folder = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
-    if let ([stack], false) = (compiled.as_slice(), is_folder) {
+    if let ([stack], true) = (compiled, is_alone && !is_folder) {
         return write(&output, &alone(stack, args.format));
     }
     let current = std::env::current_dir().unwrap_or_default();
     let base = current.join(base);
     let base = fs::canonicalize(&base).unwrap_or(base);
-    for stack in &compiled {
+    for stack in compiled {
         let folder = &stack.stack.folder;
         let inner = folder.strip_prefix(&base).or_else(|_| folder.strip_prefix(&current));
         let inner = inner.unwrap_or(folder);
@@ -75,8 +91,8 @@ fn alone(stack: &Compiled, form: Form) -> String {
     }
 }
 
-fn together(compiled: &[Compiled], form: Form) -> String {
-    if let [stack] = compiled {
+fn together(compiled: &[Compiled], form: Form, is_alone: bool) -> String {
+    if let ([stack], true) = (compiled, is_alone) {
         return alone(stack, form);
     }
     let mut text = String::new();

@@ -1,9 +1,9 @@
 //! `kusion destroy`.
 
-use crate::arguments::{ChangeArgs, FolderArgs, SiteArgs, ViewArgs};
+use crate::arguments::{ChangeArgs, FolderArgs, SiteArgs, ViewArgs, WideArgs};
 use crate::commands::stack::{StackName, stack_name};
 use crate::failure::{Exit, Failure};
-use crate::operate::{DESTROY, OperationRunner, change};
+use crate::operate::{DESTROY, OperationRunner, change, run_all};
 use crate::view::View;
 use kusion_engine::Goal;
 use std::sync::Arc;
@@ -19,6 +19,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     site: SiteArgs,
     #[command(flatten)]
+    wide: WideArgs,
+    #[command(flatten)]
     change: ChangeArgs,
     #[command(flatten)]
     view: ViewArgs,
@@ -30,18 +32,22 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         if let Some(name) = &args.stack {
             return destroy_recorded(args, view, name);
         }
-        let stacks = args.folders.find()?;
+        let mut stacks = args.folders.find()?;
+        args.wide.check("destroy", &args.folders, &stacks)?;
+        stacks.reverse();
         change(view, &args.site, &args.change, async |opener, stop| {
-            for stack in stacks.iter().rev() {
-                let open = opener.open(stack).await?;
-                let runner = OperationRunner::new(view, &open, &args.change, DESTROY, stop);
-                let report = runner.run(Goal::Destroy).await?;
-                let exit = runner.exit(&report);
-                if exit != Exit::Success {
-                    return Ok(exit);
-                }
+            let mut opened = Vec::with_capacity(stacks.len());
+            for stack in &stacks {
+                opened.push(opener.open(stack).await?);
             }
-            Ok(Exit::Success)
+            let mut operations = Vec::with_capacity(stacks.len());
+            for (stack, open) in stacks.iter().zip(&opened) {
+                let runner =
+                    OperationRunner::new(view, open, Some(stack), &args.change, DESTROY, stop);
+                operations.push((runner, Goal::Destroy));
+            }
+            let finish = async |runner: &OperationRunner<'_>, report| Ok(runner.exit(&report));
+            run_all(view, &operations, &finish).await
         })
     })
 }
@@ -53,8 +59,8 @@ fn destroy_recorded(args: &Args, view: &Arc<View>, name: &StackName) -> Result<E
         if open.stack.engine().store().read(open.key()).await?.seq == 0 {
             return Err(Failure::NoStack(open.key().clone()));
         }
-        let runner = OperationRunner::new(view, &open, &args.change, DESTROY, stop);
-        let report = runner.run(Goal::Destroy).await?;
-        Ok(runner.exit(&report))
+        let runner = OperationRunner::new(view, &open, None, &args.change, DESTROY, stop);
+        let finish = async |runner: &OperationRunner<'_>, report| Ok(runner.exit(&report));
+        run_all(view, &[(runner, Goal::Destroy)], &finish).await
     })
 }

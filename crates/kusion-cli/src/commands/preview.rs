@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::view::View;
 use kusion_app::OpenStack;
 use kusion_engine::{Goal, Previewed, write_plans};
-use kusion_generate::Stack;
+use kusion_generate::{Compiled, Outcome, Stack};
 use kusion_model::Plan;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +37,9 @@ pub(crate) struct Args {
     /// Exit with 0 if there are no changes, and with 3 if there are
     #[arg(long)]
     exit_code: bool,
+    /// Continue with the other stacks after one has failed
+    #[arg(long)]
+    keep_going: bool,
     #[command(flatten)]
     parallel: ParallelArgs,
     #[command(flatten)]
@@ -53,8 +56,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let compiled = args.source.compile()?;
-    each(args, view, &compiled, &async |opener, compiled| {
+    let Outcome { compiled, errors, n_stacks } = args.source.compile_each(args.keep_going)?;
+    let mut failed = Vec::new();
+    for broken in errors {
+        failed.push(broken.stack.display().to_string());
+        let text = broken.error.named();
+        view.failure_of(&text, &Failure::Generate(broken.error));
+    }
+    let shown = |it: &Compiled| it.shown.display().to_string();
+    let stacks = Stacks { all: &compiled, n_stacks, failed, name: &shown };
+    each(args, view, stacks, &async |opener, compiled| {
         view.compiled(compiled);
         let open = opener.open(&compiled.stack).await?;
         let goal = Goal::Apply { spec: &compiled.spec, origins: &compiled.origins };
@@ -67,14 +78,14 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
 fn destroy(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let mut stacks = args.source.folders.find()?;
     stacks.reverse();
-    each(args, view, &stacks, &async |opener, stack| {
+    each(args, view, Stacks::new(&stacks, &name_of), &async |opener, stack| {
         planned(args, opener, stack, Goal::Destroy).await
     })
 }
 
 fn rollback(args: &Args, view: &Arc<View>, to: u64) -> Result<Exit, Failure> {
     let stack = args.source.folders.find_one()?;
-    each(args, view, &[stack], &async |opener, stack| {
+    each(args, view, Stacks::new(&[stack], &name_of), &async |opener, stack| {
         planned(args, opener, stack, Goal::Rollback { to }).await
     })
 }
@@ -90,24 +101,57 @@ async fn planned(
     Ok((open, previewed))
 }
 
-/// Makes the plan of each stack, shows it, and saves all plans if requested.
+fn name_of(stack: &Stack) -> String {
+    format!("{}/{}", stack.project.name, stack.name)
+}
+
+/// The stacks to plan.
+struct Stacks<'a, T> {
+    all: &'a [T],
+    /// The number of stacks, with those that failed already.
+    n_stacks: usize,
+    /// The names of stacks that failed already.
+    failed: Vec<String>,
+    /// Returns the name of a stack.
+    name: &'a dyn Fn(&T) -> String,
+}
+
+impl<'a, T> Stacks<'a, T> {
+    fn new(all: &'a [T], name: &'a dyn Fn(&T) -> String) -> Self {
+        Self { all, n_stacks: all.len(), failed: Vec::new(), name }
+    }
+}
+
+/// Makes the plan of each stack, shows it, and saves all plans if requested and none failed.
 fn each<T>(
     args: &Args,
     view: &Arc<View>,
-    stacks: &[T],
+    stacks: Stacks<'_, T>,
     plan: &impl AsyncFn(&mut Opener<'_>, &T) -> Result<(OpenStack, Previewed), Failure>,
 ) -> Result<Exit, Failure> {
     let mut opener = args.site.opener_with(view, args.parallel.count())?;
+    let Stacks { all, n_stacks, mut failed, name } = stacks;
     let (exit, plans) = interrupt::read(async {
         let mut exit = Exit::Success;
         let mut plans = Vec::new();
-        for stack in stacks {
-            let (open, previewed) = plan(&mut opener, stack).await?;
-            exit = exit.worse(show(args, view, &open, &previewed));
-            plans.push(previewed.plan);
+        for stack in all {
+            match plan(&mut opener, stack).await {
+                Ok((open, previewed)) => {
+                    exit = exit.worse(show(args, view, &open, &previewed));
+                    plans.push(previewed.plan);
+                }
+                Err(failure) if args.keep_going => {
+                    failed.push(name(stack));
+                    view.failure_of(&format!("{}: {failure}", name(stack)), &failure);
+                }
+                Err(failure) => return Err(failure),
+            }
         }
         Ok((exit, plans))
     })?;
+    if !failed.is_empty() {
+        return Err(Failure::SomeFailed { failed, n_stacks });
+    }
     if let Some(file) = &args.save
         && exit != Exit::Failed
     {

@@ -59,6 +59,16 @@ fn note_counts<'a>(steps: &[&'a Step]) -> BTreeMap<&'a Note, usize> {
 
 /// Summarizes a plan in one line: `2 to create, 1 to update; 12 unchanged`.
 pub(crate) fn summary(plan: &Plan) -> String {
+    summary_of(&|action| plan.count(action))
+}
+
+/// Summarizes the plans of several stacks in one line.
+pub(crate) fn summary_of_all(plans: &[&Plan]) -> String {
+    let counts = summary_of(&|action| plans.iter().map(|plan| plan.count(action)).sum());
+    format!("{}: {counts}\n", words::count(plans.len(), "stack"))
+}
+
+fn summary_of(count: &dyn Fn(Action) -> usize) -> String {
     let actions = [
         Action::Create,
         Action::Adopt,
@@ -69,11 +79,11 @@ pub(crate) fn summary(plan: &Plan) -> String {
     ];
     let parts: Vec<String> = actions
         .into_iter()
-        .map(|action| (plan.count(action), of_action(action).verb))
+        .map(|action| (count(action), of_action(action).verb))
         .filter(|(count, _)| *count > 0)
         .map(|(count, verb)| format!("{count} to {verb}"))
         .collect();
-    let kept = plan.count(Action::Keep);
+    let kept = count(Action::Keep);
     match (parts.is_empty(), kept) {
         (true, 0) => "nothing to do".to_owned(),
         (true, kept) => format!("no changes; {kept} unchanged"),

@@ -13,22 +13,47 @@ use std::fmt::Write as _;
 /// Maximum number of failures in a report.
 const MOST: usize = 20;
 
+/// The outcomes of steps, as reports name them.
+const OUTCOMES: [(Outcome, &str); 4] = [
+    (Outcome::Done, "done"),
+    (Outcome::Failed, "failed"),
+    (Outcome::Unknown, "unknown"),
+    (Outcome::Skipped, "skipped"),
+];
+
+/// The number of steps by outcome.
+#[derive(Debug, Default)]
+pub(crate) struct Counts([usize; OUTCOMES.len()]);
+
+impl Counts {
+    /// Adds the steps of a report.
+    pub(crate) fn add(&mut self, report: &Report) {
+        for (count, (outcome, _)) in self.0.iter_mut().zip(OUTCOMES) {
+            *count += report.count(outcome);
+        }
+    }
+
+    /// Returns whether there were no steps.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(|count| *count == 0)
+    }
+
+    /// Formats the counts: `2 done, 1 failed`.
+    pub(crate) fn text(&self) -> String {
+        let counts = self.0.iter().zip(OUTCOMES).filter(|(count, _)| **count > 0);
+        let counts: Vec<String> =
+            counts.map(|(count, (_, word))| format!("{count} {word}")).collect();
+        if counts.is_empty() { "nothing done".to_owned() } else { counts.join(", ") }
+    }
+}
+
 /// Formats the report of an operation: counts, failures and what to run next.
 pub(crate) fn of_operation(report: &Report, style: Style) -> String {
     let Some(revision) = report.revision else { return String::new() };
     let (word, role) = words::of_phase(report.phase);
-    let counts: Vec<String> = [
-        (Outcome::Done, "done"),
-        (Outcome::Failed, "failed"),
-        (Outcome::Unknown, "unknown"),
-        (Outcome::Skipped, "skipped"),
-    ]
-    .into_iter()
-    .map(|(outcome, word)| (report.count(outcome), word))
-    .filter(|(number, _)| *number > 0)
-    .map(|(number, word)| format!("{number} {word}"))
-    .collect();
-    let counts = if counts.is_empty() { "nothing done".to_owned() } else { counts.join(", ") };
+    let mut counts = Counts::default();
+    counts.add(report);
+    let counts = counts.text();
     let mut text = format!("release {revision} {}: {counts}\n", style.paint(role, word));
     let failed: Vec<_> = report
         .steps

@@ -4,7 +4,7 @@ use super::Output;
 use super::board::{Board, Frame};
 use super::lines::{is_on_board, line};
 use super::plan;
-use super::style::{Color, Role, Style};
+use super::style::{Color, Role, Style, printable};
 use super::words;
 use crate::failure::Failure;
 use base_diag::Colour;
@@ -113,12 +113,16 @@ impl View {
     /// Shows the output of a program and the warnings of its compiler.
     pub(crate) fn compiled(&self, compiled: &Compiled) {
         let warnings = compiled.warnings.to_text(Colour::Never);
-        for text in [&compiled.printed, &warnings].into_iter().chain(&compiled.notes) {
+        for text in [&compiled.printed, &warnings] {
             if !text.trim().is_empty() {
                 self.notice(text.trim_end());
             }
         }
-        if !compiled.warnings.is_empty() {
+        let (project, stack) = (&compiled.stack.project.name, &compiled.stack.name);
+        for note in &compiled.notes {
+            self.notice(&printable(&format!("note: {project}/{stack}: {note}")));
+        }
+        if !compiled.warnings.is_empty() || !compiled.notes.is_empty() {
             self.json(&DiagnosticsLine { diagnostics: compiled.warnings_json() });
         }
     }
@@ -127,15 +131,27 @@ impl View {
     pub(crate) fn tell<T>(&self, done: Result<T, Failure>) -> Result<T, Failure> {
         self.end();
         if let Err(failure) = &done {
-            self.json(&ErrorLine {
-                code: failure.code(),
-                message: failure.to_string(),
-                subjects: failure.subjects(),
-                hint: failure.hint(),
-                diagnostics: failure.diagnostics(),
-            });
+            self.failure(failure);
         }
         done
+    }
+
+    /// Prints the failure of one of several stacks, after which the command goes on. The text
+    /// names the stack.
+    pub(crate) fn failure_of(&self, text: &str, failure: &Failure) {
+        let hint = failure.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+        self.notice(&printable(&format!("error: {text}{hint}")));
+        self.failure(failure);
+    }
+
+    fn failure(&self, failure: &Failure) {
+        self.json(&ErrorLine {
+            code: failure.code(),
+            message: failure.to_string(),
+            subjects: failure.subjects(),
+            hint: failure.hint(),
+            diagnostics: failure.diagnostics(),
+        });
     }
 
     /// Prints a notice to standard error.
@@ -210,17 +226,28 @@ impl View {
 
     /// Asks for confirmation; an interruption means no.
     pub(crate) fn ask(&self, question: &str, stop: &Stop) -> Answer {
+        self.ask_for(&format!("{question} [y/N] "), stop, |line| {
+            matches!(line.to_lowercase().as_str(), "y" | "yes")
+        })
+    }
+
+    /// Asks the user to type a name; everything else means no.
+    pub(crate) fn ask_for_name(&self, name: &str, stop: &Stop) -> Answer {
+        self.ask_for(&format!("Type `{name}` to confirm its changes: "), stop, |line| line == name)
+    }
+
+    fn ask_for(&self, prompt: &str, stop: &Stop, is_yes: impl Fn(&str) -> bool) -> Answer {
         self.is_asking.store(true, Ordering::Relaxed);
-        let answer = Self::answer(question, stop);
+        let answer = Self::answer(prompt, stop, is_yes);
         self.is_asking.store(false, Ordering::Relaxed);
         answer
     }
 
-    fn answer(question: &str, stop: &Stop) -> Answer {
+    fn answer(prompt: &str, stop: &Stop, is_yes: impl Fn(&str) -> bool) -> Answer {
         if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
             return Answer::NoTerminal;
         }
-        let _ = write!(std::io::stderr(), "{question} [y/N] ");
+        let _ = write!(std::io::stderr(), "{prompt}");
         let _ = std::io::stderr().flush();
         let (sender, answer) = channel();
         // Reading cannot be interrupted; the thread ends with the process.
@@ -234,10 +261,8 @@ impl View {
         }
         loop {
             match answer.recv_timeout(Duration::from_millis(50)) {
-                Ok(line) => {
-                    let word = line.trim().to_lowercase();
-                    return if word == "y" || word == "yes" { Answer::Yes } else { Answer::No };
-                }
+                Ok(line) if is_yes(line.trim()) => return Answer::Yes,
+                Ok(_) => return Answer::No,
                 Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
                     let _ = writeln!(std::io::stderr());
                     return Answer::No;

@@ -124,7 +124,7 @@ fn roll_out(project: &Project, recorder: &Recorder<'_>, golden: &mut Golden, wor
     let shop = SHOP.replace("ANNOTATION", HELD);
     project.write("dev", &shop.replace("replicas = 1", "replicas = 2"));
     Recorder::next_second();
-    project.ok(&["apply", "--yes"]);
+    project.ok(&["apply", "--yes", "--all"]);
     let frame = recorder.frame(&mut session, 3, &["3 of 4 ready", "1 of 2 pods available"]);
     golden.frame("while a second pod is not ready", &frame);
     session.interrupt().expect("it runs");

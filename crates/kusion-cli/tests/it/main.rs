@@ -7,6 +7,8 @@ mod operations;
 #[cfg(unix)]
 mod pictures;
 #[cfg(unix)]
+mod questions;
+#[cfg(unix)]
 mod recorder;
 mod releases;
 mod sandbox;

@@ -167,9 +167,17 @@ fn programs_get_one_object_per_line() {
 fn stacks_of_a_project_keep_their_own_resources() {
     let prod = WEB.replace("\"shop\"", "\"shop-prod\"");
     let project = Project::new("two", &[("dev", WEB), ("prod", &prod)]);
-    let out = project.ok(&["apply", "--yes"]);
+    let (code, _, err) = project.run(&["apply", "--yes"]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.starts_with("error: 2 stacks were found, and `--all` was not passed"), "{err}");
+    assert_eq!(project.live(SETTINGS), None);
+    let out = project.ok(&["apply", "--yes", "--all"]);
     assert!(out.contains("shop/dev on sandbox `default`\n"), "{out}");
     assert!(out.contains("shop/prod on sandbox `default`\n"), "{out}");
+    assert!(out.ends_with("2 stacks: 6 done\n"), "{out}");
+    // The folder of a project, or of each stack, is enough.
+    project.ok(&["apply", "--yes", "."]);
+    project.ok(&["apply", "--yes", "dev", "prod"]);
     let out = project.ok(&["preview"]);
     assert_eq!(out.matches("no changes; 3 unchanged").count(), 2, "{out}");
     project.ok(&["destroy", "dev", "--yes"]);
@@ -184,9 +192,15 @@ fn what_a_stack_no_longer_wants_is_deleted_as_previewed() {
     project.ok(&["apply", "--yes"]);
     project.write("dev", "resources = []\n");
     let (code, out, err) = project.run(&["preview", "--exit-code"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    let refused = "rejected: 3 of 3 resources would be deleted or replaced, more than 50 %";
+    assert!(out.contains(refused), "{out}");
+    assert_eq!(project.run(&["apply", "--yes"]).0, Some(1));
+    assert!(project.live("/api/v1/namespaces/shop").is_some());
+    let (code, out, err) = project.run(&["preview", "--exit-code", "--allow-mass-delete"]);
     assert_eq!(code, Some(3), "{out}{err}");
     assert!(out.ends_with("3 to delete\n"), "{out}");
-    project.ok(&["apply", "--yes"]);
+    project.ok(&["apply", "--yes", "--allow-mass-delete"]);
     assert_eq!(project.live("/api/v1/namespaces/shop"), None);
 }
 

@@ -1,7 +1,7 @@
 //! Every kind of wrong output, and what is said about it.
 
-use crate::support::{compile_all, files, object, shown};
-use kusion_generate::{CompileOptions, compile};
+use crate::support::{compile_all, files, object, shown, stack};
+use kusion_generate::{CompileOptions, compile, compile_each};
 use serde_json::json;
 
 #[test]
@@ -35,10 +35,87 @@ fn ids_must_fit_their_objects() {
     let id = "rbac.authorization.k8s.io/v1:ClusterRole:system:node";
     assert_eq!(with_id(id, &role), id);
     let namespace = object("v1", "Namespace", "demo", "a", "");
+    assert_eq!(with_id("v1:Namespace:a", &namespace), "v1:Namespace:a");
+    assert_eq!(with_id("v1:Namespace:demo:a", &namespace), "v1:Namespace:a");
+}
+
+#[test]
+fn the_namespace_of_a_cluster_scoped_object_is_dropped_with_a_note() {
+    let role = object("rbac.authorization.k8s.io/v1", "ClusterRole", "demo", "reader", "");
+    let compiled = stack(&format!("role = {role}\n")).expect("it compiles");
     assert_eq!(
-        with_id("v1:Namespace:a", &namespace),
-        "error: stack .: resource `v1:Namespace:a` at main.k:1 has the namespace `demo`, but a \
-         Namespace is cluster-scoped"
+        compiled.spec.resources[0].id.as_str(),
+        "rbac.authorization.k8s.io/v1:ClusterRole:reader"
+    );
+    assert_eq!(compiled.spec.resources[0].attributes["metadata"], json!({"name": "reader"}));
+    assert_eq!(
+        compiled.notes,
+        ["the resource at main.k:1: the namespace `demo` is ignored, because a ClusterRole is \
+          cluster-scoped"]
+    );
+}
+
+#[test]
+fn unknown_annotations_are_noted_with_file_and_line() {
+    let program = r#"a = {
+    apiVersion = "v1"
+    kind = "Pod"
+    metadata = {
+        name = "a"
+        annotations = {
+            "kusion.io/prevent-destory" = "true"
+            "sandbox.kusion.io/run-time" = "soon"
+            "sandbox.kusion.io/log" = "$kusion_path.v1:Pod:a.metadata.name"
+            "example.com/x" = "y"
+        }
+    }
+}
+"#;
+    let compiled = stack(program).expect("it compiles");
+    assert_eq!(
+        compiled.notes,
+        [
+            "resource `v1:Pod:default:a`, `metadata.annotations[\"kusion.io/prevent-destory\"]` at \
+             main.k:7: unknown annotation; did you mean `kusion.io/prevent-destroy`?",
+            "resource `v1:Pod:default:a`, `metadata.annotations[\"sandbox.kusion.io/run-time\"]` \
+             at main.k:8: invalid value \"soon\": expected a duration such as \"2s\"",
+        ]
+    );
+}
+
+#[test]
+fn unknown_keys_of_files_are_noted() {
+    let system = files(
+        "
+#- /p/project.yaml
+name: p
+lables: {a: b}
+#- /p/a/stack.yaml
+name: a
+contxt: prod
+#- /p/a/main.k
+resources = []
+#- /p/b/kcl.yaml
+kcl_cli_configs: {file: [main.k], disable_nones: true}
+#- /p/b/main.k
+resources = []
+",
+    );
+    let compiled = compile_all(&system, "/p").expect("it compiles");
+    assert_eq!(
+        compiled[0].notes,
+        [
+            "project.yaml: unknown key `lables`; did you mean `labels`?",
+            "a/stack.yaml: unknown key `contxt`; did you mean `context`?",
+        ]
+    );
+    // The project is noted once.
+    assert!(compiled[1].notes.is_empty(), "{:?}", compiled[1].notes);
+    let warnings = compiled[1].warnings_json();
+    assert_eq!(
+        warnings[0]["message"],
+        "/p/b/kcl.yaml: unknown key 'kcl_cli_configs.disable_nones'; did you mean \
+         'kcl_cli_configs.disable_none'?"
     );
 }
 
@@ -97,8 +174,103 @@ fn what_is_no_resource_is_named() {
         error(
             "import manifests\nmanifests.yaml_stream([{apiVersion = \"v1\", kind = \"List\", items = [{x = 1}]}])\n"
         ),
-        "`[0].items[0]` of the output is not a valid resource: it has neither `apiVersion` and `kind` nor \
-         `attributes`"
+        "`[0].items[0]` of the output at main.k:2 is not a valid resource: it has neither `apiVersion` and \
+         `kind` nor `attributes`"
+    );
+}
+
+/// A stream of a good object and another document.
+fn streamed(document: &str) -> String {
+    let map = object("v1", "ConfigMap", "demo", "a", "");
+    let program =
+        format!("import manifests\nmanifests.yaml_stream([\n    {map}\n    {document}\n])\n");
+    shown(&program).replacen("error: stack .: ", "", 1)
+}
+
+#[test]
+fn documents_of_a_stream_must_be_resources() {
+    let metadata = "metadata = {name = \"b\"}";
+    assert_eq!(
+        streamed(&format!("{{apiVersoin = \"v1\", kind = \"ConfigMap\", {metadata}}}")),
+        "document 2 of the output at main.k:4 is not a valid resource: it has `kind`, but no \
+         `apiVersion`; did you mean `apiVersion` instead of `apiVersoin`?"
+    );
+    assert_eq!(
+        streamed(&format!("{{apiVersion = \"v1\", knd = \"ConfigMap\", {metadata}}}")),
+        "document 2 of the output at main.k:4 is not a valid resource: it has `apiVersion`, but no \
+         `kind`; did you mean `kind` instead of `knd`?"
+    );
+    assert_eq!(
+        streamed("{data = {a = \"b\"}}"),
+        "document 2 of the output at main.k:4 is not a valid resource: it has neither `apiVersion` \
+         and `kind` nor `attributes`"
+    );
+    assert_eq!(
+        streamed("3"),
+        "document 2 of the output at main.k:4 is not a valid resource: it is a number"
+    );
+    assert_eq!(
+        streamed("{apiVersion = 1, kind = \"ConfigMap\", metadata = {name = \"b\"}}"),
+        "document 2 of the output at main.k:4 is not a valid resource: `apiVersion` must be a \
+         string, not a number"
+    );
+    // Documents without content, lists of resources, and maps with resources stay allowed.
+    for allowed in ["None", "{}", "[]", "resources = []"] {
+        let document =
+            if allowed.contains('=') { format!("{{{allowed}}}") } else { allowed.into() };
+        assert_eq!(streamed(&document), "v1:ConfigMap:demo:a", "{allowed}");
+    }
+    let other = object("v1", "ConfigMap", "demo", "b", "");
+    assert_eq!(streamed(&format!("[{other}]")), "v1:ConfigMap:demo:a\nv1:ConfigMap:demo:b");
+    assert_eq!(
+        streamed(&format!("{{n = 1, x = {other}}}")),
+        "v1:ConfigMap:demo:a\nv1:ConfigMap:demo:b"
+    );
+}
+
+#[test]
+fn a_top_level_value_that_is_nearly_an_object_is_an_error() {
+    let map = object("v1", "ConfigMap", "demo", "a", "");
+    let with = |value: &str| {
+        shown(&format!("good = {map}\nother = {value}\n")).replacen("error: stack .: ", "", 1)
+    };
+    let nearly = "{apiVersion = \"v1\", knid = \"ConfigMap\", metadata = {name = \"b\"}}";
+    assert_eq!(
+        with(nearly),
+        "`other` of the output at main.k:2 is not a valid resource: it has `apiVersion`, but no \
+         `kind`; did you mean `kind` instead of `knid`?"
+    );
+    assert_eq!(
+        with(&format!("[{}, {nearly}]", object("v1", "Secret", "demo", "s", ""))),
+        "`other[1]` of the output at main.k:2 is not a valid resource: it has `apiVersion`, but no \
+         `kind`; did you mean `kind` instead of `knid`?"
+    );
+    assert_eq!(
+        with("{kind = \"ConfigMap\", metadata = {name = \"b\"}}"),
+        "`other` of the output at main.k:2 is not a valid resource: it has `kind`, but no \
+         `apiVersion`"
+    );
+    // Other values stay allowed.
+    for allowed in
+        ["{kind = \"x\"}", "{metadata = {name = \"b\"}}", "{kind = \"x\", metadata = 1}", "[1]"]
+    {
+        assert_eq!(with(allowed), "v1:ConfigMap:demo:a", "{allowed}");
+    }
+    let program = "apiVersion = \"v1\"\nkin = \"ConfigMap\"\nmetadata = {name = \"b\"}\n";
+    assert_eq!(
+        shown(program),
+        "error: stack .: the output at main.k:2 is not a valid resource: it has `apiVersion`, but \
+         no `kind`; did you mean `kind` instead of `kin`?"
+    );
+}
+
+#[test]
+fn a_list_of_resources_and_other_values_is_ignored_with_a_note() {
+    let map = object("v1", "ConfigMap", "demo", "a", "");
+    let compiled = stack(&format!("y = {map}\nx = [{map}, 1]\n")).expect("it compiles");
+    assert_eq!(
+        compiled.notes,
+        ["`x` of the output is ignored: it contains resources and other values"]
     );
 }
 
@@ -161,8 +333,47 @@ x = 2
 ",
     );
     let error = compile_all(&system, "/p").expect_err("both fail");
-    assert!(error.starts_with("2 stacks failed to compile\nstack a: the output has no"), "{error}");
+    assert!(
+        error.starts_with("2 of 2 stacks failed to compile\nstack a: the output has no"),
+        "{error}"
+    );
     assert!(error.contains("\nstack b: "), "{error}");
+}
+
+#[test]
+fn a_stack_that_fails_is_named_and_does_not_keep_others_from_compiling() {
+    let system = files(
+        "
+#- /p/project.yaml
+name: p
+#- /p/a/stack.yaml
+name: a
+#- /p/a/main.k
+x = nowhere
+#- /p/b/stack.yaml
+name: b
+#- /p/b/main.k
+resources = []
+#- /p/c/stack.yaml
+name: [1]
+#- /p/c/main.k
+resources = []
+",
+    );
+    let folders = vec!["a".into(), "b".into()];
+    let options =
+        CompileOptions { work_dir: Some("/p".into()), folders, ..CompileOptions::default() };
+    let error = compile(&system, &options).expect_err("one fails").to_string();
+    assert!(error.starts_with("1 of 2 stacks failed to compile\nstack a:\n"), "{error}");
+    let options = CompileOptions { work_dir: Some("/p".into()), ..CompileOptions::default() };
+    let outcome = compile_each(&system, &options).expect("one compiles");
+    let names: Vec<&str> = outcome.compiled.iter().map(|it| it.stack.name.as_str()).collect();
+    assert_eq!((names, outcome.n_stacks), (vec!["b"], 3));
+    let broken: Vec<String> =
+        outcome.errors.iter().map(|it| it.stack.display().to_string()).collect();
+    assert_eq!(broken, ["a", "c"]);
+    let text = outcome.errors[1].error.to_string();
+    assert!(text.starts_with("/p/c/stack.yaml:1: "), "{text}");
 }
 
 #[test]
@@ -231,12 +442,14 @@ name: a
 #- /p/kcl.mod
 [package
 #- /p/a/main.k
-resources = []
+_a = 1
 ",
     );
     let options = CompileOptions { work_dir: Some("/p".into()), ..CompileOptions::default() };
     let compiled = compile(&system, &options).expect("it compiles");
     let found = compiled[0].warnings_json();
-    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!((&found[0]["severity"], &found[0]["code"]), (&json!("warning"), &json!("W0001")));
+    let note = "the output is empty: the stack has no resources";
+    assert_eq!((&found[1]["message"], &found[1]["stack"]), (&json!(note), &json!("a")));
 }

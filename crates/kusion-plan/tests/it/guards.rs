@@ -60,6 +60,19 @@ fn a_large_share_is_not_deleted_unasked() {
 }
 
 #[test]
+fn all_of_a_small_stack_is_not_deleted_unasked() {
+    let known = |n: usize| (0..n).map(|n| known(&format!("r{n}"), json!({}))).collect::<Vec<_>>();
+    let found = refused(known(2), &["r0", "r1"], &Guards::default());
+    assert_eq!(found, ["2 of 2 resources would be deleted or replaced, more than 50 %"]);
+    assert_eq!(refused(known(4), &["r0", "r1", "r2", "r3"], &Guards::default()).len(), 1);
+    // One resource may go, and most of a small stack.
+    assert!(refused(known(1), &["r0"], &Guards::default()).is_empty());
+    assert!(refused(known(4), &["r0", "r1", "r2"], &Guards::default()).is_empty());
+    let guards = Guards { allow_mass_delete: true, ..Guards::default() };
+    assert!(refused(known(2), &["r0", "r1"], &guards).is_empty());
+}
+
+#[test]
 fn what_others_made_is_not_replaced_unasked() {
     let plan = plan(Operation::Apply, vec![step("v1:Pod:a:b", Action::Replace, None)]);
     let refused = |guards: &Guards| refusals(&plan, &BTreeMap::new(), guards, &describe).len();

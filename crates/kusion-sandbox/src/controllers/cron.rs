@@ -1,9 +1,9 @@
 //! Cron schedules: five fields, names, ranges, steps, and the usual shorthands.
 
-use crate::pods::milliseconds;
 use jiff::civil::{DateTime, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
+use kusion_k8s_schema::milliseconds;
 
 /// When something is due.
 #[derive(Debug, Clone, PartialEq, Eq)]

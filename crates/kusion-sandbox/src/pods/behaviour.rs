@@ -6,10 +6,11 @@
 //! image says that they go on.
 
 use crate::controllers::meta::{annotation, int, items, text};
+use kusion_k8s_schema::{SANDBOX_PREFIX, milliseconds};
 use serde_json::Value;
 
 /// The prefix of all annotations.
-pub(super) const PREFIX: &str = "sandbox.kusion.io/";
+pub(super) const PREFIX: &str = SANDBOX_PREFIX;
 /// How long a container runs of which nothing is known but that it ends.
 const MOMENT_MS: i64 = 100;
 /// Words of images that serve until they are stopped.
@@ -102,32 +103,6 @@ pub(super) fn script(pod: &Value, container: &Value, is_init: bool, attempt: i64
         never_ready: flag("never-ready"),
         stop_time_ms: duration("stop-time").unwrap_or(0),
     }
-}
-
-/// Reads `2s`, `150ms`, `1m30s` or a plain number of seconds.
-pub(crate) fn milliseconds(text: &str) -> Option<i64> {
-    if let Ok(seconds) = text.parse::<f64>() {
-        return (seconds >= 0.0).then_some((seconds * 1000.0) as i64);
-    }
-    let mut total = 0.0;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let digits = rest.find(|it: char| !it.is_ascii_digit() && it != '.')?;
-        let number: f64 = rest[..digits].parse().ok()?;
-        rest = &rest[digits..];
-        let letters = rest.find(|it: char| it.is_ascii_digit()).unwrap_or(rest.len());
-        total += number
-            * match &rest[..letters] {
-                "ms" => 1.0,
-                "s" => 1000.0,
-                "m" => 60_000.0,
-                "h" => 3_600_000.0,
-                "d" => 86_400_000.0,
-                _ => return None,
-            };
-        rest = &rest[letters..];
-    }
-    Some(total as i64)
 }
 
 /// Guesses from the command how long a container runs and how it ends.

@@ -2,9 +2,9 @@
 
 use crate::arguments::{ChangeArgs, StackArgs};
 use crate::failure::{Exit, Failure};
-use crate::operate::{OperationRunner, ROLLBACK, change};
+use crate::operate::{OperationRunner, ROLLBACK, change, run_all};
 use kusion_app::OpenStack;
-use kusion_engine::{Goal, last_ready};
+use kusion_engine::{Goal, Report, last_ready};
 
 /// Arguments of `kusion release rollback`.
 #[derive(Debug, clap::Args)]
@@ -48,13 +48,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
                 Revision::Number(number) => number,
                 Revision::Ready => ready_revision(&open).await?,
             };
-            let runner = OperationRunner::new(view, &open, &args.change, ROLLBACK, stop);
-            let done = runner.run(Goal::Rollback { to }).await;
-            let report = done.map_err(|failure| failure.about_release(open.key()))?;
-            match runner.exit(&report) {
-                Exit::Success if args.watch => runner.watch(report.live).await,
-                exit => Ok(exit),
-            }
+            let change = &args.change;
+            let runner = OperationRunner::new(view, &open, Some(&stack), change, ROLLBACK, stop);
+            let finish =
+                async |runner: &OperationRunner<'_>, report: Report| match runner.exit(&report) {
+                    Exit::Success if args.watch => runner.watch(report.live).await,
+                    exit => Ok(exit),
+                };
+            let done = run_all(view, &[(runner, Goal::Rollback { to })], &finish).await;
+            done.map_err(|failure| failure.about_release(open.key()))
         })
     })
 }

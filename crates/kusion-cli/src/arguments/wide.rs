@@ -1,0 +1,51 @@
+//! The option for commands that change several stacks.
+
+use super::{FolderArgs, quoted};
+use crate::failure::{Failure, ManyStacks};
+use kusion_generate::Stack;
+use std::path::{Path, PathBuf};
+
+/// Allows a command to change several stacks.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct WideArgs {
+    /// Allow changing all stacks that were found, if there are several
+    #[arg(long)]
+    all: bool,
+}
+
+impl WideArgs {
+    /// Checks that several stacks are changed only on purpose: with `--all`, or if the command
+    /// line names the folder of each stack or of its project.
+    pub(crate) fn check(
+        self,
+        command: &'static str,
+        folders: &FolderArgs,
+        stacks: &[Stack],
+    ) -> Result<(), Failure> {
+        if self.all || stacks.len() < 2 {
+            return Ok(());
+        }
+        let base = folders.workdir.clone().unwrap_or_default();
+        let named: Vec<PathBuf> = folders
+            .folders
+            .iter()
+            .filter_map(|folder| std::fs::canonicalize(base.join(folder)).ok())
+            .collect();
+        let is_named = |stack: &Stack| {
+            [&stack.folder, &stack.project.folder].into_iter().any(|it| named.contains(it))
+        };
+        if stacks.iter().all(is_named) {
+            return Ok(());
+        }
+        let names = stacks.iter().map(|it| format!("{}/{}", it.project.name, it.name)).collect();
+        let first = stacks.first().map_or_else(PathBuf::new, |it| it.folder.clone());
+        let example = quoted(&relative(&first).display().to_string());
+        Err(Failure::ManyStacks(Box::new(ManyStacks { command, names, example })))
+    }
+}
+
+/// Returns a folder as it is typed in the working folder.
+fn relative(folder: &Path) -> PathBuf {
+    let current = std::env::current_dir().and_then(std::fs::canonicalize).unwrap_or_default();
+    folder.strip_prefix(current).unwrap_or(folder).to_owned()
+}
