@@ -13,6 +13,7 @@ mod names;
 mod operators;
 mod packages;
 mod schemas;
+mod unions;
 
 use base_diag::{Diagnostic, Outcome, SourceMap as _};
 use base_system::MemorySystem;
