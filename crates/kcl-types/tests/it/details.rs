@@ -10,12 +10,11 @@ use base_text::FileSpan;
 use kcl_hir::{PackageId, Program};
 use std::fmt::Write as _;
 use std::path::Path;
-use testkit::{Fixture, golden, repository};
+use testkit::{Fixture, golden};
 
 #[test]
 fn findings_have_places_notes_suggestions_and_fixes() {
-    let fixtures = repository().join("tests/fixtures/types/refused.txt");
-    let text = std::fs::read_to_string(fixtures).expect("the fixtures can be read");
+    let text = include_str!("../../../../tests/fixtures/types/refused.txt");
     let mut shown = String::new();
     for case in text.split("=== ").filter(|case| !case.is_empty()) {
         let (name, rest) = case.split_once('\n').expect("a case has a program");
