@@ -319,6 +319,10 @@ impl<'p> Checker<'p> {
             for &stmt in &module.body {
                 let Stmt::Assign(assign) = &module[stmt].kind else { continue };
                 let Expr::Lambda(lambda) = &module[assign.value].kind else { continue };
+                if assign.ty.is_some() {
+                    // What is called is of the type that the statement names.
+                    continue;
+                }
                 let params = self.lambda_params(lambda);
                 let ty = FunctionType { params, ret: Type::Any, is_variadic: false };
                 let ty = Arc::new(ty);

@@ -5,6 +5,7 @@ mod cache;
 mod documents;
 mod konfig;
 mod layers;
+mod origins;
 mod partial;
 mod provenance;
 mod stream;

@@ -7,6 +7,13 @@ use std::fmt::Write as _;
 /// Runs files and compares the leaves, one on each line:
 /// `path => line:col text [beats line:col, …]`.
 fn check_with(files: &[(&str, &str)], options: &RunOptions, wanted: &str) {
+    let found = leaves(files, options);
+    let wanted: Vec<&str> = wanted.lines().map(str::trim).collect();
+    assert_eq!(found.trim(), wanted.join("\n").trim());
+}
+
+/// The leaves of a program that consists of some files, in the form of [`check_with`].
+pub(crate) fn leaves(files: &[(&str, &str)], options: &RunOptions) -> String {
     let mut system = MemorySystem::new();
     for (name, text) in files {
         system = system.with_file(format!("/m/{name}"), *text);
@@ -52,8 +59,7 @@ fn check_with(files: &[(&str, &str)], options: &RunOptions, wanted: &str) {
         }
         found.push('\n');
     }
-    let wanted: Vec<&str> = wanted.lines().map(str::trim).collect();
-    assert_eq!(found.trim(), wanted.join("\n").trim());
+    found
 }
 
 fn check(text: &str, wanted: &str) {

@@ -8,9 +8,15 @@ use kcl_value::output::{OutputOptions, to_yaml};
 use std::path::Path;
 use testkit::Fixture;
 
-/// Runs a fixture (`#- path` starts a further input file) and gives its YAML, or the line and
-/// the first line of the message of the first error.
-fn outcome(source: &str) -> Result<String, (u32, String)> {
+/// A program and the files it is from.
+pub(crate) struct Loaded {
+    pub(crate) system: MemorySystem,
+    pub(crate) program: Program,
+    found: Vec<Diagnostic>,
+}
+
+/// Loads a fixture; `#- path` starts a further input file.
+pub(crate) fn loaded(source: &str) -> Loaded {
     let mut system = MemorySystem::new();
     let mut inputs = Vec::new();
     for file in Fixture::parse(source).files {
@@ -25,8 +31,14 @@ fn outcome(source: &str) -> Result<String, (u32, String)> {
     let entries = resolve_entries(&system, &inputs, Path::new("/w"), &PackageMap::default())
         .expect("the inputs exist");
     let loaded = load(&system, &entries, &LoadOptions::default()).expect("the inputs are read");
-    let program = loaded.value;
-    let found = loaded.diagnostics.into_iter().chain(kcl_types::check(&program));
+    Loaded { system, program: loaded.value, found: loaded.diagnostics }
+}
+
+/// Runs a fixture and gives its YAML, or the line and the first line of the message of the first
+/// error.
+fn outcome(source: &str) -> Result<String, (u32, String)> {
+    let Loaded { system, program, found } = loaded(source);
+    let found = found.into_iter().chain(kcl_types::check(&program));
     if let Some(error) = found.into_iter().find(Diagnostic::is_error) {
         return Err(place_and_message(&program, &error));
     }

@@ -97,7 +97,7 @@ impl<'t> Reader<'t, '_> {
         let name = self.word();
         let method = kcl_std::string_method(name).expect("a string method");
         let args = self.arguments()?;
-        match (method.run)(&text, &args, 1 << 20)? {
+        match (method.run)(&text, &args, self.host.room)? {
             Value::Str(text) => self.method(text),
             value => Ok(value),
         }
@@ -142,7 +142,7 @@ impl<'t> Reader<'t, '_> {
             return Value::Float(f64::from(sign) * digits.parse::<f64>().expect("a float"));
         }
         let number = i64::from(sign) * digits.parse::<i64>().expect("an integer");
-        for (unit, size) in [("Ki", 1024.0), ("Mi", 1_048_576.0), ("K", 1000.0)] {
+        for (unit, size) in [("Ki", 1024.0), ("Mi", 1_048_576.0), ("K", 1000.0), ("m", 0.001)] {
             if self.rest.starts_with(unit) {
                 self.expect(unit);
                 let value = number as f64 * size;

@@ -9,7 +9,11 @@ use std::time::Duration;
 
 /// A host with files in memory; function values add their arguments.
 pub(crate) struct TestHost {
-    system: MemorySystem,
+    pub(crate) system: MemorySystem,
+    /// How many bytes one more value may take.
+    pub(crate) room: usize,
+    pub(crate) strict_range: bool,
+    pub(crate) debug: bool,
     pub(crate) printed: String,
     pub(crate) stream: Option<String>,
 }
@@ -29,7 +33,14 @@ impl TestHost {
             .with_file("/etc/passwd", "root")
             .with_env("GREETING", "hello")
             .with_now(Duration::from_secs(1_000_000_000));
-        Self { system, printed: String::new(), stream: None }
+        Self {
+            system,
+            room: 1 << 20,
+            strict_range: false,
+            debug: false,
+            printed: String::new(),
+            stream: None,
+        }
     }
 }
 
@@ -66,7 +77,7 @@ impl Host for TestHost {
     }
 
     fn room(&self) -> usize {
-        1 << 20
+        self.room
     }
 
     fn print(&mut self, text: &str) -> Result<()> {
@@ -98,10 +109,10 @@ impl Host for TestHost {
     }
 
     fn strict_range(&self) -> bool {
-        false
+        self.strict_range
     }
 
     fn debug(&self) -> bool {
-        false
+        self.debug
     }
 }

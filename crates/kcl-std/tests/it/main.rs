@@ -2,5 +2,6 @@
 
 mod expression;
 mod host;
+mod limits;
 mod signatures;
 mod tables;

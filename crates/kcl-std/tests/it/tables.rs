@@ -40,6 +40,16 @@ fn arguments_of_any_type_do_as_the_reference() {
 }
 
 #[test]
+fn edges_are_those_of_the_reference() {
+    check(include_str!("data/edges.txt"));
+}
+
+#[test]
+fn missing_arguments_are_named_as_by_the_reference() {
+    check(include_str!("data/missing.txt"));
+}
+
+#[test]
 fn faults_of_the_reference_are_not_copied() {
     check(include_str!("data/differences.txt"));
 }

@@ -4,15 +4,18 @@
 
 mod calls;
 mod configs;
+mod details;
 mod fits;
 mod fixes;
+mod library;
 mod limits;
 mod names;
 mod operators;
 mod packages;
 mod schemas;
+mod unions;
 
-use base_diag::{Diagnostic, SourceMap as _};
+use base_diag::{Diagnostic, Outcome, SourceMap as _};
 use base_system::MemorySystem;
 use kcl_hir::{Input, LoadOptions, PackageMap, Program, load, resolve_entries};
 use std::path::Path;
@@ -20,6 +23,13 @@ use testkit::Fixture;
 
 /// Loads a fixture as a program; its last file is the main one, `main*.k` belong together.
 fn load_fixture(fixture: &Fixture) -> Program {
+    let outcome = try_load(fixture);
+    assert!(!outcome.has_errors(), "{:#?}", outcome.diagnostics);
+    outcome.value
+}
+
+/// The same for a program that may have errors before it is checked.
+fn try_load(fixture: &Fixture) -> Outcome<Program> {
     let mut system = MemorySystem::new().with_file("/app/kcl.mod", "");
     for file in &fixture.files {
         system = system.with_file(format!("/app/{}", file.path), file.text.clone());
@@ -35,9 +45,7 @@ fn load_fixture(fixture: &Fixture) -> Program {
     let work_dir = Path::new("/app");
     let entries = resolve_entries(&system, &inputs, work_dir, &PackageMap::default())
         .expect("fixtures can be loaded");
-    let outcome = load(&system, &entries, &LoadOptions::default()).expect("fixtures can be loaded");
-    assert!(!outcome.has_errors(), "{:#?}", outcome.diagnostics);
-    outcome.value
+    load(&system, &entries, &LoadOptions::default()).expect("fixtures can be loaded")
 }
 
 /// Checks that the errors in a program are those that its annotations name.

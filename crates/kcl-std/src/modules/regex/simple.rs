@@ -244,7 +244,7 @@ mod tests {
     use super::Simple;
     use fancy_regex::Regex;
 
-    const PATTERNS: [&str; 22] = [
+    const PATTERNS: [&str; 51] = [
         "^[0-9]+m?$",
         "^[0-9]+(Ki|Mi|Gi)$",
         "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
@@ -267,11 +267,82 @@ mod tests {
         "^(a?b?)*c$",
         "^a+.?$",
         "x|y",
+        "^[a-c]+$",
+        "[^a-c]",
+        "[0-9]",
+        "^[+.]+$",
+        "^[a-c-]+$",
+        "^[a\\-c]+$",
+        "^[\\]a]+$",
+        "[]]",
+        "^[]a]+$",
+        "^[^]]$",
+        "^[a_./:@,=%+]$",
+        "^a_b-c/d:e@f,g=h%$",
+        "^a\\+b$",
+        "^\\(\\)\\[\\]\\{\\}\\|\\^\\$\\\\\\/\\*\\?$",
+        "(a)",
+        "((a)b)c",
+        "^(a|b)?c$",
+        "^(a|b)+c$",
+        "^(a|bc|d)$",
+        "^(ab)*$",
+        "^(a*)*b$",
+        "^(a?)+b$",
+        "^a?b?c?$",
+        "a?b",
+        "b*$",
+        "^b*",
+        "^$",
+        "",
+        ".",
     ];
 
-    const TEXTS: [&str; 24] = [
-        "", "a", "b", "ab", "ba", "abc", "abcd", "aab", "aabb", "100m", "m", "100", "12Mi", "1Ti",
-        "web-1", "-web", "web-", "a.b-c.d", "é", "éb", "a\nb", "a-b", "--", "cab",
+    const TEXTS: [&str; 44] = [
+        "",
+        "a",
+        "b",
+        "ab",
+        "ba",
+        "abc",
+        "abcd",
+        "aab",
+        "aabb",
+        "100m",
+        "m",
+        "100",
+        "12Mi",
+        "1Ti",
+        "web-1",
+        "-web",
+        "web-",
+        "a.b-c.d",
+        "é",
+        "éb",
+        "a\nb",
+        "a-b",
+        "--",
+        "cab",
+        "c",
+        "ac",
+        "bc",
+        "abab",
+        "aba",
+        "]",
+        "+",
+        ".",
+        "_",
+        "\n",
+        "0",
+        "9",
+        ":",
+        "/",
+        "a+b",
+        "d",
+        "a_b-c/d:e@f,g=h%",
+        "()[]{}|^$\\/*?",
+        "ccc",
+        "-",
     ];
 
     #[test]
@@ -285,6 +356,28 @@ mod tests {
             }
         }
         assert!(Simple::new(PATTERNS[2]).is_some());
+    }
+
+    #[test]
+    fn a_simple_pattern_has_limits() {
+        let chars = |n: usize| Simple::new(&"a".repeat(n)).is_some();
+        assert_eq!((chars(64), chars(65)), (true, false));
+        let nested =
+            |n: usize| Simple::new(&format!("{}a{}", "(".repeat(n), ")".repeat(n))).is_some();
+        assert_eq!((nested(16), nested(17)), (true, false));
+        // All places of a pattern count, also the last one.
+        let long = Simple::new(&format!("^{}b$", "a".repeat(63))).expect("it is simple");
+        assert!(long.is_match(&format!("{}b", "a".repeat(63))));
+        assert!(!long.is_match(&format!("{}b", "a".repeat(62))));
+        assert!(!long.is_match(&"a".repeat(64)));
+    }
+
+    #[test]
+    fn most_patterns_of_checks_are_simple() {
+        for pattern in PATTERNS {
+            let is_simple = !["x|y", "[]]", "^[]a]+$", "^[^]]$", "^$", ""].contains(&pattern);
+            assert_eq!(Simple::new(pattern).is_some(), is_simple, "{pattern}");
+        }
     }
 
     #[test]
