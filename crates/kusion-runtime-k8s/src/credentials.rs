@@ -47,7 +47,7 @@ pub(crate) async fn settle(config: &mut Config, user: &str) -> Result<Option<Tok
         found.client_key_data = Some(SecretString::from(key));
     }
     let Some(first) = Token::of(&given, user)? else { return Ok(None) };
-    Ok(Some(TokenLayer::new(Arc::new(Source::Helper(helper)), first)))
+    Ok(Some(TokenLayer::new(Arc::new(Source::Helper(Box::new(helper))), first)))
 }
 
 /// Checks what the kubeconfig itself says about a user.

@@ -48,7 +48,7 @@ pub(super) enum Source {
     /// A file, which its owner replaces from time to time.
     File { path: PathBuf, user: String },
     /// A helper program.
-    Helper(Helper),
+    Helper(Box<Helper>),
 }
 
 impl Source {
@@ -211,7 +211,7 @@ mod tests {
     async fn a_renewal_that_fails_fails_one_request() {
         let helper = Helper::new(serde_json::from_str("{}").expect("a helper"), "user `u`");
         let token = Token { header: HeaderValue::from_static("a"), renew_at: None };
-        let layer = TokenLayer::new(Arc::new(Source::Helper(helper)), token);
+        let layer = TokenLayer::new(Arc::new(Source::Helper(Box::new(helper))), token);
         let mut service = layer.layer(Echo::default());
         service.token.renew_at = Some(Timestamp::UNIX_EPOCH);
         let why = send(&mut service).await.expect_err("no program").to_string();

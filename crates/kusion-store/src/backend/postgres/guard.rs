@@ -265,7 +265,7 @@ mod tests {
     fn message(kind: u8, length: u32) -> Vec<u8> {
         let mut bytes = vec![kind];
         bytes.extend(length.to_be_bytes());
-        bytes.resize(1 + length.max(4).min(1 << 16) as usize, 0);
+        bytes.resize(1 + length.clamp(4, 1 << 16) as usize, 0);
         bytes
     }
 
