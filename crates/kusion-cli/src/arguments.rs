@@ -4,12 +4,14 @@ mod backend;
 mod cluster;
 pub(crate) mod duration;
 mod operation;
+mod settle;
 mod site;
 mod stacks;
 
 pub(crate) use backend::BackendArgs;
 pub(crate) use cluster::ClusterArgs;
 pub(crate) use operation::{ChangeArgs, ParallelArgs, PlanArgs};
+pub(crate) use settle::SettleArgs;
 pub(crate) use site::{Opener, SiteArgs, app};
 pub(crate) use stacks::{FolderArgs, SourceArgs, StackArgs, quoted};
 

@@ -7,10 +7,10 @@ use crate::view::{Answer, View, report};
 use kusion_app::{OpenStack, wire};
 use kusion_engine::{
     EngineError, Goal, LockedStack, Previewed, Report, RunOptions, Stop, WatchEnd, WatchOptions,
-    Watched,
 };
 use kusion_model::{Phase, PlanOptions};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Texts of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -173,12 +173,12 @@ impl<'a> OperationRunner<'a> {
         }
     }
 
-    /// Watches objects until they are ready, and shows the result.
-    pub(crate) async fn watch(&self, live: Vec<Watched>) -> Result<Exit, Failure> {
+    /// Watches the objects of an operation until they are ready, and shows the result.
+    pub(crate) async fn watch(&self, report: Report, settle: Duration) -> Result<Exit, Failure> {
         self.view.begin(self.open.key(), &self.title);
         let (timeout, stop) = (Some(self.options.timeout), self.options.stop.clone());
-        let options = WatchOptions { timeout, forever: false, stop };
-        let end = self.open.stack.watch_objects(live, &options).await;
+        let options = WatchOptions { timeout, forever: false, settle, since: report.started, stop };
+        let end = self.open.stack.watch_objects(report.live, &options).await;
         self.view.end_with_picture();
         Ok(watched(self.view, self.open, &end?))
     }

@@ -1,7 +1,7 @@
 //! Errors of operations.
 
 use crate::saved::SavedPlanError;
-use kusion_model::{InfrastructureId, ResourceId, ResourceType};
+use kusion_model::{InfrastructureId, ResourceId, ResourceType, StackKey};
 use kusion_plan::Refusal;
 use kusion_runtime::{Conflict, RuntimeError};
 use kusion_store::StoreError;
@@ -82,6 +82,12 @@ pub enum EngineError {
         /// The revision.
         revision: u64,
     },
+    /// There is nothing to wait for.
+    #[error("{stack} has no resources to wait for; run `kusion apply` first")]
+    NoResources {
+        /// The stack.
+        stack: Box<StackKey>,
+    },
     /// A secret of an earlier release cannot be read.
     #[error("{id}: {message}")]
     Secret {
@@ -114,6 +120,7 @@ impl EngineError {
             Self::Targets(_) => "no-such-target",
             Self::SavedPlan(error) => error.code(),
             Self::NoRelease { .. } => "no-such-release",
+            Self::NoResources { .. } => "no-resources",
             Self::Secret { .. } => "secret",
             Self::Runtime(RuntimeError::Unavailable(_)) => "unavailable",
             Self::Runtime(_) => "infrastructure",

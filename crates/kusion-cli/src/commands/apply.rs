@@ -1,6 +1,6 @@
 //! `kusion apply`.
 
-use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs, app};
+use crate::arguments::{ChangeArgs, SettleArgs, SiteArgs, SourceArgs, ViewArgs, app};
 use crate::failure::{Exit, Failure};
 use crate::operate::{APPLY, OperationRunner, change};
 use crate::view::{View, report};
@@ -23,6 +23,8 @@ pub(crate) struct Args {
     /// Wait until all resources are ready, and show their progress
     #[arg(long)]
     watch: bool,
+    #[command(flatten)]
+    settle: SettleArgs,
     /// Apply a saved plan (see `kusion preview --save`)
     #[arg(
         long = "plan",
@@ -77,7 +79,7 @@ async fn finish(
     report: Report,
 ) -> Result<Exit, Failure> {
     match runner.exit(&report) {
-        Exit::Success if args.watch => runner.watch(report.live).await,
+        Exit::Success if args.watch => runner.watch(report, args.settle.time()).await,
         exit => Ok(exit),
     }
 }
