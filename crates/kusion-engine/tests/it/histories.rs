@@ -6,6 +6,7 @@
 //! of the timers. `docs/health.md` holds the results.
 
 mod cases;
+mod live;
 mod play;
 mod runtime;
 mod written;
@@ -18,6 +19,7 @@ use kusion_model::{Identity, ResourceId, ResourceType};
 use kusion_runtime::Live;
 use kusion_runtime_k8s::ObjectChange;
 use kusion_store::Memory;
+use play::Act;
 use runtime::Scripted;
 use serde_json::Value;
 use std::sync::Arc;
@@ -36,6 +38,8 @@ struct History {
     changes: Vec<Change>,
     /// The watched object.
     target: Value,
+    /// What led to the changes, if a sandbox played them.
+    acts: Vec<(i64, Act)>,
 }
 
 /// A history and how it is watched.
@@ -88,7 +92,12 @@ async fn watch(case: Case) -> Verdict {
     let options = WatchOptions { timeout, forever: false, settle, since, stop: Stop::default() };
     let begun = tokio::time::Instant::now();
     let end = stack.watch_objects(watched, &options).await.expect("it is watched");
-    let after = begun.elapsed();
+    let (words, exit) = verdict(&end);
+    Verdict { words, after: begun.elapsed(), exit }
+}
+
+/// Returns a verdict with its reason, and the exit code.
+fn verdict(end: &WatchEnd) -> (String, u8) {
     let reason = |findings: &[kusion_engine::Finding]| {
         let message = findings.first().map_or("", |it| it.message.as_str());
         let first = message.split([':', ' ']).next().unwrap_or_default();
@@ -99,11 +108,10 @@ async fn watch(case: Case) -> Verdict {
             String::new()
         }
     };
-    let (words, exit) = match &end {
+    match end {
         WatchEnd::Ready => ("ready".to_owned(), 0),
         WatchEnd::Failed(findings) => (format!("failed{}", reason(findings)), 1),
         WatchEnd::TimedOut(findings) => (format!("timed out{}", reason(findings)), 1),
         WatchEnd::Stopped => ("stopped".to_owned(), 130),
-    };
-    Verdict { words, after, exit }
+    }
 }

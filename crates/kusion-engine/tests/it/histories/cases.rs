@@ -62,7 +62,11 @@ fn with(mut object: Value, pointer: &str, value: Value) -> Value {
 }
 
 fn probed(object: Value) -> Value {
-    let probe = json!({"httpGet": {"path": "/", "port": 80}});
+    probed_after(object, 0)
+}
+
+fn probed_after(object: Value, seconds: i64) -> Value {
+    let probe = json!({"httpGet": {"path": "/", "port": 80}, "initialDelaySeconds": seconds});
     with(object, "/spec/template/spec/containers/0/readinessProbe", probe)
 }
 
@@ -125,8 +129,8 @@ fn crashes() -> Vec<Case> {
             now(web("crash-loop", "true"), 60),
         ),
         apply(
-            "crash loop whose readiness probe succeeds before the first crash",
-            now(probed(web("crash-loop", "true")), 60),
+            "crash loop with a readiness probe",
+            now(probed_after(web("crash-loop", "true"), 1), 60),
         ),
         apply("one of two containers crashes again and again", now(beside, 60)),
         apply("the container exits with code 0, again and again", now(done, 60)),

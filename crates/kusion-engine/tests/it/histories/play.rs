@@ -70,10 +70,11 @@ pub(super) fn play(acts: &[(i64, Act)], seconds: i64) -> History {
         now += STEP_MS;
     }
     let start = Timestamp::from_millisecond(begin - first).expect("a time");
-    History { start, changes: seen, target }
+    History { start, changes: seen, target, acts: acts.to_vec() }
 }
 
-fn perform(api: &Api, act: &Act) {
+/// Does what an act says.
+pub(super) fn perform(api: &Api, act: &Act) {
     let (Act::Apply(object) | Act::Delete(object)) = act;
     let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     let facts = api.resource_of(text("/apiVersion"), text("/kind")).expect("a known kind");

@@ -56,7 +56,7 @@ pub(super) fn pod(has_probe: bool, reports: &[(i64, Report)]) -> History {
         changes.push((at * 1000, ObjectChange::Changed(object)));
     }
     let target = object(has_probe, created, Report::Unready);
-    History { start: time(0), changes, target }
+    History { start: time(0), changes, target, acts: Vec::new() }
 }
 
 fn time(seconds: i64) -> Timestamp {
