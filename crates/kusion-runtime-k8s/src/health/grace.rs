@@ -1,10 +1,12 @@
 //! How long a failure must last before it counts.
 //!
-//! What the kubelet retries may heal by itself: an image that is pushed a moment later, a config
-//! map that another process creates, a quota that is freed. Such a failure counts once it has
-//! lasted for the time of its cause. What the kubelet or a controller gave up counts immediately.
+//! What the kubelet retries may heal without intervention: an image that is pushed a moment later,
+//! a config map that another process creates, a quota that is freed. Such a failure counts once it
+//! has lasted for the time of its cause. What the kubelet or a controller gave up counts
+//! immediately.
 
-use super::fields::text;
+use super::fields::{list, text};
+use super::pod::containers;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -16,7 +18,7 @@ pub(crate) enum Finality {
     /// Given up by the kubelet or a controller. If that happened before an operation, the
     /// operation may have repaired it.
     GivenUp,
-    /// May heal by itself within this time.
+    /// May heal without intervention within this time.
     MayHeal(Duration),
 }
 
@@ -81,7 +83,7 @@ pub(crate) fn cause(object: &Value, reason: &str) -> Cause {
 pub(crate) fn evidence<'a>(object: &'a Value, reason: &str) -> Option<&'a str> {
     let latest = |times: &mut dyn Iterator<Item = &'a str>| times.filter(|it| !it.is_empty()).max();
     if text(object, "/kind") != "Pod" {
-        let conditions = super::fields::list(object, "/status/conditions").iter();
+        let conditions = list(object, "/status/conditions").iter();
         let mut times = conditions
             .filter(|it| text(it, "/reason") == reason)
             .flat_map(|it| [text(it, "/lastUpdateTime"), text(it, "/lastTransitionTime")]);
@@ -89,11 +91,11 @@ pub(crate) fn evidence<'a>(object: &'a Value, reason: &str) -> Option<&'a str> {
     }
     let ended = |status: &'a Value| text(status, "/lastState/terminated/finishedAt");
     if of_waiting(reason).is_none()
-        && let Some(time) = latest(&mut super::pod::containers(object).map(ended))
+        && let Some(time) = latest(&mut containers(object).map(ended))
     {
         return Some(time);
     }
-    let conditions = super::fields::list(object, "/status/conditions").iter();
+    let conditions = list(object, "/status/conditions").iter();
     let mut times = conditions
         .filter(|it| text(it, "/status") == "False" && text(it, "/type") == "ContainersReady")
         .map(|it| text(it, "/lastTransitionTime"));

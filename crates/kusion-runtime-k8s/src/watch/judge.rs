@@ -26,11 +26,11 @@ pub(super) struct Verdict {
 pub(super) struct Judge {
     /// The start of the operation that changed the objects, to the second.
     operation: Option<Timestamp>,
-    /// What is known about each object, by uid.
+    /// The record of each object, by uid.
     records: HashMap<String, Record>,
 }
 
-/// What is known about one object.
+/// The failure and the run of one object.
 struct Record {
     failure: Option<Failure>,
     run: Option<Run>,
@@ -72,7 +72,7 @@ impl Judge {
     pub(super) fn note(&mut self, uid: &str, object: &Value, now: Timestamp) {
         let before = self.records.get(uid);
         let (failure, run) = (self.failure(before, object, now), run_of(before, object, now));
-        // Also if nothing is known: changes of an object that was seen before have a time.
+        // Also if it is empty: later changes of the object are timed by the own clock.
         self.records.insert(uid.to_owned(), Record { failure, run });
     }
 
