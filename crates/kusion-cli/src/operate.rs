@@ -15,12 +15,13 @@ use confirm::Confirmation;
 use kusion_app::{OpenStack, wire};
 use kusion_engine::{
     EngineError, Goal, LockedStack, Previewed, Report, RunOptions, StackHealth, Stop, WatchEnd,
-    WatchOptions, Watched,
+    WatchOptions,
 };
 use kusion_generate::Stack;
 use kusion_model::{Phase, PlanOptions};
 use kusion_store::Holder;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Texts of an operation.
 #[derive(Debug, Clone, Copy)]
@@ -175,12 +176,12 @@ impl<'a> OperationRunner<'a> {
 
     /// Rolls the stack back to the last release that was ready, without a question, and waits until
     /// it is ready.
-    pub(crate) async fn roll_back(&self) -> Result<(), Failure> {
+    pub(crate) async fn roll_back(&self, settle: Duration) -> Result<(), Failure> {
         let to = ready_revision(self.open).await?;
         self.view.notice(&format!("rolling back to release {to}"));
         let report = self.run_at_once(Goal::Rollback { to }).await?;
         if self.exit(&report) == Exit::Success {
-            self.watch(report.live).await?;
+            self.watch(report, settle).await?;
         }
         Ok(())
     }
@@ -195,12 +196,12 @@ impl<'a> OperationRunner<'a> {
         }
     }
 
-    /// Watches objects until they are ready, and shows the result.
-    pub(crate) async fn watch(&self, live: Vec<Watched>) -> Result<Exit, Failure> {
+    /// Watches the objects of an operation until they are ready, and shows the result.
+    pub(crate) async fn watch(&self, report: Report, settle: Duration) -> Result<Exit, Failure> {
         self.view.begin(self.open.key(), &self.title);
         let (timeout, stop) = (Some(self.options.timeout), self.options.stop.clone());
-        let options = WatchOptions { timeout, forever: false, stop };
-        let end = self.open.stack.watch_objects(live, &options).await;
+        let options = WatchOptions { timeout, forever: false, settle, since: report.started, stop };
+        let end = self.open.stack.watch_objects(report.live, &options).await;
         self.view.end_with_picture();
         let end = end?;
         record_health(self.open, StackHealth::of_watch(&end), "kusion apply").await;

@@ -92,6 +92,12 @@ pub enum EngineError {
         /// The revision.
         revision: u64,
     },
+    /// There is nothing to wait for.
+    #[error("{stack} has no resources to wait for; run `kusion apply` first")]
+    NoResources {
+        /// The stack.
+        stack: Box<StackKey>,
+    },
     /// A secret of an earlier release cannot be read.
     #[error("{id}: {message}")]
     Secret {
@@ -125,6 +131,7 @@ impl EngineError {
             Self::Targets(_) => "no-such-target",
             Self::SavedPlan(error) => error.code(),
             Self::NoRelease { .. } => "no-such-release",
+            Self::NoResources { .. } => "no-resources",
             Self::Secret { .. } => "secret",
             Self::Runtime(RuntimeError::Unavailable(_)) => "unavailable",
             Self::Runtime(_) => "infrastructure",

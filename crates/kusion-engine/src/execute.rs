@@ -43,6 +43,8 @@ pub(crate) struct Execution<'a> {
     attempts: AtomicU64,
     /// The live objects, as returned by the latest call.
     live: Mutex<HashMap<ResourceId, Live>>,
+    /// When it started, RFC 3339.
+    started: String,
 }
 
 /// The limit of concurrent calls of one runtime.
@@ -110,6 +112,7 @@ impl<'a> Execution<'a> {
             places: steps.map(|(place, step)| (&step.id, place)).collect(),
             attempts: AtomicU64::new(0),
             live: Mutex::new(live),
+            started: kusion_store::now(),
         }
     }
 
@@ -142,7 +145,8 @@ impl<'a> Execution<'a> {
         let mut live: Vec<Watched> =
             live.into_iter().filter_map(|(id, live)| watched(self.previewed, id, live)).collect();
         live.sort_by(|a, b| a.id.cmp(&b.id));
-        Ok(Report { revision: Some(self.revision), phase: Phase::Running, steps: reports, live })
+        let (revision, started) = (Some(self.revision), Some(self.started));
+        Ok(Report { revision, phase: Phase::Running, started, steps: reports, live })
     }
 
     /// Marks the steps that must end before deferred dry runs can be made. Empty if no dry run was
@@ -601,8 +605,7 @@ impl<'a> Execution<'a> {
         let Some(live) = live else { return end };
         let (id, resource_type) = (step.id.clone(), step.resource_type.clone());
         let watched = Watched { id, resource_type, live };
-        let RunOptions { timeout, stop, .. } = self.options;
-        match self.scope.wait_for(watched, settle, *timeout, stop).await {
+        match self.scope.wait_for(watched, settle, self.options, &self.started).await {
             Ok(()) => end,
             Err(message) => StepEnd { warnings: end.warnings, ..StepEnd::failed(message) },
         }

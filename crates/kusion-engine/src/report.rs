@@ -26,6 +26,8 @@ pub struct Report {
     pub revision: Option<u64>,
     /// The result.
     pub phase: Phase,
+    /// When the first step could start, RFC 3339; `None` if there was nothing to do.
+    pub started: Option<String>,
     /// The steps that change something, in the order of the plan.
     pub steps: Vec<StepReport>,
     /// The live objects, for watching.
@@ -40,7 +42,7 @@ impl Report {
             .iter()
             .filter_map(|(id, live)| watched(previewed, id.clone(), live.clone()))
             .collect();
-        Self { revision: None, phase: Phase::Succeeded, steps: Vec::new(), live }
+        Self { revision: None, phase: Phase::Succeeded, started: None, steps: Vec::new(), live }
     }
 
     /// Counts the steps with an outcome.

@@ -3,6 +3,8 @@
 use crate::desired::Desired;
 use crate::error::{EngineError, Finding};
 use crate::event::{Event, ObjectName, RelatedObject};
+use crate::operation::RunOptions;
+use crate::readiness::{DEFAULT_SETTLE, Readiness, text};
 use crate::scope::Scope;
 use crate::secrets::hide_health;
 use crate::stack::Stack;
@@ -12,6 +14,7 @@ use kusion_model::{Health, HealthState, Resource, ResourceId, ResourceState, Res
 use kusion_runtime::{Live, Progress, Related, RuntimeError};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Options of a watch.
 #[derive(Clone, Debug)]
@@ -20,6 +23,12 @@ pub struct WatchOptions {
     pub timeout: Option<Duration>,
     /// Whether to continue when all resources are ready.
     pub forever: bool,
+    /// How long a resource that may not be stable must stay ready: one without a readiness check,
+    /// or after a restart.
+    pub settle: Duration,
+    /// The start of the operation that is watched (RFC 3339), if there was one: failures from
+    /// before it count only if they last.
+    pub since: Option<String>,
     /// Signal of the user to stop.
     pub stop: Stop,
 }
@@ -84,10 +93,11 @@ impl Stack {
             .into_iter()
             .map(|(id, state)| (id, ResourceStatus { state, health: None, related: Vec::new() }))
             .collect();
-        let mut progress = scope.progress(live).await?;
+        let mut progress = scope.progress(live, None).await?;
+        let mut readiness = Readiness::new(std::iter::empty(), DEFAULT_SETTLE);
         while left > 0 {
             let Some(seen) = progress.next().await else { break };
-            let seen = seen?;
+            let seen = readiness.see(seen?, Instant::now());
             if let Some(status) = all.get_mut(&seen.id)
                 && status.health.is_none()
             {
@@ -99,11 +109,17 @@ impl Stack {
         Ok(all)
     }
 
-    /// Watches the recorded resources of the stack.
+    /// Watches the recorded resources of the stack. Fails if it should end when they are ready and
+    /// there are none.
     pub async fn watch(&self, options: &WatchOptions) -> Result<WatchEnd, EngineError> {
         let mut scope = self.scope();
-        let (_, live) = self.recorded_live(&mut scope).await?;
-        scope.watch(live, options).await
+        let (states, live) = self.recorded_live(&mut scope).await?;
+        if states.is_empty() && !options.forever {
+            return Err(EngineError::NoResources { stack: Box::new(self.key().clone()) });
+        }
+        let known: BTreeSet<&ResourceId> = live.iter().map(|it| &it.id).collect();
+        let missing = states.into_keys().filter(|id| !known.contains(id)).collect();
+        scope.watch(live, missing, options).await
     }
 
     /// Watches objects until all are ready, or none is progressing.
@@ -119,7 +135,7 @@ impl Stack {
             let resource = watched.as_resource();
             scope.learn(&resource, &resource.attributes)?;
         }
-        scope.watch(live, options).await
+        scope.watch(live, Vec::new(), options).await
     }
 
     async fn recorded_live(
@@ -149,33 +165,34 @@ impl Scope {
     async fn watch(
         &self,
         live: Vec<Watched>,
+        missing: Vec<ResourceId>,
         options: &WatchOptions,
     ) -> Result<WatchEnd, EngineError> {
-        let mut healths: BTreeMap<ResourceId, Option<Health>> =
-            live.iter().map(|it| (it.id.clone(), None)).collect();
-        if healths.is_empty() && !options.forever {
-            return Ok(WatchEnd::Ready);
-        }
-        let mut progress = self.progress(live).await?;
+        let mut readiness = Readiness::new(live.iter().map(|it| it.id.clone()), options.settle);
         let mut news = News::default();
-        let deadline = options.timeout.map(|it| tokio::time::Instant::now() + it);
-        loop {
-            let next = tokio::select! {
-                next = progress.next() => next,
-                () = options.stop.wait() => return Ok(WatchEnd::Stopped),
-                () = until(deadline) => {
-                    return Ok(WatchEnd::TimedOut(not_ready(&healths)));
+        let mut progress = self.progress(live, options.since.as_deref()).await?;
+        for id in missing {
+            let health = Health::failed("Missing", "deleted outside this stack");
+            let seen = Progress { id, health, related: Vec::new(), settling_since: None };
+            self.tell(&mut news, &readiness.see(seen, Instant::now()));
+        }
+        let deadline = options.timeout.map(|it| Instant::now() + it);
+        while options.forever || !readiness.is_decided() {
+            tokio::select! {
+                next = progress.next() => {
+                    let Some(seen) = next else { break };
+                    self.tell(&mut news, &readiness.see(seen?, Instant::now()));
                 }
-            };
-            let Some(seen) = next else { break };
-            let seen = seen?;
-            self.tell(&mut news, &seen);
-            healths.insert(seen.id, Some(seen.health));
-            if !options.forever && healths.values().all(|it| is_settled(it.as_ref())) {
-                break;
+                () = until(readiness.next_stable()) => {
+                    for seen in readiness.settled(Instant::now()) {
+                        self.tell(&mut news, &seen);
+                    }
+                }
+                () = options.stop.wait() => return Ok(WatchEnd::Stopped),
+                () = until(deadline) => return Ok(WatchEnd::TimedOut(readiness.not_ready())),
             }
         }
-        let failed = not_ready(&healths);
+        let failed = readiness.not_ready();
         Ok(if failed.is_empty() { WatchEnd::Ready } else { WatchEnd::Failed(failed) })
     }
 
@@ -196,12 +213,13 @@ impl Scope {
         &self,
         watched: Watched,
         settle: Duration,
-        timeout: Duration,
-        stop: &Stop,
+        options: &RunOptions,
+        since: &str,
     ) -> Result<(), String> {
+        let RunOptions { timeout, stop, .. } = options;
         let wait = async {
-            let mut progress =
-                self.progress(vec![watched]).await.map_err(|fault| fault.to_string())?;
+            let progress = self.progress(vec![watched], Some(since)).await;
+            let mut progress = progress.map_err(|fault| fault.to_string())?;
             let mut news = News::default();
             // An object is stable only after it has stayed ready.
             let mut stable_at = None;
@@ -216,7 +234,7 @@ impl Scope {
                 match seen.health.state {
                     HealthState::Ready if settle.is_zero() => return Ok(()),
                     HealthState::Ready => {
-                        stable_at.get_or_insert(tokio::time::Instant::now() + settle);
+                        stable_at.get_or_insert(Instant::now() + settle);
                     }
                     HealthState::Failed => return Err(text(&seen.health)),
                     HealthState::Progressing | HealthState::Terminating => stable_at = None,
@@ -226,14 +244,18 @@ impl Scope {
         tokio::select! {
             done = wait => done,
             () = stop.wait() => Ok(()),
-            () = tokio::time::sleep(timeout) => {
+            () = tokio::time::sleep(*timeout) => {
                 Err(format!("timed out: not ready after {} s", timeout.as_secs()))
             }
         }
     }
 
     /// Merges the streams of all runtimes with watched objects.
-    async fn progress(&self, live: Vec<Watched>) -> Result<ProgressStream, EngineError> {
+    async fn progress(
+        &self,
+        live: Vec<Watched>,
+        since: Option<&str>,
+    ) -> Result<ProgressStream, EngineError> {
         let mut groups: BTreeMap<ResourceType, Vec<(ResourceId, Live)>> = BTreeMap::new();
         for Watched { id, resource_type, live } in live {
             groups.entry(resource_type).or_default().push((id, live));
@@ -242,7 +264,7 @@ impl Scope {
         for (resource_type, targets) in groups {
             let Some((first, _)) = targets.first() else { continue };
             let runtime = self.runtime(first, &resource_type)?;
-            streams.push(runtime.watch(targets).await?);
+            streams.push(runtime.watch(targets, since).await?);
         }
         let redactor = self.redactor.clone();
         let hidden = move |seen: Result<Progress, RuntimeError>| {
@@ -281,33 +303,10 @@ impl News {
     }
 }
 
-async fn until(deadline: Option<tokio::time::Instant>) {
+async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => tokio::time::sleep_until(deadline).await,
         None => std::future::pending().await,
-    }
-}
-
-fn is_settled(health: Option<&Health>) -> bool {
-    health.is_some_and(|it| matches!(it.state, HealthState::Ready | HealthState::Failed))
-}
-
-fn not_ready(healths: &BTreeMap<ResourceId, Option<Health>>) -> Vec<Finding> {
-    healths
-        .iter()
-        .filter(|(_, health)| !health.as_ref().is_some_and(Health::is_ready))
-        .map(|(id, health)| {
-            let message = health.as_ref().map_or_else(|| "health unknown".to_owned(), text);
-            Finding::new(id, message)
-        })
-        .collect()
-}
-
-fn text(health: &Health) -> String {
-    match (&health.reason, health.message.as_str()) {
-        (Some(reason), "") => reason.clone(),
-        (Some(reason), message) => format!("{reason}: {message}"),
-        (None, message) => message.to_owned(),
     }
 }
 

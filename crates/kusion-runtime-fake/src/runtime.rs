@@ -355,6 +355,7 @@ impl Runtime for FileRuntime {
     async fn watch(
         &self,
         targets: Vec<(ResourceId, Live)>,
+        _since: Option<&str>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
         let all = targets.into_iter().flat_map(|(id, live)| {
             let ready = Health::ready("it exists");
@@ -364,9 +365,11 @@ impl Runtime for FileRuntime {
             } else {
                 vec![ready]
             };
-            healths
-                .into_iter()
-                .map(move |health| Ok(Progress { id: id.clone(), health, related: Vec::new() }))
+            let progress = move |health| {
+                let (id, related) = (id.clone(), Vec::new());
+                Ok(Progress { id, health, related, settling_since: None })
+            };
+            healths.into_iter().map(progress)
         });
         let all: Vec<_> = all.collect();
         Ok(stream::iter(all).chain(stream::pending()).boxed())

@@ -3,6 +3,10 @@
 //! A state counts only once the controller has seen the newest change (`observedGeneration`), and
 //! only what was made from it (updated replicas). An object that cannot become ready without
 //! intervention has failed, with a reason.
+//!
+//! These functions know no time: they return the health that an object has if it stays as it is.
+//! Some failures may heal ([`grace`]), and a restarted pod must prove itself ([`run`]); the judge of
+//! a watch takes that into account.
 
 mod autoscaler;
 mod budget;
@@ -13,11 +17,13 @@ mod definition;
 mod deployment;
 mod fields;
 mod generic;
+pub(crate) mod grace;
 mod ingress;
 mod job;
 mod namespace;
 mod pod;
 mod replica_set;
+pub(crate) mod run;
 mod service;
 mod stateful_set;
 mod summary;
@@ -28,6 +34,7 @@ use kusion_model::Health;
 use serde_json::Value;
 
 pub use summary::summary;
+pub(crate) use summary::{settling_pods, summary_of};
 
 /// Returns the health of an object, without its related objects.
 pub fn of_object(object: &Value) -> Health {

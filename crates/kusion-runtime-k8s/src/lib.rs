@@ -35,3 +35,4 @@ pub use connect::{ClusterSource, ConfigOwner, Options, server_of};
 pub use inspect::{KubeconfigEffects, inspect, inspect_text};
 pub use key::ObjectKey;
 pub use runtime::{KubernetesRuntime, KubernetesSource};
+pub use watch::{ObjectChange, watch_changes};

@@ -165,8 +165,9 @@ impl Runtime for KubernetesRuntime {
     async fn watch(
         &self,
         targets: Vec<(ResourceId, Live)>,
+        since: Option<&str>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
-        watch::watch(self.clone(), targets).await
+        watch::watch(self.clone(), targets, since).await
     }
 }
 

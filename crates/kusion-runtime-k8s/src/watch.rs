@@ -7,7 +7,9 @@
 
 mod board;
 mod claims;
+mod clock;
 pub(crate) mod events;
+mod judge;
 mod source;
 mod warnings;
 
@@ -16,9 +18,11 @@ use crate::key::ObjectKey;
 use crate::requires;
 use crate::runtime::KubernetesRuntime;
 use board::Board;
+use clock::Clock;
 use futures::stream::{self, BoxStream, StreamExt as _};
 use kusion_model::ResourceId;
 use kusion_runtime::{Live, Progress, RuntimeError};
+use serde_json::Value;
 use source::{Source, SourceEvent};
 use std::collections::{BTreeMap, BTreeSet};
 use tokio::sync::mpsc;
@@ -68,9 +72,10 @@ const ALL_NAMESPACES_FROM: usize = 8;
 pub(crate) async fn watch(
     runtime: KubernetesRuntime,
     targets: Vec<(ResourceId, Live)>,
+    since: Option<&str>,
 ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
     let mut first = Vec::new();
-    let mut board = Board::default();
+    let mut board = Board::new(Clock::system(), since);
     // The watched collections, and whether they contain a resource itself.
     let mut wanted: BTreeMap<(String, String), (bool, BTreeSet<String>)> = BTreeMap::new();
     for (id, live) in targets {
@@ -78,7 +83,7 @@ pub(crate) async fn watch(
         let Some(key) = key.or_else(|| ObjectKey::of_object(&live.attributes)) else { continue };
         if STILL.contains(&(key.api_version.as_str(), key.kind.as_str())) {
             let health = health::of_object(&live.attributes);
-            first.push(Ok(Progress { id, health, related: Vec::new() }));
+            first.push(Ok(Progress { id, health, related: Vec::new(), settling_since: None }));
             continue;
         }
         // Events about objects without a namespace are of no interest here.
@@ -105,10 +110,66 @@ pub(crate) async fn watch(
     drop(teller);
     let (out, progress) = mpsc::channel(256);
     tokio::spawn(gather(board, heard, n_sources, out, tasks));
-    let rest = stream::unfold(progress, |mut progress| async {
-        progress.recv().await.map(|item| (item, progress))
+    Ok(stream::iter(first).chain(stream_of(progress)).boxed())
+}
+
+/// A change of an object, as a server reports it.
+#[derive(Clone, Debug)]
+pub enum ObjectChange {
+    /// It is new or has changed.
+    Changed(Value),
+    /// It was deleted; its uid.
+    Deleted(String),
+}
+
+/// Watches resources in a stream of changes instead of on a server: the health that a watch on a
+/// server with this history would report. The first item of the stream is the list of all objects;
+/// `start` is the time at which it is read (RFC 3339).
+pub fn watch_changes(
+    targets: Vec<(ResourceId, Live)>,
+    since: Option<&str>,
+    start: &str,
+    mut changes: BoxStream<'static, Vec<ObjectChange>>,
+) -> BoxStream<'static, Result<Progress, RuntimeError>> {
+    let clock = start.parse().map_or_else(|_| Clock::system(), Clock::starting);
+    let mut board = Board::new(clock, since);
+    for (id, live) in targets {
+        if let Some(key) = ObjectKey::of_object(&live.attributes) {
+            board.add(id, &key, live);
+        }
+    }
+    let (teller, heard) = mpsc::channel(1024);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        let mut is_listed = false;
+        while let Some(batch) = changes.next().await {
+            let told = batch.into_iter().map(|it| match it {
+                ObjectChange::Changed(object) => SourceEvent::Changed(object),
+                ObjectChange::Deleted(uid) => SourceEvent::Deleted(uid),
+            });
+            let listed = (!is_listed).then_some(SourceEvent::Listed);
+            is_listed = true;
+            for event in told.chain(listed) {
+                if teller.send(event).await.is_err() {
+                    return;
+                }
+            }
+        }
+        // The objects stay as they are.
+        teller.closed().await;
     });
-    Ok(stream::iter(first).chain(rest).boxed())
+    let (out, progress) = mpsc::channel(256);
+    tokio::spawn(gather(board, heard, 1, out, tasks));
+    stream_of(progress)
+}
+
+fn stream_of(
+    progress: mpsc::Receiver<Result<Progress, RuntimeError>>,
+) -> BoxStream<'static, Result<Progress, RuntimeError>> {
+    let next = |mut progress: mpsc::Receiver<Result<Progress, RuntimeError>>| async {
+        progress.recv().await.map(|item| (item, progress))
+    };
+    stream::unfold(progress, next).boxed()
 }
 
 async fn sources(
@@ -155,13 +216,15 @@ async fn gather(
     let _tasks = tasks;
     let mut n_listed = 0;
     loop {
-        let told = tokio::select! {
-            told = heard.recv() => told,
+        // Pending events are processed together.
+        let mut next = tokio::select! {
+            told = heard.recv() => match told {
+                Some(told) => Some(told),
+                None => return,
+            },
+            () = until(board.next_look()) => None,
             () = out.closed() => return,
         };
-        let Some(told) = told else { return };
-        // Pending events are processed together.
-        let mut next = Some(told);
         while let Some(told) = next {
             match told {
                 SourceEvent::Changed(object) => board.put(object),
@@ -184,5 +247,12 @@ async fn gather(
                 return;
             }
         }
+    }
+}
+
+async fn until(time: Option<tokio::time::Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }

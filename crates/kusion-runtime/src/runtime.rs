@@ -9,6 +9,7 @@ use kusion_model::{
 };
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A read request: a desired resource, a recorded resource, or both.
 #[derive(Clone, Copy, Debug)]
@@ -172,6 +173,9 @@ pub struct Progress {
     pub health: Health,
     /// Related objects, ordered by creation.
     pub related: Vec<Related>,
+    /// Since when a ready resource runs that may not be stable yet: one without a readiness check,
+    /// or after a restart. `None` if ready needs no proof.
+    pub settling_since: Option<Instant>,
 }
 
 /// Access to one kind of infrastructure.
@@ -244,10 +248,12 @@ pub trait Runtime: Send + Sync {
     async fn recover(&self, pending: Pending<'_>) -> Result<Option<Live>, RuntimeError>;
 
     /// Watches resources until the stream is dropped: first yields the current health of each, then
-    /// every change.
+    /// every change. `since` is the start of the operation that changed them (RFC 3339), if there
+    /// was one: failures from before it count only if they last.
     async fn watch(
         &self,
         targets: Vec<(ResourceId, Live)>,
+        since: Option<&str>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError>;
 }
 

@@ -1,6 +1,6 @@
 //! `kusion apply`.
 
-use crate::arguments::{ChangeArgs, SiteArgs, SourceArgs, ViewArgs, WideArgs, app};
+use crate::arguments::{ChangeArgs, SettleArgs, SiteArgs, SourceArgs, ViewArgs, WideArgs, app};
 use crate::failure::{Exit, Failure};
 use crate::operate::{APPLY, OperationRunner, change, confirm_name, name_to_type, run_all};
 use crate::view::{View, report};
@@ -29,6 +29,8 @@ pub(crate) struct Args {
     /// release that was
     #[arg(long)]
     rollback_on_failure: bool,
+    #[command(flatten)]
+    settle: SettleArgs,
     /// Apply a saved plan (see `kusion preview --save`)
     #[arg(
         long = "plan",
@@ -85,14 +87,15 @@ async fn finish(
     runner: &OperationRunner<'_>,
     report: Report,
 ) -> Result<Exit, Failure> {
+    let settle = args.settle.time();
     let exit = match runner.exit(&report) {
         Exit::Success if args.watch || args.rollback_on_failure => {
-            runner.watch(report.live).await?
+            runner.watch(report, settle).await?
         }
         exit => exit,
     };
     if exit == Exit::Failed && args.rollback_on_failure {
-        runner.roll_back().await?;
+        runner.roll_back(settle).await?;
     }
     Ok(exit)
 }

@@ -32,15 +32,24 @@ fn status(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let stacks = args.stacks.folders.find()?;
     let mut opener = args.stacks.site.opener(view)?;
     interrupt::read(async {
+        let mut exit = Exit::Success;
         for stack in &stacks {
             let open = opener.open(stack).await?;
             let resources = open.stack.status().await?;
             record_health(&open, StackHealth::of_status(&resources), "kusion status").await;
             view.json(&wire::StatusLine::new(open.key(), &resources));
             view.text(&text(view, &open, &resources));
+            if resources.values().any(has_failed) {
+                exit = Exit::Failed;
+            }
         }
-        Ok(Exit::Success)
+        Ok(exit)
     })
+}
+
+/// Returns whether a resource has failed or is missing.
+fn has_failed(status: &ResourceStatus) -> bool {
+    status.health.as_ref().is_none_or(|it| it.state == HealthState::Failed)
 }
 
 fn text(view: &View, open: &OpenStack, resources: &Resources) -> String {

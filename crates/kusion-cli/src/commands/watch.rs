@@ -1,6 +1,6 @@
 //! `kusion watch`.
 
-use crate::arguments::{FolderArgs, SiteArgs, ViewArgs};
+use crate::arguments::{FolderArgs, SettleArgs, SiteArgs, ViewArgs};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::operate::{record_health, watched};
@@ -19,6 +19,8 @@ pub(crate) struct Args {
     /// Exit when all resources are ready, or when one has failed
     #[arg(long)]
     until_ready: bool,
+    #[command(flatten)]
+    settle: SettleArgs,
     #[command(flatten)]
     view: ViewArgs,
 }
@@ -39,8 +41,13 @@ fn watch(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         let keys: Vec<_> = opened.iter().map(|it| it.key().clone()).collect();
         let titles: Vec<String> = keys.iter().map(ToString::to_string).collect();
         view.begin_several(&keys, &format!("watching {}", titles.join(", ")));
-        let options =
-            WatchOptions { timeout: None, forever: !args.until_ready, stop: Stop::default() };
+        let options = WatchOptions {
+            timeout: None,
+            forever: !args.until_ready,
+            settle: args.settle.time(),
+            since: None,
+            stop: Stop::default(),
+        };
         let ends = join_all(opened.iter().map(|it| it.stack.watch(&options))).await;
         for (open, end) in opened.iter().zip(&ends) {
             let seen = end.as_ref().ok().and_then(StackHealth::of_watch);

@@ -131,10 +131,11 @@ fn roll_out(project: &Project, recorder: &Recorder<'_>, golden: &mut Golden, wor
     golden.end(recorder.end(session));
 }
 
-/// A pod cannot get its image.
+/// A pod cannot get its image, and its deployment gives up.
 fn fail(project: &Project, recorder: &Recorder<'_>, golden: &mut Golden, words: Words<'_>) {
     let broken = r#""sandbox.kusion.io/image-pull-error" = "true""#;
     let shop = SHOP.replace("ANNOTATION", broken);
+    let shop = shop.replace("replicas = 1", "replicas = 1\n        progressDeadlineSeconds = 2");
     let web = shop.split_once("web = ").map(|it| it.1.replace("\"shop\"", "\"default\""));
     project.write("admin", &format!("web = {}", web.unwrap_or_default()));
     let apply = words("apply shop/admin --sandbox --yes --watch --allow-mass-delete --parallel 1");

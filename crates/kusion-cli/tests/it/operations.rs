@@ -211,12 +211,57 @@ fn a_failing_stack_says_why_and_what_to_do() {
         "metadata = {labels.app = \"web\", \
          annotations = {\"sandbox.kusion.io/image-pull-error\" = \"true\"}}",
     );
+    let program =
+        program.replace("replicas = 1", "replicas = 1\n        progressDeadlineSeconds = 1");
     let project = Project::new("fails", &[("dev", &program)]);
     let (code, out, err) = project.run(&["apply", "--yes", "--watch", "--timeout", "20s"]);
     assert_eq!(code, Some(1), "{out}{err}");
-    assert!(out.contains("✗ apps/v1:Deployment:shop:web"), "{out}");
+    assert!(out.contains("✗ apps/v1:Deployment:shop:web: ProgressDeadlineExceeded"), "{out}");
     assert!(out.contains("ImagePullBackOff"), "{out}");
     assert!(out.contains("describe pod web-"), "{out}");
+}
+
+/// The commands that show health tell of failures with their exit code.
+#[test]
+fn exit_codes_tell_whether_something_failed() {
+    let job = |command: &str| {
+        format!(
+            r#"job = {{
+    apiVersion = "batch/v1"
+    kind = "Job"
+    metadata = {{name = "job", namespace = "default"}}
+    spec = {{
+        backoffLimit = 0
+        template.spec = {{
+            restartPolicy = "Never"
+            containers = [{{name = "main", image = "busybox", command = ["{command}"]}}]
+        }}
+    }}
+}}
+"#
+        )
+    };
+    let project = Project::new("codes", &[("good", &job("true")), ("bad", &job("false"))]);
+    let codes = |stack: &str| {
+        let commands: [&[&str]; 2] = [&["status", stack], &["watch", stack, "--until-ready"]];
+        commands.map(|it| project.run(it).0)
+    };
+    // Nothing is applied yet: that is no failure, but nothing can be waited for.
+    assert_eq!(codes("good"), [Some(0), Some(1)]);
+    let (_, _, err) = project.run(&["watch", "good", "--until-ready"]);
+    assert!(err.contains("shop/good has no resources to wait for"), "{err}");
+    for (stack, code) in [("good", 0), ("bad", 1)] {
+        let (applied, out, err) = project.run(&["apply", stack, "--yes", "--watch"]);
+        assert_eq!(applied, Some(code), "{out}{err}");
+        assert_eq!(codes(stack), [Some(code), Some(code)]);
+        project.ok(&["destroy", stack, "--yes", "--allow-mass-delete"]);
+    }
+    // The object of the state was deleted.
+    project.ok(&["apply", "good", "--yes", "--watch"]);
+    let path = "/apis/batch/v1/namespaces/default/jobs/job";
+    let (code, answer) = project.home.ask("DELETE", path, "");
+    assert_eq!(code, 200, "{answer}");
+    assert_eq!(codes("good"), [Some(1), Some(1)]);
 }
 
 #[test]

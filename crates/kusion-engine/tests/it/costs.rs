@@ -90,8 +90,9 @@ impl Runtime for Counted {
     async fn watch(
         &self,
         targets: Vec<(ResourceId, Live)>,
+        since: Option<&str>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
-        self.inner.watch(targets).await
+        self.inner.watch(targets, since).await
     }
 }
 

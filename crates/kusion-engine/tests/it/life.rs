@@ -1,9 +1,9 @@
 //! A stack from its first release to its end.
 
 use crate::world::{World, config, key, namespace, options, preview, run, spec};
-use kusion_engine::{Goal, Outcome, Stop, WatchEnd, WatchOptions};
-use kusion_model::{Operation, Phase, PlanOptions};
-use serde_json::json;
+use kusion_engine::{DEFAULT_SETTLE, Event, Goal, Outcome, Stop, WatchEnd, WatchOptions};
+use kusion_model::{HealthState, Operation, Phase, PlanOptions};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 #[tokio::test]
@@ -102,31 +102,83 @@ async fn a_wish_to_stop_leaves_a_tidy_state() {
     assert!(world.object("configmaps", "shop", "a").is_none());
 }
 
-#[tokio::test]
-async fn watching_ends_when_everything_is_ready() {
-    let world = World::start();
-    let deployment = json!({
+/// A deployment whose pods behave as annotations say.
+fn deployment(annotations: &Value) -> Value {
+    json!({
         "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "web", "namespace": "shop"},
         "spec": {
             "replicas": 2,
             "selector": {"matchLabels": {"app": "web"}},
             "template": {
-                "metadata": {"labels": {"app": "web"}},
+                "metadata": {"labels": {"app": "web"}, "annotations": annotations},
                 "spec": {"containers": [{"name": "web", "image": "web:1"}]},
             },
         },
-    });
-    let report = world.apply(&[namespace("shop"), deployment]).await.expect("it is applied");
-    let options = WatchOptions {
+    })
+}
+
+fn watch_options(since: Option<String>) -> WatchOptions {
+    WatchOptions {
         timeout: Some(Duration::from_mins(1)),
         forever: false,
+        settle: DEFAULT_SETTLE,
+        since,
         stop: Stop::default(),
+    }
+}
+
+/// Returns the states of the deployment that were reported, each change once.
+fn states(world: &World) -> Vec<HealthState> {
+    let state = |event: Event| match event {
+        Event::Health { id, health, .. } if id.as_str().ends_with(":web") => Some(health.state),
+        _ => None,
     };
+    let mut states: Vec<HealthState> = world.events.all().into_iter().filter_map(state).collect();
+    states.dedup();
+    states
+}
+
+#[tokio::test]
+async fn watching_ends_when_everything_is_ready() {
+    let world = World::start();
+    let objects = [namespace("shop"), deployment(&json!({}))];
+    let report = world.apply(&objects).await.expect("it is applied");
+    let options = watch_options(report.started);
     let end = world.stack.watch_objects(report.live, &options).await.expect("it is watched");
     assert_eq!(end, WatchEnd::Ready);
+    // It is ready when it is stable, and stays so.
+    assert_eq!(states(&world), [HealthState::Progressing, HealthState::Ready]);
     let status = world.stack.status().await.expect("the stack has a status");
     assert!(
         status.values().all(|it| it.health.as_ref().is_some_and(kusion_model::Health::is_ready))
     );
+}
+
+#[tokio::test]
+async fn a_crash_loop_is_never_ready() {
+    let world = World::start();
+    let loops = deployment(&json!({"sandbox.kusion.io/crash-loop": "true"}));
+    let report = world.apply(&[namespace("shop"), loops]).await.expect("it is applied");
+    let options = watch_options(report.started);
+    let end = world.stack.watch_objects(report.live, &options).await.expect("it is watched");
+    let WatchEnd::Failed(findings) = end else { panic!("{end:?}") };
+    assert!(findings[0].message.starts_with("CrashLoopBackOff: "), "{findings:?}");
+    assert_eq!(states(&world), [HealthState::Progressing, HealthState::Failed]);
+    let status = world.stack.status().await.expect("the stack has a status");
+    let states: Vec<Option<HealthState>> =
+        status.values().map(|it| it.health.as_ref().map(|it| it.state)).collect();
+    assert!(states.contains(&Some(HealthState::Failed)), "{states:?}");
+}
+
+#[tokio::test]
+async fn watching_nothing_or_what_is_missing_is_not_ready() {
+    let world = World::start();
+    let nothing = world.stack.watch(&watch_options(None)).await;
+    assert_eq!(nothing.map_err(|it| it.code()), Err("no-resources"));
+    world.apply(&[namespace("shop"), config("a", "1")]).await.expect("it is applied");
+    world.delete_config("a");
+    let end = world.stack.watch(&watch_options(None)).await.expect("it is watched");
+    let WatchEnd::Failed(findings) = end else { panic!("{end:?}") };
+    assert_eq!(findings[0].to_string(), "v1:ConfigMap:shop:a: Missing: deleted outside this stack");
 }

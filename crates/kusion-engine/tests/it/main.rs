@@ -4,6 +4,7 @@ mod behaviour;
 mod containers;
 mod costs;
 mod events;
+mod histories;
 mod life;
 mod network;
 mod owners_walk;

@@ -75,6 +75,13 @@ pub(super) fn condition<'a>(object: &'a Value, kind: &str) -> Option<Condition<'
     Some(Condition { status: text("status"), reason: text("reason"), message: text("message") })
 }
 
+/// Returns when a condition changed last.
+pub(super) fn condition_time<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
+    let mut conditions = list(object, "/status/conditions").iter();
+    let found = conditions.find(|it| it.get("type").and_then(Value::as_str) == Some(kind))?;
+    found.get("lastTransitionTime").and_then(Value::as_str)
+}
+
 /// Returns the health of an object whose latest update its controller has not processed.
 pub(super) fn unseen(object: &Value) -> Option<Health> {
     let seen = number(object, "/status/observedGeneration");

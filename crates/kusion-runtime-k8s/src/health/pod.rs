@@ -1,26 +1,12 @@
 //! Pods.
 
 use super::fields::{Condition, condition, list, number, stuck, text};
+use super::grace::{Cause, Finality, of_waiting};
 use kusion_model::Health;
 use serde_json::Value;
 
 /// Number of restarts after which a crash loop is a failure.
 const MAX_RESTARTS: i64 = 2;
-
-/// Reasons of waiting containers that cannot start without intervention.
-const HOPELESS: &[&str] = &[
-    "ImagePullBackOff",
-    "ErrImagePull",
-    "InvalidImageName",
-    "ErrImageNeverPull",
-    "ImageInspectError",
-    "RegistryUnavailable",
-    "CreateContainerConfigError",
-    "CreateContainerError",
-    "RunContainerError",
-    "PreStartHookError",
-    "PostStartHookError",
-];
 
 pub(super) fn health(object: &Value) -> Health {
     match text(object, "/status/phase") {
@@ -62,8 +48,10 @@ fn ended(object: &Value) -> Health {
     failed.unwrap_or_else(|| Health::failed("Failed", "the pod failed"))
 }
 
-/// Returns the health of a pod with a container that cannot run.
+/// Returns the health of a pod with a container that cannot run: if several cannot, of the one
+/// that cannot heal.
 fn waiting(object: &Value) -> Option<Health> {
+    let mut failed: Option<Health> = None;
     let mut later = None;
     for status in containers(object) {
         let Some(state) = status.get("state").and_then(|state| state.get("waiting")) else {
@@ -72,9 +60,13 @@ fn waiting(object: &Value) -> Option<Health> {
         let name = text(status, "/name");
         let reason = text(state, "/reason");
         let message = text(state, "/message");
-        if HOPELESS.contains(&reason) {
+        if let Some(Cause { finality, .. }) = of_waiting(reason) {
             let words = if message.is_empty() { reason } else { message };
-            return Some(Health::failed(reason, format!("container `{name}`: {words}")));
+            let health = Health::failed(reason, format!("container `{name}`: {words}"));
+            if finality == Finality::GivenUp {
+                return Some(health);
+            }
+            failed.get_or_insert(health);
         }
         if reason == "CrashLoopBackOff" {
             let restarts = number(status, "/restartCount");
@@ -87,17 +79,17 @@ fn waiting(object: &Value) -> Option<Health> {
             later.get_or_insert(stuck(reason, words));
         }
     }
-    later
+    failed.or(later)
 }
 
 /// Returns the states of all containers, those that prepare the pod first.
-fn containers(object: &Value) -> impl Iterator<Item = &Value> {
+pub(super) fn containers(object: &Value) -> impl Iterator<Item = &Value> {
     let first = list(object, "/status/initContainerStatuses").iter();
     first.chain(list(object, "/status/containerStatuses"))
 }
 
 /// Returns the reason and the text of the termination of a container.
-fn termination(state: &Value) -> (&str, String) {
+pub(super) fn termination(state: &Value) -> (&str, String) {
     let reason = text(state, "/reason");
     let code = number(state, "/exitCode");
     let message = text(state, "/message").trim();

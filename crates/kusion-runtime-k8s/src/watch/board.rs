@@ -1,13 +1,18 @@
 //! The watched objects and their owners.
 
 use super::claims::Claims;
+use super::clock::Clock;
+use super::judge::Judge;
 use super::warnings::{Warnings, latest_step};
 use crate::health;
 use crate::key::ObjectKey;
+use jiff::Timestamp;
 use kusion_model::{Health, HealthState, ResourceId, Warning};
 use kusion_runtime::{Live, Progress, Related};
 use serde_json::Value;
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
+use std::time::Instant;
 
 /// Maximum depth of related objects: the pod of a job of a cron job.
 const MAX_DEPTH: usize = 8;
@@ -19,11 +24,16 @@ struct Watched {
     uid: Option<String>,
     /// The last reported health.
     said: Option<Progress>,
+    /// Since when it is ready without a break.
+    ready_since: Option<Timestamp>,
+    /// When its health changes even if no object does.
+    next_look: Option<Timestamp>,
 }
 
 /// All watched objects and resources.
-#[derive(Default)]
 pub(super) struct Board {
+    clock: Clock,
+    judge: Judge,
     watched: Vec<Watched>,
     by_key: HashMap<ObjectKey, usize>,
     by_uid: HashMap<String, usize>,
@@ -34,9 +44,28 @@ pub(super) struct Board {
     warnings: Warnings,
     /// The resources whose health may have changed.
     dirty: BTreeSet<usize>,
+    /// When the health of resources changes even if no object does.
+    looks: BTreeSet<(Timestamp, usize)>,
 }
 
 impl Board {
+    /// Creates a board for resources that an operation changed at a time, if there was one.
+    pub(super) fn new(clock: Clock, operation: Option<&str>) -> Self {
+        Self {
+            clock,
+            judge: Judge::new(operation),
+            watched: Vec::new(),
+            by_key: HashMap::new(),
+            by_uid: HashMap::new(),
+            objects: HashMap::new(),
+            owned: HashMap::new(),
+            claims: Claims::default(),
+            warnings: Warnings::default(),
+            dirty: BTreeSet::new(),
+            looks: BTreeSet::new(),
+        }
+    }
+
     /// Adds a resource.
     pub(super) fn add(&mut self, id: ResourceId, key: &ObjectKey, live: Live) {
         let place = self.watched.len();
@@ -45,7 +74,8 @@ impl Board {
             self.by_uid.insert(uid.clone(), place);
         }
         self.by_key.insert(key.clone(), place);
-        self.watched.push(Watched { id, uid, said: None });
+        let watched = Watched { id, uid, said: None, ready_since: None, next_look: None };
+        self.watched.push(watched);
         self.dirty.insert(place);
     }
 
@@ -74,6 +104,7 @@ impl Board {
         for owner in owners(&object) {
             self.owned.entry(owner.to_owned()).or_default().insert(uid.clone());
         }
+        self.judge.note(&uid, &object, self.clock.now());
         self.objects.insert(uid.clone(), object);
         self.touch(&uid);
     }
@@ -84,6 +115,7 @@ impl Board {
             self.touch(&about);
         }
         self.touch(uid);
+        self.judge.forget(uid);
         let Some(object) = self.objects.remove(uid) else { return };
         for owner in self.owners(&object) {
             if let Some(owned) = self.owned.get_mut(&owner) {
@@ -103,16 +135,49 @@ impl Board {
 
     /// Returns the health of resources whose health has changed.
     pub(super) fn changes(&mut self) -> Vec<Progress> {
+        let now = self.clock.now();
+        while let Some(look) = self.looks.first().copied().filter(|(at, _)| *at <= now) {
+            self.looks.remove(&look);
+            self.dirty.insert(look.1);
+        }
         let mut changed = Vec::new();
         for place in std::mem::take(&mut self.dirty) {
-            let progress = self.progress(&self.watched[place]);
+            let (progress, next_look) = self.progress(&self.watched[place], now);
             let watched = &mut self.watched[place];
+            if let Some(old) = std::mem::replace(&mut watched.next_look, next_look) {
+                self.looks.remove(&(old, place));
+            }
+            self.looks.extend(next_look.map(|it| (it, place)));
+            watched.ready_since =
+                progress.health.is_ready().then(|| watched.ready_since.unwrap_or(now));
             if watched.said.as_ref() != Some(&progress) {
                 watched.said = Some(progress.clone());
                 changed.push(progress);
             }
         }
         changed
+    }
+
+    /// Returns when [`Self::changes`] has something to say even if no object changes.
+    pub(super) fn next_look(&self) -> Option<tokio::time::Instant> {
+        let (next, _) = self.looks.first()?;
+        Some(self.clock.instant(*next).map_or_else(tokio::time::Instant::now, Into::into))
+    }
+
+    /// Returns since when a ready object runs that is not proven to be stable; `seen` is when it
+    /// was first seen to be ready.
+    fn settling_since(&self, object: &Value, below: &[&Value], seen: Timestamp) -> Option<Instant> {
+        let (pods, n_desired) = health::settling_pods(object, below)?;
+        // Some pods are not known yet, or must not be read.
+        if pods.len() < n_desired {
+            return self.clock.instant(seen);
+        }
+        let unproven = pods.into_iter().filter(|it| health::run::is_unproven(it));
+        let since = unproven.filter_map(|pod| {
+            let since = self.judge.runs_since(text(pod, "/metadata/uid")?);
+            Some(since.unwrap_or(seen))
+        });
+        self.clock.instant(since.max()?)
     }
 
     /// Marks the resource that an object is or belongs to.
@@ -140,13 +205,35 @@ impl Board {
         owners(object).chain(self.claims.set_of(object)).map(str::to_owned).collect()
     }
 
-    fn progress(&self, watched: &Watched) -> Progress {
+    /// Returns the health of a resource, and when it changes if no object does.
+    fn progress(&self, watched: &Watched, now: Timestamp) -> (Progress, Option<Timestamp>) {
         let id = watched.id.clone();
         let object = watched.uid.as_deref().and_then(|uid| self.objects.get(uid));
         let (Some(object), Some(uid)) = (object, watched.uid.as_deref()) else {
             let health = Health::failed("Missing", "deleted outside this stack");
-            return Progress { id, health, related: Vec::new() };
+            return (Progress { id, health, related: Vec::new(), settling_since: None }, None);
         };
+        let found = self.below(uid);
+        let objects: Vec<&Value> = found.iter().map(|(object, _)| *object).collect();
+        let next = Cell::new(None::<Timestamp>);
+        let judged = |object: &Value| {
+            let verdict = self.judge.verdict(object, now);
+            next.set([next.get(), verdict.until].into_iter().flatten().min());
+            verdict.health
+        };
+        let mut health = health::summary_of(object, &objects, &judged);
+        health.warnings = self.warnings(uid, object, &health);
+        let related: Vec<Related> =
+            found.into_iter().map(|(object, owner)| self.related(object, owner, &judged)).collect();
+        explain(&mut health, &related);
+        let seen = watched.ready_since.unwrap_or(now);
+        let settling_since =
+            if health.is_ready() { self.settling_since(object, &objects, seen) } else { None };
+        (Progress { id, health, related, settling_since }, next.get())
+    }
+
+    /// Returns what an object owns, each with the uid of its owner, ordered by creation.
+    fn below(&self, uid: &str) -> Vec<(&Value, Option<String>)> {
         let mut found: Vec<(&Value, Option<String>)> = Vec::new();
         self.collect(uid, None, 0, &mut found);
         let age = |object: &Value| {
@@ -154,18 +241,17 @@ impl Board {
             (text("/metadata/creationTimestamp"), text("/metadata/name"))
         };
         found.sort_by_cached_key(|(object, _)| age(object));
-        let objects: Vec<&Value> = found.iter().map(|(object, _)| *object).collect();
-        let mut health = health::summary(object, &objects);
-        health.warnings = self.warnings(uid, object, &health);
-        let related: Vec<Related> =
-            found.into_iter().map(|(object, owner)| self.related(object, owner)).collect();
-        explain(&mut health, &related);
-        Progress { id, health, related }
+        found
     }
 
-    fn related(&self, object: &Value, owner: Option<String>) -> Related {
+    fn related(
+        &self,
+        object: &Value,
+        owner: Option<String>,
+        judged: &dyn Fn(&Value) -> Health,
+    ) -> Related {
         let word = |pointer: &str| text(object, pointer).unwrap_or_default().to_owned();
-        let mut health = health::of_object(object);
+        let mut health = judged(object);
         let uid = word("/metadata/uid");
         health.warnings = self.warnings(&uid, object, &health);
         explain(&mut health, &[]);
@@ -183,7 +269,9 @@ impl Board {
         }
         let owned = self.owned.get(uid).into_iter().flatten();
         let made = owned.filter_map(|it| self.objects.get(it));
-        let mut warnings = self.warnings.of(uid, latest_step(object, made));
+        let operation = self.judge.operation().map(|it| it.to_string());
+        let start = operation.as_deref().and_then(|it| it.get(..19)).unwrap_or_default();
+        let mut warnings = self.warnings.of(uid, latest_step(object, made).max(start));
         if text(object, "/spec/nodeName").is_some_and(|it| !it.is_empty()) {
             warnings.retain(|it| it.reason != "FailedScheduling");
         }
@@ -261,7 +349,7 @@ mod tests {
 
     #[test]
     fn pods_belong_to_the_deployment_of_their_replica_set() {
-        let mut board = Board::default();
+        let mut board = Board::new(Clock::system(), None);
         let web = object("Deployment", "web", None);
         let key = ObjectKey::of_object(&web).expect("a key");
         let identity = Identity::new(key.to_string(), Some("web".to_owned()));

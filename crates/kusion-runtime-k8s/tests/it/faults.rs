@@ -258,7 +258,7 @@ async fn a_watch_goes_on_after_every_kind_of_end() {
     web["metadata"]["namespace"] = json!("default");
     let web = resource(web);
     let live = world.apply(&web).await.expect("it is made").live;
-    let watched = world.runtime.watch(vec![(web.id.clone(), live)]).await;
+    let watched = world.runtime.watch(vec![(web.id.clone(), live)], None).await;
     let mut watched = watched.expect("a watch");
     let place = kusion_sandbox::Resource::new("apps", "v1", "deployments");
     let mut round = 0;

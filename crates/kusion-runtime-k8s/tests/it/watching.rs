@@ -13,7 +13,7 @@ type Watch = BoxStream<'static, Result<Progress, RuntimeError>>;
 async fn watch(cluster: &Cluster, targets: &[(&Resource, &Live)]) -> Watch {
     let targets =
         targets.iter().map(|(resource, live)| (resource.id.clone(), (*live).clone())).collect();
-    cluster.runtime.watch(targets).await.expect("a watch")
+    cluster.runtime.watch(targets, None).await.expect("a watch")
 }
 
 /// Waits until a resource is said to be in a state.
@@ -88,6 +88,50 @@ async fn pods_are_told_with_their_owners() {
     let pods: Vec<_> = said.related.iter().filter(|it| it.kind == "Pod").collect();
     assert_eq!(pods.len(), 2);
     assert!(pods.iter().all(|pod| pod.owner.as_ref() == Some(&set.uid)));
+}
+
+/// Only a controller that waits itself shows more than that a container without a probe runs.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_must_settle_is_told() {
+    let cluster = Cluster::start().await;
+    if !cluster.has_nodes().await {
+        return;
+    }
+    let web = cluster.resource(deployment("web", "nginx:1", 1));
+    let mut slow = deployment("slow", "nginx:1", 1);
+    slow["spec"]["minReadySeconds"] = 1.into();
+    let slow = cluster.resource(slow);
+    let (live, slow_live) = (cluster.apply(&web).await, cluster.apply(&slow).await);
+    let mut watch = watch(&cluster, &[(&web, &live), (&slow, &slow_live)]).await;
+    let said = until(&mut watch, &slow, HealthState::Ready).await;
+    assert_eq!(said.settling_since, None);
+    let mut watch = self::watch(&cluster, &[(&web, &live)]).await;
+    let said = until(&mut watch, &web, HealthState::Ready).await;
+    assert!(said.settling_since.is_some(), "{said:?}");
+}
+
+/// A quota that is raised soon enough makes nothing fail.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_that_heals_is_not_told_as_one() {
+    let cluster = Cluster::start().await;
+    if !cluster.has_nodes().await {
+        return;
+    }
+    let quota = |pods: &str| {
+        cluster.resource(json!({"apiVersion": "v1", "kind": "ResourceQuota",
+            "metadata": {"name": "some"}, "spec": {"hard": {"pods": pods}}}))
+    };
+    cluster.apply(&quota("0")).await;
+    let web = cluster.resource(deployment("web", "nginx:1", 1));
+    let live = cluster.apply(&web).await;
+    let mut watch = watch(&cluster, &[(&web, &live)]).await;
+    let said = until_told(&mut watch, |it| it.health.reason.as_deref() == Some("FailedCreate"));
+    assert_eq!(said.await.health.state, HealthState::Progressing);
+    cluster.apply(&quota("9")).await;
+    let is_over =
+        |it: &Progress| matches!(it.health.state, HealthState::Ready | HealthState::Failed);
+    let said = until_told(&mut watch, is_over).await;
+    assert_eq!(said.health.state, HealthState::Ready, "{said:?}");
 }
 
 /// No condition says why a stateful set makes no pod; only an event does.

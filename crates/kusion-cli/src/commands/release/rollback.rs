@@ -1,6 +1,6 @@
 //! `kusion release rollback`.
 
-use crate::arguments::{ChangeArgs, StackArgs};
+use crate::arguments::{ChangeArgs, SettleArgs, StackArgs};
 use crate::failure::{Exit, Failure};
 use crate::operate::{OperationRunner, ROLLBACK, change, run_all};
 use kusion_app::OpenStack;
@@ -19,6 +19,8 @@ pub(crate) struct Args {
     /// Wait until all resources are ready, and show their progress
     #[arg(long)]
     watch: bool,
+    #[command(flatten)]
+    settle: SettleArgs,
 }
 
 /// The release to roll back to.
@@ -52,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             let runner = OperationRunner::new(view, &open, Some(&stack), change, ROLLBACK, stop);
             let finish =
                 async |runner: &OperationRunner<'_>, report: Report| match runner.exit(&report) {
-                    Exit::Success if args.watch => runner.watch(report.live).await,
+                    Exit::Success if args.watch => runner.watch(report, args.settle.time()).await,
                     exit => Ok(exit),
                 };
             let done = run_all(view, &[(runner, Goal::Rollback { to })], &finish).await;
