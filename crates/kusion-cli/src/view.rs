@@ -38,9 +38,10 @@ pub(crate) fn result(text: &str) -> Result<(), Failure> {
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     let text = style::printable(&error.render().to_string());
     // A failure to write here cannot be reported.
-    let _ = match error.use_stderr() {
-        true => write!(std::io::stderr(), "{text}"),
-        false => write!(std::io::stdout(), "{text}"),
+    let _ = if error.use_stderr() {
+        write!(std::io::stderr(), "{text}")
+    } else {
+        write!(std::io::stdout(), "{text}")
     };
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1))
 }
