@@ -64,7 +64,7 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         view.failure_of(&text, &Failure::Generate(broken.error));
     }
     let shown = |it: &Compiled| it.shown.display().to_string();
-    let stacks = Stacks { all: &compiled, n_stacks, failed, name: &shown };
+    let stacks = Stacks { all: &compiled, count: n_stacks, failed, name: &shown };
     each(args, view, stacks, &async |opener, compiled| {
         view.compiled(compiled);
         let open = opener.open(&compiled.stack).await?;
@@ -109,7 +109,7 @@ fn name_of(stack: &Stack) -> String {
 struct Stacks<'a, T> {
     all: &'a [T],
     /// The number of stacks, with those that failed already.
-    n_stacks: usize,
+    count: usize,
     /// The names of stacks that failed already.
     failed: Vec<String>,
     /// Returns the name of a stack.
@@ -118,7 +118,7 @@ struct Stacks<'a, T> {
 
 impl<'a, T> Stacks<'a, T> {
     fn new(all: &'a [T], name: &'a dyn Fn(&T) -> String) -> Self {
-        Self { all, n_stacks: all.len(), failed: Vec::new(), name }
+        Self { all, count: all.len(), failed: Vec::new(), name }
     }
 }
 
@@ -130,7 +130,7 @@ fn each<T>(
     plan: &impl AsyncFn(&mut Opener<'_>, &T) -> Result<(OpenStack, Previewed), Failure>,
 ) -> Result<Exit, Failure> {
     let mut opener = args.site.opener_with(view, args.parallel.count())?;
-    let Stacks { all, n_stacks, mut failed, name } = stacks;
+    let Stacks { all, count: n_stacks, mut failed, name } = stacks;
     let (exit, plans) = interrupt::read(async {
         let mut exit = Exit::Success;
         let mut plans = Vec::new();

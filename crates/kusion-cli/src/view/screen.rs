@@ -262,13 +262,12 @@ impl View {
         loop {
             match answer.recv_timeout(Duration::from_millis(50)) {
                 Ok(line) if is_yes(line.trim()) => return Answer::Yes,
-                Ok(_) => return Answer::No,
                 Err(RecvTimeoutError::Timeout) if stop.is_asked() => {
                     let _ = writeln!(std::io::stderr());
                     return Answer::No;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Answer::No,
+                Ok(_) | Err(RecvTimeoutError::Disconnected) => return Answer::No,
             }
         }
     }
