@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 const PROJECT: &[&str] = &[
     "name",
+    "id",
     "tenant",
     "description",
     "labels",

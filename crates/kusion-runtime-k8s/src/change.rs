@@ -70,8 +70,9 @@ impl Patch {
     ) -> Result<Answer, RuntimeError> {
         let dry_run = if is_dry_run { "&dryRun=All" } else { "" };
         let mut target =
-            format!("{}?fieldValidation=Strict&force={force}{dry_run}&fieldManager=", self.path);
+            format!("{}?fieldValidation=Strict&force={force}&fieldManager=", self.path);
         push_escaped(&mut target, &runtime.mark.manager);
+        target.push_str(dry_run);
         let body = serde_json::to_vec(&self.object)
             .map_err(|error| RuntimeError::Invalid(error.to_string()))?;
         let call = Call::with_body(Method::PATCH, target, "application/apply-patch+yaml", body);

@@ -371,7 +371,7 @@ fn reports() -> Vec<Case> {
             "pull errors that alternate",
             pod(
                 true,
-                &[(0, pull), (1, back_off), (10, pull), (11, back_off), (30, pull), (31, back_off)],
+                &[(0, pull), (1, back_off), (10, pull), (11, back_off), (28, pull), (29, back_off)],
             ),
         ),
         apply("invalid image name", pod(true, &[(0, Unready), (1, Waits("InvalidImageName"))])),
