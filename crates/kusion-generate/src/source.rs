@@ -38,8 +38,13 @@ fn git_folder(system: &dyn System, root: &Path) -> Option<PathBuf> {
     }
     let text = system.read_to_string(&entry).ok()?;
     let target = root.join(text.strip_prefix("gitdir:")?.trim());
+    // Nothing else that a repository names is read.
+    if !target.iter().any(|it| it == ".git") {
+        return None;
+    }
     match system.read_to_string(&target.join("commondir")) {
-        Ok(common) => Some(target.join(common.trim())),
+        Ok(common) if common.trim() == "../.." => Some(target.join("../..")),
+        Ok(_) => None,
         Err(_) => Some(target),
     }
 }
@@ -107,6 +112,22 @@ mod tests {
         assert_eq!(sources_of("name: shop\nid: shop-1\n", config), [id.clone(), git]);
         assert_eq!(sources_of("name: shop\nid: shop-1\n", ""), [id]);
         assert_eq!(sources_of("name: shop\n", "[remote \"a\"]\nurl = /srv/repo.git\n"), []);
+    }
+
+    #[test]
+    fn a_work_tree_leads_to_its_repository_and_nowhere_else() {
+        let source = |gitdir: &str| {
+            let system = MemorySystem::new()
+                .with_file("/main/.git/config", "[remote \"origin\"]\nurl = https://h/r\n")
+                .with_file("/main/.git/worktrees/w/commondir", "../..\n")
+                .with_file("/secret/config", "[remote \"origin\"]\nurl = https://h/secret\n")
+                .with_file("/w/.git", format!("gitdir: {gitdir}\n"))
+                .with_file("/w/dev/stack.yaml", "name: dev\n");
+            git_source(&system, Path::new("/w/dev"))
+        };
+        let found = source("/main/.git/worktrees/w").expect("a source");
+        assert_eq!(found.to_string(), "the folder `dev` of h/r");
+        assert_eq!(source("/secret"), None);
     }
 
     #[test]

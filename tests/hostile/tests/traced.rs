@@ -201,11 +201,15 @@ impl Scene {
             "/dev/null".to_owned(),
         ];
         let outside = trace.outside(&program, self.sandbox.port, &readable, &writable);
-        // The repository, but not what Git keeps there.
+        // The repository, but not what Git keeps there. kusion itself reads the address of the
+        // remote; that no program sees the rest of that file shows in the output.
         let git = format!("{repository}/.git/");
-        let in_git = trace.accesses.iter().filter(
-            |it| matches!(it, Access::Read(path) | Access::Write(path) if path.starts_with(&git)),
-        );
+        let config = format!("{git}config");
+        let in_git = trace.accesses.iter().filter(|it| match it {
+            Access::Read(path) => path.starts_with(&git) && *path != config,
+            Access::Write(path) => path.starts_with(&git),
+            _ => false,
+        });
         outside.into_iter().chain(in_git).collect()
     }
 }
