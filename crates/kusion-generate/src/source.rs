@@ -9,6 +9,9 @@ use base_system::System;
 use kusion_model::StackSource;
 use std::path::{Path, PathBuf};
 
+/// Maximum size of a file of Git that is read, in bytes.
+const MAX_FILE: u64 = 1 << 20;
+
 /// Returns the sources of a stack, the most specific first; empty if nothing tells where it comes
 /// from.
 pub fn sources(system: &dyn System, stack: &Stack) -> Vec<StackSource> {
@@ -22,7 +25,7 @@ pub fn sources(system: &dyn System, stack: &Stack) -> Vec<StackSource> {
 fn git_source(system: &dyn System, folder: &Path) -> Option<StackSource> {
     let folder = system.canonicalize(folder).ok()?;
     let root = folder.ancestors().find(|it| system.exists(&it.join(".git")))?;
-    let config = system.read_to_string(&git_folder(system, root)?.join("config")).ok()?;
+    let config = read(system, &git_folder(system, root)?.join("config"))?;
     let remote = remote_of(&config).and_then(address)?;
     let inside = folder.strip_prefix(root).ok()?;
     let parts: Vec<&str> = inside.iter().filter_map(|it| it.to_str()).collect();
@@ -36,17 +39,23 @@ fn git_folder(system: &dyn System, root: &Path) -> Option<PathBuf> {
     if system.is_dir(&entry) {
         return Some(entry);
     }
-    let text = system.read_to_string(&entry).ok()?;
+    let text = read(system, &entry)?;
     let target = root.join(text.strip_prefix("gitdir:")?.trim());
     // Nothing else that a repository names is read.
     if !target.iter().any(|it| it == ".git") {
         return None;
     }
-    match system.read_to_string(&target.join("commondir")) {
-        Ok(common) if common.trim() == "../.." => Some(target.join("../..")),
-        Ok(_) => None,
-        Err(_) => Some(target),
+    match read(system, &target.join("commondir")) {
+        Some(common) if common.trim() == "../.." => Some(target.join("../..")),
+        Some(_) => None,
+        None => Some(target),
     }
+}
+
+/// Reads a file of Git, unless it is larger than any that Git writes.
+fn read(system: &dyn System, path: &Path) -> Option<String> {
+    let is_small = system.metadata(path).is_ok_and(|it| it.len <= MAX_FILE);
+    if is_small { system.read_to_string(path).ok() } else { None }
 }
 
 /// Returns the address of the remote `origin`, else that of the only remote.

@@ -9,6 +9,9 @@ pub const ENGINE_PREFIX: &str = "kusion.io/";
 /// The prefix of annotations of the sandbox.
 pub const SANDBOX_PREFIX: &str = "sandbox.kusion.io/";
 
+/// The annotation that names the stack that an object belongs to.
+pub const OWNER: &str = "kusion.io/owner";
+
 /// The form of the value of an annotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -71,7 +74,12 @@ pub fn annotation_problems(object: &Value) -> Vec<AnnotationProblem<'_>> {
         let annotations = place.iter().try_fold(object, |value, key| value.get(key));
         for (key, value) in annotations.and_then(Value::as_object).into_iter().flatten() {
             let text = value.as_str().unwrap_or_default();
-            if let Some(problem) = annotation_problem(key, text) {
+            let problem = if key == OWNER {
+                Some("set by kusion; the value of the stack has no effect".to_owned())
+            } else {
+                annotation_problem(key, text)
+            };
+            if let Some(problem) = problem {
                 problems.push(AnnotationProblem { place, key, problem });
             }
         }
@@ -156,7 +164,7 @@ mod tests {
             "sandbox.kusion.io/image-pull-error": "3", "other.io/x": "y"}}});
         let object = json!({
             "metadata": {"annotations": {
-                "kusion.io/prevent-destory": "true", "kusion.io/shared": "yes",
+                OWNER: "a/b/%/main@c", "kusion.io/prevent-destory": "true", "kusion.io/shared": "yes",
                 "kusion.io/dependents-wait": "ready", "sandbox.kusion.io/crashloop": "true"}},
             "spec": {"template": template}});
         let found = annotation_problems(&object);
@@ -166,6 +174,7 @@ mod tests {
         assert_eq!(
             shown,
             [
+                "kusion.io/owner: set by kusion; the value of the stack has no effect",
                 "kusion.io/prevent-destory: unknown annotation; did you mean \
                  `kusion.io/prevent-destroy`?",
                 "kusion.io/shared: invalid value \"yes\": expected \"true\" or \"false\"",

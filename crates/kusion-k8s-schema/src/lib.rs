@@ -23,8 +23,8 @@ pub mod table;
 mod time;
 
 pub use annotations::{
-    AnnotationProblem, ENGINE_PREFIX, SANDBOX_PREFIX, annotation_problem, annotation_problems,
-    milliseconds,
+    AnnotationProblem, ENGINE_PREFIX, OWNER, SANDBOX_PREFIX, annotation_problem,
+    annotation_problems, milliseconds,
 };
 pub use builtin::{
     Builtin, GroupInfo, ResourceInfo, SubresourceInfo, builtin, committed_table, described_table,

@@ -6,7 +6,7 @@ use crate::describe::is_shared;
 use crate::discovery::Served;
 use crate::key::ObjectKey;
 use crate::object;
-use crate::owner::set_mark;
+use crate::owner::{remove_mark, set_mark};
 use crate::prepare::prepare;
 use crate::requires;
 use crate::runtime::KubernetesRuntime;
@@ -48,7 +48,9 @@ impl Patch {
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             let uid = change.prior.and_then(|prior| prior.identity.uid.as_deref());
             stamp(metadata, &key, uid);
-            if !is_shared(change.desired) {
+            if is_shared(change.desired) {
+                remove_mark(metadata);
+            } else {
                 set_mark(metadata, &runtime.mark.text);
             }
         }

@@ -1,7 +1,6 @@
 //! Reduction of live objects to comparable attributes.
 
-use crate::owner::OWNER;
-use kusion_k8s_schema::is_secret;
+use kusion_k8s_schema::{OWNER, is_secret};
 use kusion_model::{FieldPath, FieldPattern, PathStep, SECRET_FIELDS, parse_secret_fields};
 use serde_json::{Map, Value};
 

@@ -7,8 +7,9 @@
 use crate::describe::is_shared;
 use crate::immutable;
 use crate::object::record_of;
-use crate::owner::{OWNER, OwnMark};
+use crate::owner::OwnMark;
 use crate::prepare::prepare;
+use kusion_k8s_schema::OWNER;
 use kusion_model::Resource;
 use kusion_runtime::{Comparison, Live};
 use serde_json::{Map, Value};

@@ -4,11 +4,9 @@
 //! is named after the stack, too, so that the server reports a conflict when two stacks apply one
 //! object at the same time. Other tools are known by the marks that they leave.
 
+use kusion_k8s_schema::OWNER;
 use kusion_model::{Owner, Place, StackKey, StackOwner};
 use serde_json::{Map, Value};
-
-/// The annotation that names the stack that an object belongs to.
-pub(crate) const OWNER: &str = "kusion.io/owner";
 
 /// The manager of all stacks in earlier versions.
 pub(crate) const FIRST_MANAGER: &str = "kusion";
@@ -99,6 +97,14 @@ pub(crate) fn of_marks(
         let name = text(mark)?.split(':').next()?.to_owned();
         Some(Owner::Tool { tool: (*tool).to_owned(), name })
     })
+}
+
+/// Removes a mark from the metadata of a shared object to apply: it has no owner, whatever a stack
+/// says.
+pub(crate) fn remove_mark(metadata: &mut Map<String, Value>) {
+    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+        annotations.remove(OWNER);
+    }
 }
 
 /// Sets the mark of a stack in the metadata of an object to apply.

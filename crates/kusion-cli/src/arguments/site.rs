@@ -10,6 +10,7 @@ use kusion_app::{App, OpenStack, Site};
 use kusion_engine::EventSink;
 use kusion_generate::Stack;
 use kusion_secret::KEY_VARIABLE;
+use kusion_store::StackState;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,10 +68,18 @@ impl Opener<'_> {
         Ok(self.app.open(stack, &site).await?)
     }
 
-    /// Opens a recorded stack without its files.
-    pub(crate) async fn open_recorded(&mut self, name: &StackName) -> Result<OpenStack, Failure> {
+    /// Opens a recorded stack without its files, and reads its state; fails if it has none.
+    pub(crate) async fn open_recorded(
+        &mut self,
+        name: &StackName,
+    ) -> Result<(OpenStack, StackState), Failure> {
         let site = self.site()?;
-        Ok(self.app.open_recorded(&name.project, &name.stack, &site).await?)
+        let open = self.app.open_recorded(&name.project, &name.stack, &site).await?;
+        let state = open.stack.engine().store().read(open.key()).await?;
+        if state.seq == 0 {
+            return Err(Failure::NoStack(open.key().clone()));
+        }
+        Ok((open, state))
     }
 
     fn site(&self) -> Result<Site, Failure> {

@@ -55,10 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Deletes all resources of a stack whose files no longer exist.
 fn destroy_recorded(args: &Args, view: &Arc<View>, name: &StackName) -> Result<Exit, Failure> {
     change(view, &args.site, &args.change, async |opener, stop| {
-        let open = opener.open_recorded(name).await?;
-        if open.stack.engine().store().read(open.key()).await?.seq == 0 {
-            return Err(Failure::NoStack(open.key().clone()));
-        }
+        let (open, _) = opener.open_recorded(name).await?;
         let runner = OperationRunner::new(view, &open, None, &args.change, DESTROY, stop);
         let finish = async |runner: &OperationRunner<'_>, report| Ok(runner.exit(&report));
         run_all(view, &[(runner, Goal::Destroy)], &finish).await

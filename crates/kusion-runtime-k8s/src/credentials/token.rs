@@ -27,7 +27,8 @@ impl Token {
     pub(super) fn of(given: &Given, user: &str) -> Result<Option<Self>, String> {
         let Some(token) = &given.token else { return Ok(None) };
         let header = header(token, user)?;
-        Ok(Some(Self { header, renew_at: given.expires_at.map(|it| it - MINUTE) }))
+        let renew_at = |it: Timestamp| it.checked_sub(MINUTE).unwrap_or(it);
+        Ok(Some(Self { header, renew_at: given.expires_at.map(renew_at) }))
     }
 
     fn is_old(&self) -> bool {

@@ -25,11 +25,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.view.show(|view| {
         let mut opener = args.recorded.site.opener(view)?;
         interrupt::read(async {
-            let open = opener.open_recorded(&args.recorded.stack).await?;
-            let state = open.stack.engine().store().read(open.key()).await?;
-            if state.seq == 0 {
-                return Err(Failure::NoStack(open.key().clone()));
-            }
+            let (open, state) = opener.open_recorded(&args.recorded.stack).await?;
             let count = words::count(state.resources.len(), "resource");
             if !args.yes {
                 let question = format!("Forget {count} of {}?", open.key());

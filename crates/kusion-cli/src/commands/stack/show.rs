@@ -23,14 +23,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.view.show(|view| {
         let mut opener = args.recorded.site.opener(view)?;
         interrupt::read(async {
-            let open = opener.open_recorded(&args.recorded.stack).await?;
-            let store = open.stack.engine().store();
-            let state = store.read(open.key()).await?;
-            if state.seq == 0 {
-                return Err(Failure::NoStack(open.key().clone()));
-            }
+            let (open, state) = opener.open_recorded(&args.recorded.stack).await?;
             view.text(&text(&open.title(), &state));
-            let (key, store) = (open.key().clone(), store.place().to_owned());
+            let store = open.stack.engine().store().place().to_owned();
+            let key = open.key().clone();
             view.json(&wire::StackLine::new(&StackEntry { key, store, state: Ok(state) }));
             Ok(Exit::Success)
         })
