@@ -39,7 +39,8 @@ pub struct FileRuntime {
     owner: Option<StackOwner>,
 }
 
-/// Starts runtimes over one folder, which mark the objects of their stacks.
+/// Starts runtimes over one folder, which mark the objects of their stacks. They change whatever
+/// the engine tells them to: only the engine keeps stacks apart.
 #[derive(Debug)]
 pub struct FileSource(PathBuf);
 
@@ -147,7 +148,6 @@ impl FileRuntime {
         let owner = self.owner.as_ref().filter(|_| !is_shared).map(ToString::to_string);
         match self.changed(change)? {
             Some(old) => {
-                self.check_owner(&old, change.take_over)?;
                 let fields = immutable(&attributes, &old.attributes);
                 if !fields.is_empty() {
                     let names: Vec<String> = fields.iter().map(ToString::to_string).collect();
@@ -163,15 +163,6 @@ impl FileRuntime {
                 let id = name_of(change.desired).map_or_else(|| self.new_id(), str::to_owned);
                 Ok((Stored { id, resource, tag, token, owner, attributes }, true))
             }
-        }
-    }
-
-    /// Checks that an object does not belong to another stack.
-    fn check_owner(&self, object: &Stored, take_over: bool) -> Result<(), RuntimeError> {
-        let owner = live(object).owner.filter(|_| !take_over);
-        match (owner, &self.owner) {
-            (Some(owner), Some(own)) if !owner.is(own) => Err(RuntimeError::Owned(Box::new(owner))),
-            _ => Ok(()),
         }
     }
 
@@ -330,7 +321,6 @@ impl Runtime for FileRuntime {
         let delete = || {
             if let Some(found) = self.folder.get(id).map_err(|error| broken(&error))? {
                 check_token(&found, deletion.prior)?;
-                self.check_owner(&found, deletion.take_over)?;
             }
             self.folder.remove(id).map_err(|error| broken(&error))
         };
