@@ -44,6 +44,17 @@ impl Kind {
         if self.is_language() { "k" } else { self.name() }
     }
 
+    /// Counts the requests in a session; of a session of patches, the patches.
+    pub(crate) fn requests(self, text: &str) -> u64 {
+        match self {
+            Self::Http => sandbox::requests(text).count() as u64,
+            Self::Patch => {
+                sandbox::requests(text).filter(|request| request.method == "PATCH").count() as u64
+            }
+            _ => 0,
+        }
+    }
+
     /// Finds a kind by the name of its command.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)

@@ -20,8 +20,8 @@ const STEPS: usize = 40;
 const MAX_RESPONSE_BYTES: usize = 32 << 20;
 
 /// One request of a session.
-struct Request<'a> {
-    method: &'a str,
+pub(crate) struct Request<'a> {
+    pub(crate) method: &'a str,
     target: &'a str,
     content: &'a str,
     accept: &'a str,
@@ -61,7 +61,8 @@ pub(crate) fn feed(text: &str, closely: bool) -> Result<Reached, String> {
     Ok(reached)
 }
 
-fn requests(text: &str) -> impl Iterator<Item = Request<'_>> {
+/// Splits a session into its requests.
+pub(crate) fn requests(text: &str) -> impl Iterator<Item = Request<'_>> {
     text.split("\n%%\n").map(|part| {
         let (head, body) = part.split_once('\n').unwrap_or((part, ""));
         let mut words = head.split(' ');

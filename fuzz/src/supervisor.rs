@@ -32,6 +32,7 @@ struct Totals {
     inputs: u64,
     accepted: u64,
     evaluated: u64,
+    requests: u64,
     /// Kind of failure to the number of the first input that showed it.
     failures: BTreeMap<String, (u64, String)>,
 }
@@ -121,6 +122,7 @@ fn worker(
                 totals.inputs += inputs.parse::<u64>()?;
                 totals.accepted += rest.next().unwrap_or(Ok(0))?;
                 totals.evaluated += rest.next().unwrap_or(Ok(0))?;
+                totals.requests += rest.next().unwrap_or(Ok(0))?;
             }
             _ => {}
         }
@@ -165,8 +167,12 @@ fn summary(campaign: &Campaign, totals: &Totals, start: Instant) {
     let seconds = start.elapsed().as_secs_f64();
     let rate = totals.inputs as f64 / seconds;
     let share = |part: u64| 100.0 * part as f64 / totals.inputs.max(1) as f64;
+    let requests = match totals.requests {
+        0 => String::new(),
+        n => format!(" with {n} requests"),
+    };
     println!(
-        "{} inputs in {seconds:.1} s = {rate:.0}/s ({:.0}/s per thread), accepted {:.1} %, evaluated {:.1} %",
+        "{} inputs{requests} in {seconds:.1} s = {rate:.0}/s ({:.0}/s per thread), accepted {:.1} %, evaluated {:.1} %",
         totals.inputs,
         rate / campaign.threads as f64,
         share(totals.accepted),

@@ -43,6 +43,7 @@ struct Counters {
     inputs: AtomicU64,
     accepted: AtomicU64,
     evaluated: AtomicU64,
+    requests: AtomicU64,
 }
 
 /// What a thread is doing, for the watchdog: the input's number, and when it began.
@@ -80,7 +81,7 @@ pub(crate) fn work(job: &Job) {
         counters.inputs.load(Relaxed),
         counters.accepted.load(Relaxed),
         counters.evaluated.load(Relaxed),
-        start.elapsed().as_micros()
+        counters.requests.load(Relaxed),
     ));
 }
 
@@ -100,7 +101,7 @@ fn thread_body(
         }
         report(&format!("AT {thread} {}", job.from + first));
         let n = CHUNK.min(job.n - first);
-        let (mut accepted, mut evaluated) = (0, 0);
+        let (mut accepted, mut evaluated, mut requests) = (0, 0, 0);
         for index in job.from + first..job.from + first + n {
             let text = inputs.make(index);
             slot.index.store(index, Relaxed);
@@ -113,10 +114,12 @@ fn thread_body(
                 Err(message) => report(&format!("FAIL {index} {message}")),
             }
             slot.began.store(0, Relaxed);
+            requests += job.kind.requests(&text);
         }
         counters.inputs.fetch_add(n, Relaxed);
         counters.accepted.fetch_add(accepted, Relaxed);
         counters.evaluated.fetch_add(evaluated, Relaxed);
+        counters.requests.fetch_add(requests, Relaxed);
     }
 }
 

@@ -134,10 +134,20 @@ fn definition() -> Value {
 
 /// Returns an object of a resource: a valid one, one with random fields, or a random one.
 pub(super) fn object(rng: &mut Rng, resource: &ResourceInfo, name: &str) -> Value {
-    let mut object = seed(&resource.kind);
-    if rng.one_in(6) {
-        object = value(rng, resource.ty, 5);
+    let start = if rng.one_in(6) { value(rng, resource.ty, 5) } else { seed(&resource.kind) };
+    let mut object = named(start, name);
+    for _ in 0..rng.below(4) {
+        graft(rng, resource.ty, &mut object);
     }
+    with_kind(resource, object)
+}
+
+/// Returns an object of a resource without random fields.
+pub(super) fn plain(resource: &ResourceInfo, name: &str) -> Value {
+    with_kind(resource, named(seed(&resource.kind), name))
+}
+
+fn named(mut object: Value, name: &str) -> Value {
     if !object.is_object() {
         object = json!({});
     }
@@ -147,9 +157,10 @@ pub(super) fn object(rng: &mut Rng, resource: &ResourceInfo, name: &str) -> Valu
     if object["metadata"]["name"].is_null() {
         object["metadata"]["name"] = name.into();
     }
-    for _ in 0..rng.below(4) {
-        graft(rng, resource.ty, &mut object);
-    }
+    object
+}
+
+fn with_kind(resource: &ResourceInfo, mut object: Value) -> Value {
     object["kind"] = (*resource.kind).into();
     let group = if resource.group.is_empty() { "" } else { "/" };
     object["apiVersion"] = format!("{}{group}{}", resource.group, resource.version).into();

@@ -64,7 +64,7 @@ pub(crate) fn http(rng: &mut Rng) -> String {
     if rng.one_in(3) {
         parts.push(create(rng, definition(), "things.x.io"));
     }
-    for _ in 0..2 + rng.below(6) {
+    for _ in 0..2 + rng.below(14) {
         let resource = pick(rng);
         let name = *rng.pick(NAMES);
         parts.push(match rng.below(10) {
@@ -77,18 +77,20 @@ pub(crate) fn http(rng: &mut Rng) -> String {
     parts.join("\n%%\n")
 }
 
-/// Makes a session that creates one object and patches it.
+/// Makes a session that creates one object, mostly a valid one, and patches it.
 pub(crate) fn patch(rng: &mut Rng) -> String {
     let mut parts = vec![namespace()];
     let resource = pick(rng);
     let is_custom = rng.one_in(6);
     if is_custom {
-        parts.push(create(rng, definition(), "things.x.io"));
+        parts.push(create_plain(definition(), "things.x.io"));
         parts.push(custom(rng, "a"));
-    } else {
+    } else if rng.one_in(4) {
         parts.push(create(rng, resource, "a"));
+    } else {
+        parts.push(create_plain(resource, "a"));
     }
-    for _ in 0..=rng.below(5) {
+    for _ in 0..=rng.below(12) {
         let subresource = match rng.below(12) {
             0 => "/status",
             1 => "/scale",
@@ -150,6 +152,11 @@ fn create(rng: &mut Rng, resource: &ResourceInfo, name: &str) -> String {
     );
     let (body, content) = body(rng, &object);
     request("POST", &target, content, "", &body)
+}
+
+fn create_plain(resource: &ResourceInfo, name: &str) -> String {
+    let object = objects::plain(resource, name).to_string();
+    request("POST", &collection(resource), "application/json", "", &object)
 }
 
 /// Writes an object as JSON or YAML, now and then damaged.
