@@ -41,7 +41,7 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn eval_merged(
         &mut self,
         id: ExprId,
-        blocks: &[crate::config::Block],
+        blocks: &[kcl_hir::Block],
     ) -> Eval<Value> {
         let kcl_syntax::ast::Expr::Schema(schema) = &self.frame.module[id].kind else {
             return self.eval(id);

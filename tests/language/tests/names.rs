@@ -211,10 +211,10 @@ fn types_are_those_of_the_definitions() {
             "int",
         ),
         (
-            "configs of one name are two scopes of keys",
-            "schema S:\n    k: int\n    l: str\nk = \"\"\ns: S {k = 1}\ns: S {l = k}\n",
+            "configs of one name are one scope of keys",
+            "schema S:\n    k: int\n    l: int\nk = \"\"\ns: S {k = 1}\ns: S {l = k}\n",
             "k",
-            "str",
+            "int(1)",
         ),
     ];
     for (about, text, name, want) in cases {
