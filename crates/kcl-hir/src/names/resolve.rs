@@ -224,15 +224,7 @@ impl Resolver<'_, '_> {
                 self.exprs(&schema.args);
                 self.keywords(&schema.kwargs);
             }
-            Expr::Config(items) => {
-                self.enter();
-                if self.merged.is_some() {
-                    self.merged_entries(id, items);
-                } else {
-                    self.entries(id, items);
-                }
-                self.leave();
-            }
+            Expr::Config(items) => self.config(id, items),
             Expr::Lambda(lambda) => self.lambda(id, lambda),
             Expr::Subscript(subscript) => {
                 self.expr(subscript.value);
@@ -302,6 +294,16 @@ impl Resolver<'_, '_> {
             }
             self.exprs(&generator.ifs);
         }
+    }
+
+    fn config(&mut self, id: ExprId, items: &[ConfigEntry]) {
+        self.enter();
+        if self.merged.is_some() {
+            self.merged_entries(id, items);
+        } else {
+            self.entries(id, items);
+        }
+        self.leave();
     }
 
     pub(super) fn entries(&mut self, config: ExprId, items: &[ConfigEntry]) {
