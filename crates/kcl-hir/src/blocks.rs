@@ -21,7 +21,7 @@ pub struct Block {
 }
 
 /// How many definitions of a name are looked through for each of them.
-const MAX_DEFINITIONS: usize = 256;
+const MAX_DEFINITIONS: usize = 64;
 
 impl Program {
     /// Returns the config blocks that are merged under a name of the main package, in order;
