@@ -388,7 +388,6 @@ impl<'p> Evaluator<'p> {
             if let Some(slot) = closure.own_slot.get() {
                 it.stack[base + slot as usize] = Value::Func(func.clone());
             }
-            let caller = std::mem::replace(&mut it.caller_package, it.frame.package);
             let other_frame = (closure.file != it.frame.file).then(|| {
                 let frame = it.file_frame(closure.file);
                 std::mem::replace(&mut it.frame, frame)
@@ -397,7 +396,6 @@ impl<'p> Evaluator<'p> {
             if let Some(frame) = other_frame {
                 it.frame = frame;
             }
-            it.caller_package = caller;
             it.stack.truncate(base);
             result
         })

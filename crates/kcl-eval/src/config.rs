@@ -5,20 +5,11 @@ use crate::evaluator::Evaluator;
 use crate::loops::key_text;
 use crate::names::NameRef;
 use base_text::{FileId, Name};
-use indexmap::IndexMap;
-use kcl_hir::Program;
-use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module, Stmt, StmtId};
+use kcl_hir::{Block, EntryOrder, Program, entry_name};
+use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module, StmtId};
 use kcl_value::{Dict, Entry, MergeOp, Origin, Slot, Str, Value};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
-
-/// A config block that takes part in a merge.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Block {
-    pub(crate) file: FileId,
-    pub(crate) stmt: StmtId,
-    pub(crate) config: ExprId,
-}
 
 /// Which blocks of the main package are merged into which statement.
 ///
@@ -32,53 +23,15 @@ pub(crate) struct Merges {
 
 /// Finds the blocks of the main package that are to be merged.
 pub(crate) fn find_merges(program: &Program) -> Merges {
-    let mut found: IndexMap<Name, Vec<Block>, FxBuildHasher> = IndexMap::default();
-    let files = program.main_package().into_iter().flat_map(|package| &package.files);
-    for &file in files {
-        let module = &program.file(file).module;
-        for &stmt in &module.body {
-            match &module[stmt].kind {
-                Stmt::Unification(unification) => {
-                    let name = unification.target.names.first();
-                    if let (Some(name), Some(config)) = (name, block(module, unification.value)) {
-                        found.entry(name.name).or_default().push(Block { file, stmt, config });
-                    }
-                }
-                Stmt::Assign(assign) => {
-                    let Some(config) = block(module, assign.value) else { continue };
-                    for target in assign.targets.iter().filter(|target| target.paths.is_empty()) {
-                        let name = target.name.name;
-                        let blocks = found.entry(name).or_default();
-                        if name.is_private() {
-                            blocks.clear();
-                        }
-                        if blocks.is_empty() {
-                            blocks.push(Block { file, stmt, config });
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
     let mut merges = Merges::default();
-    for blocks in found.into_values().filter(|blocks| blocks.len() > 1) {
+    for (name, global) in program.main_package().into_iter().flat_map(|package| &package.globals) {
+        let blocks = program.merged_blocks(*name, global);
         if let Some((last, earlier)) = blocks.split_last() {
             merges.removed.extend(earlier.iter().map(|block| (block.file, block.stmt)));
             merges.blocks.insert((last.file, last.stmt), blocks.as_slice().into());
         }
     }
     merges
-}
-
-/// The config of a schema expression.
-fn block(module: &Module, value: ExprId) -> Option<ExprId> {
-    match &module[value].kind {
-        Expr::Schema(schema) if matches!(module[schema.config].kind, Expr::Config(_)) => {
-            Some(schema.config)
-        }
-        _ => None,
-    }
 }
 
 impl<'p> Evaluator<'p> {
@@ -114,7 +67,7 @@ impl<'p> Evaluator<'p> {
         let mut buckets = Buckets::default();
         for (at, item) in items.iter().enumerate() {
             let origin = self.origin(item.value);
-            buckets.add(self, key_name(module, item), item.op, at, origin);
+            buckets.add(self, entry_name(module, item), item.op, at, origin);
         }
         for (at, beaten) in buckets.into_order() {
             self.eval_entry(dict, &items[at], true, beaten)?;
@@ -283,7 +236,7 @@ impl<'p> Evaluator<'p> {
             let origin_base = self.files[block.file.0 as usize].origin_base;
             for (item_idx, item) in items.iter().enumerate() {
                 let origin = Origin(origin_base + item.value.0);
-                let name = key_name(module, item);
+                let name = entry_name(module, item);
                 buckets.add(self, name, item.op, (block_idx, item_idx), origin);
             }
         }
@@ -303,6 +256,7 @@ impl<'p> Evaluator<'p> {
                 };
                 let base = this.frame.base;
                 this.stack[base..base + slots.len()].swap_with_slice(slots);
+                this.load_merged_keys(block.config, &dict);
                 this.eval_entry(&mut dict, &items[item_idx], true, beaten)?;
                 this.stack[base..base + slots.len()].swap_with_slice(slots);
                 Ok(())
@@ -313,6 +267,15 @@ impl<'p> Evaluator<'p> {
 }
 
 impl Evaluator<'_> {
+    /// Puts the keys of other blocks that a block reads into its slots.
+    fn load_merged_keys(&mut self, config: ExprId, dict: &Value) {
+        let names = &self.files[self.frame.file.0 as usize].names;
+        for (slot, name) in names.merged_keys.get(&config).into_iter().flatten() {
+            let value = dict.as_config().and_then(|dict| dict.get(name.as_str()));
+            self.stack[self.frame.base + *slot as usize] = value.cloned().unwrap_or_default();
+        }
+    }
+
     /// Where a missing attribute of an instance is reported: at the first key of its config,
     /// where that is written last; at the instance itself if it has no keys.
     pub(crate) fn first_entry(&self, instance: Origin) -> Origin {
@@ -329,7 +292,7 @@ impl Evaluator<'_> {
             let Expr::Config(items) = &module[block.config].kind else { continue };
             for item in items {
                 let Some(key) = item.key else { continue };
-                let name = key_name(module, item);
+                let name = entry_name(module, item);
                 match first {
                     None => first = Some((block.file, name, key)),
                     Some((_, have, _)) if name.is_some() && have == name => {
@@ -345,15 +308,6 @@ impl Evaluator<'_> {
     }
 }
 
-/// The name of an entry's key, if it is written as a name or string.
-fn key_name(module: &Module, item: &ConfigEntry) -> Option<Name> {
-    match &module[item.key?].kind {
-        Expr::Ident(path) => path.names.first().map(|first| first.name),
-        Expr::String(text) => Some(Name::new(&text.value)),
-        _ => None,
-    }
-}
-
 /// Whether all entries of a short config have keys of their own, so that none meets another.
 fn has_distinct_keys(module: &Module, items: &[ConfigEntry]) -> bool {
     const SHORT: usize = 16;
@@ -362,7 +316,7 @@ fn has_distinct_keys(module: &Module, items: &[ConfigEntry]) -> bool {
     }
     let mut names = [None; SHORT];
     for (at, item) in items.iter().enumerate() {
-        let name = key_name(module, item);
+        let name = entry_name(module, item);
         if names[..at].contains(&name) {
             return false;
         }
@@ -371,15 +325,14 @@ fn has_distinct_keys(module: &Module, items: &[ConfigEntry]) -> bool {
     true
 }
 
-/// The entries of merged blocks by key, in the order of the first use of the keys. An entry
-/// with `=` makes those before it void.
+/// The entries of merged blocks in order, each with its origin and that of those it made void.
 struct Buckets<T> {
-    buckets: IndexMap<Option<Name>, Vec<(T, Origin, Origin)>, FxBuildHasher>,
+    order: EntryOrder<(T, Origin, Origin)>,
 }
 
 impl<T> Default for Buckets<T> {
     fn default() -> Self {
-        Self { buckets: IndexMap::default() }
+        Self { order: EntryOrder::default() }
     }
 }
 
@@ -393,23 +346,22 @@ impl<T> Buckets<T> {
         item: T,
         origin: Origin,
     ) {
-        let bucket = self.buckets.entry(name).or_default();
-        let mut beaten = Origin(0);
-        if name.is_some() && op == ConfigOp::Override {
-            if evaluator.options.keeps_contests() {
-                for (_, origin, earlier) in bucket.iter() {
-                    let origin = evaluator.outvote(*earlier, *origin);
-                    beaten = evaluator.outvote(beaten, origin);
-                }
-            }
-            bucket.clear();
+        let void = self.order.add(name, op, (item, origin, Origin(0)));
+        if !evaluator.options.keeps_contests() {
+            return;
         }
-        bucket.push((item, origin, beaten));
+        let mut beaten = Origin(0);
+        for (_, origin, earlier) in void {
+            let origin = evaluator.outvote(earlier, origin);
+            beaten = evaluator.outvote(beaten, origin);
+        }
+        if let Some(entry) = self.order.last_mut(name) {
+            entry.2 = beaten;
+        }
     }
 
     /// The entries that count, in order, each with the origin of those it made void.
     fn into_order(self) -> Vec<(T, Origin)> {
-        let entries = self.buckets.into_values().flatten();
-        entries.map(|(item, _, beaten)| (item, beaten)).collect()
+        self.order.into_entries().map(|(item, _, beaten)| (item, beaten)).collect()
     }
 }

@@ -157,8 +157,10 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) methods: FxHashMap<Name, Option<&'static kcl_std::Method>>,
     /// Memory for the next interpolated string.
     pub(crate) text_buffer: String,
-    /// Names that statements under way assign to, the innermost last.
+    /// Names that statements under way assign to, the innermost last; `no_name` where an
+    /// instance begins.
     pub(crate) targets: Vec<Name>,
+    pub(crate) no_name: Name,
     /// Set while a setter runs because its name was read.
     pub(crate) backtrack: Option<Backtrack>,
     /// How many setters run because their names were read.
@@ -169,6 +171,8 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) turns: u32,
     /// The condition of an ordered `if` that is being evaluated.
     pub(crate) deciding: Option<Deciding>,
+    /// How often a condition was found to need a name that its own `if` sets.
+    pub(crate) circles: u32,
     /// How many schema bodies and schema expressions are under way.
     pub(crate) schema_depth: u32,
     pub(crate) schema_expr_depth: u32,
@@ -186,8 +190,6 @@ pub(crate) struct Evaluator<'p> {
     /// Instances by schema, if the program asks for them.
     pub(crate) instances: FxHashMap<SchemaId, Vec<(PackageId, Rc<Instance>)>>,
     pub(crate) records_instances: bool,
-    /// The package of the code that called the current schema or lambda.
-    pub(crate) caller_package: PackageId,
     pub(crate) printed: String,
     /// Whether anything outside the program was asked for: files, time, the working folder.
     pub(crate) used_system: Cell<bool>,
@@ -270,11 +272,13 @@ impl<'p> Evaluator<'p> {
             methods: FxHashMap::default(),
             text_buffer: String::new(),
             targets: Vec::new(),
+            no_name: Name::new(""),
             backtrack: None,
             detours: 0,
             turn: None,
             turns: 0,
             deciding: None,
+            circles: 0,
             schema_depth: 0,
             schema_expr_depth: 0,
             steps_left: 0,
@@ -286,7 +290,6 @@ impl<'p> Evaluator<'p> {
             loop_depth: 0,
             instances: FxHashMap::default(),
             records_instances: false,
-            caller_package: PackageId(0),
             printed: String::new(),
             used_system: Cell::new(false),
             imports_are_pure: false,

@@ -209,8 +209,22 @@ impl<'p> Evaluator<'p> {
                 Ok(Some(value.unwrap_or_else(|| this.get(slot))))
             }
             Some(slot) => self.read_attr(this, slot).map(Some),
-            None => Ok(this.get_key(name.as_str())),
+            None => match this.get_key(name.as_str()) {
+                None if !this.layout.lent.is_empty() => self.load_lent(this, name),
+                value => Ok(value),
+            },
         }
+    }
+
+    /// A parameter that a mixin reads as an attribute of its protocol.
+    #[cold]
+    fn load_lent(&mut self, this: &Rc<Instance>, name: Name) -> Eval<Option<Value>> {
+        let lent = this.layout.lent.iter().find(|(lent, ..)| *lent == name);
+        let Some(&(_, schema, at)) = lent else { return Ok(None) };
+        let value = self.in_schema(schema, this, |evaluator| {
+            Ok(evaluator.stack[evaluator.frame.base + at].clone())
+        })?;
+        Ok(Some(value).filter(|value| !matches!(value, Value::Undefined)))
     }
 
     fn eval_selector(&mut self, value: ExprId, attr: &'p Path, optional: bool) -> Eval<Value> {

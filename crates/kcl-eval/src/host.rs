@@ -5,7 +5,6 @@ use crate::error::Failure;
 use crate::evaluator::Evaluator;
 use crate::lazy::Backtrack;
 use base_system::System;
-use kcl_hir::PackageId;
 use kcl_std::Host;
 use kcl_value::output::Stream;
 use kcl_value::{CallArgs, Fault, Result, Value, ops};
@@ -29,7 +28,6 @@ struct Nesting {
     loop_depth: u32,
     n_targets: usize,
     backtrack: Option<Backtrack>,
-    caller_package: PackageId,
 }
 
 impl Evaluator<'_> {
@@ -41,7 +39,6 @@ impl Evaluator<'_> {
             loop_depth: self.loop_depth,
             n_targets: self.targets.len(),
             backtrack: self.backtrack,
-            caller_package: self.caller_package,
         }
     }
 
@@ -52,7 +49,6 @@ impl Evaluator<'_> {
         self.loop_depth = state.loop_depth;
         self.targets.truncate(state.n_targets);
         self.backtrack = state.backtrack;
-        self.caller_package = state.caller_package;
     }
 }
 

@@ -92,6 +92,18 @@ impl Instance {
         attrs.at_mut(slot).map_or(Value::Undefined, |entry| std::mem::take(&mut entry.value))
     }
 
+    /// The entry of an attribute as it is now.
+    pub(crate) fn entry(&self, slot: usize) -> Option<Entry> {
+        self.attrs.borrow().at(slot).cloned()
+    }
+
+    /// Puts an entry of an attribute back.
+    pub(crate) fn put(&self, slot: usize, entry: Entry) {
+        if let Some(place) = self.attrs.borrow_mut().at_mut(slot) {
+            *place = entry;
+        }
+    }
+
     pub(crate) fn origin_of(&self, slot: usize) -> Origin {
         self.attrs.borrow().at(slot).map_or(Origin::default(), |entry| entry.origin)
     }

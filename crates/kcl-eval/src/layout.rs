@@ -54,6 +54,9 @@ pub(crate) struct Layout {
     pub(crate) has_index_signature: bool,
     /// Statements that run once each, in order.
     pub(crate) ordered: Option<Rc<OrderedStmts>>,
+    /// Parameters that mixins read as attributes of their protocols: the schema that has the
+    /// parameter, and its number.
+    pub(crate) lent: Vec<(Name, SchemaId, usize)>,
 }
 
 /// The schemas that a schema builds on.
@@ -74,6 +77,7 @@ impl Layout {
             wants_config: false,
             has_index_signature: false,
             ordered: None,
+            lent: Vec::new(),
         }
     }
 
@@ -228,6 +232,7 @@ impl<'p> Evaluator<'p> {
                 });
             }
         }
+        let lent = self.lent_params(&schemas)?;
         let ordered = self.ordered_attrs(&schemas);
         if let Some(ordered) = &ordered {
             for attr in &mut attrs {
@@ -276,7 +281,31 @@ impl<'p> Evaluator<'p> {
             wants_config,
             has_index_signature,
             ordered,
+            lent,
         })
+    }
+
+    /// The parameters of schemas that have the name of an attribute of a protocol whose mixin
+    /// they use.
+    fn lent_params(&mut self, schemas: &[SchemaId]) -> Eval<Vec<(Name, SchemaId, usize)>> {
+        let mut lent = Vec::new();
+        for &schema in schemas {
+            let Some(params) = &self.schema(schema).decl.params else { continue };
+            let mixins = self.links(schema)?.mixins.clone();
+            for mixin in mixins {
+                let (file, decl) = (self.schema(mixin).file, self.schema(mixin).decl);
+                let Some(path) = &decl.for_host else { continue };
+                let Some(protocol) = self.find_schema(file, path)? else { continue };
+                let protocol = self.layout(protocol)?;
+                for (at, param) in params.list.iter().enumerate() {
+                    let name = param.name.name;
+                    if protocol.index.contains_key(&name) {
+                        lent.push((name, schema, at));
+                    }
+                }
+            }
+        }
+        Ok(lent)
     }
 
     /// The ordered statements of schemas whose bodies run one after the other.
@@ -293,21 +322,23 @@ impl<'p> Evaluator<'p> {
 
     /// The schema that a path in a file names.
     pub(crate) fn find_schema(&mut self, file: FileId, path: &ast::Path) -> Eval<Option<SchemaId>> {
-        let source = self.program.file(file);
         let declared = self.program.declared(file, path);
-        let found = declared.and_then(|declared| self.schema_ids.get(&declared).copied());
-        if found.is_none()
-            && let [name] = path.names.as_slice()
-        {
-            // A variable that holds a schema.
-            let package = self.program.package(source.package);
-            if let Some(at) = package.globals.get_index_of(&name.name) {
-                let value = self.read_global(source.package, at as u32)?;
-                if let Value::Func(func) = &value {
-                    return Ok(func.body.downcast_ref::<SchemaId>().copied());
-                }
-            }
+        if let Some(found) = declared.and_then(|declared| self.schema_ids.get(&declared)) {
+            return Ok(Some(*found));
         }
-        Ok(found)
+        // An alias, or a variable that holds a schema.
+        Ok(match self.declared_value(file, path)? {
+            Some(Value::Func(func)) => func.body.downcast_ref::<SchemaId>().copied(),
+            _ => None,
+        })
+    }
+
+    /// The value of the global that a path in a file names.
+    pub(crate) fn declared_value(&mut self, file: FileId, path: &ast::Path) -> Eval<Option<Value>> {
+        let Some((package, name)) = self.program.declared(file, path) else { return Ok(None) };
+        match self.program.package(package).globals.get_index_of(&name) {
+            Some(at) => self.read_global(package, at as u32).map(Some),
+            None => Ok(None),
+        }
     }
 }

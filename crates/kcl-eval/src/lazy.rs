@@ -41,6 +41,13 @@ pub(crate) struct Setter {
     pub(crate) part: Part,
 }
 
+impl Setter {
+    /// A top-level statement that sets one name and nothing else.
+    fn whole(file: FileId, stmt: StmtId) -> Self {
+        Self { file, schema: SchemaId::NONE, stmt, stop: None, part: Part::Whole }
+    }
+}
+
 /// A setter that runs because its name was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backtrack {
@@ -100,8 +107,7 @@ impl Progress {
     /// without a word.
     fn check(&self, name: Name, value: &Value) -> Eval<()> {
         if self.is_circular && matches!(value, Value::Undefined) {
-            let message = format!("circular reference: the value of '{name}' depends on itself");
-            return Err(Failure::new(message));
+            return Err(circular(name));
         }
         Ok(())
     }
@@ -114,6 +120,11 @@ impl Progress {
             self.cache = Some(value.clone());
         }
     }
+}
+
+/// Says that the value of a name is only that value.
+pub(crate) fn circular(name: Name) -> Failure {
+    Failure::new(format!("circular reference: the value of '{name}' depends on itself"))
 }
 
 /// One global.
@@ -186,6 +197,7 @@ impl<'p> Evaluator<'p> {
                             body: Box::new(body),
                         }));
                     }
+                    Stmt::TypeAlias(_) => setters.push(Setter::whole(file, stmt)),
                     _ => setters_of(module, file, SchemaId::NONE, stmt, &mut |found, setter| {
                         if found == name {
                             setters.push(setter);
@@ -222,7 +234,7 @@ impl<'p> Evaluator<'p> {
         if is_own || state.setters.is_empty() {
             let value = state.value.clone();
             if is_own {
-                self.note_early(self.targets.len());
+                self.note_own_read(&value);
             }
             return Ok(value);
         }
@@ -320,11 +332,12 @@ impl<'p> Evaluator<'p> {
             let level = progress.level;
             let is_own =
                 self.targets.last() == Some(&attr.name) && (level == 0 || setters.len() <= 1);
-            if is_own {
-                self.note_early(self.targets.len());
-            }
             if is_own || setters.is_empty() {
-                return Ok(this.get(slot));
+                let value = this.get(slot);
+                if is_own {
+                    self.note_own_read(&value);
+                }
+                return Ok(value);
             }
             if let Some(value) = &progress.cache {
                 return Ok(value.clone());
@@ -337,6 +350,8 @@ impl<'p> Evaluator<'p> {
             this.states.borrow_mut()[slot].progress.is_circular = true;
             return Ok(this.get(slot));
         }
+        // Setters that run in their turn later go on from what it is now.
+        let so_far = if level == 0 && setters.len() > 1 { this.entry(slot) } else { None };
         while next <= setters.len() {
             let n_sets = this.states.borrow()[slot].progress.n_sets;
             self.run_attr_setter(this, &setters[setters.len() - next])?;
@@ -347,6 +362,9 @@ impl<'p> Evaluator<'p> {
             next += 1;
         }
         let value = this.get(slot);
+        if let Some(so_far) = so_far {
+            this.put(slot, so_far);
+        }
         let progress = &mut this.states.borrow_mut()[slot].progress;
         progress.level = level;
         progress.cache = Some(value.clone());

@@ -11,7 +11,7 @@ use self::ints::IntStep;
 use self::last_use::mark_last_uses;
 use crate::call::{ParamTypes, ReturnType};
 use crate::evaluator::Evaluator;
-use base_text::FileId;
+use base_text::{FileId, Name};
 use kcl_hir::PackageId;
 use kcl_hir::names::{Meaning, Sink, resolve_unit};
 use kcl_syntax::ast::{BinOp, CmpOp, ExprId, Lambda, Module, Stmt, StmtId, TypeId};
@@ -89,6 +89,8 @@ pub(crate) struct FileNames {
     pub(crate) target_refs: FxHashMap<(StmtId, u32), NameRef>,
     /// Slots that a config literal must clear when it starts.
     pub(crate) resets: FxHashMap<ExprId, Vec<u32>>,
+    /// Slots of a block that is merged with others, with the keys of others that they hold.
+    pub(crate) merged_keys: FxHashMap<ExprId, Vec<(u32, Name)>>,
 }
 
 /// Keeps what [`kcl_hir::names`] finds in a unit.
@@ -133,6 +135,10 @@ impl Sink for UnitNames<'_> {
 
     fn reset(&mut self, config: ExprId, slot: u32) {
         self.names.resets.entry(config).or_default().push(slot);
+    }
+
+    fn merged_key(&mut self, config: ExprId, slot: u32, name: Name) {
+        self.names.merged_keys.entry(config).or_default().push((slot, name));
     }
 
     fn lambda(&mut self, id: ExprId, lambda: &Lambda, n_slots: u32, captures: Vec<(u32, u32)>) {

@@ -14,6 +14,7 @@ use crate::error::Eval;
 use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
+use crate::lazy::circular;
 use base_text::{FileId, Name};
 use kcl_hir::PackageId;
 use kcl_hir::names::{names_set, visit_definitions};
@@ -48,6 +49,7 @@ pub(crate) struct OrderedStmts {
 struct Place {
     schema: SchemaId,
     outermost: StmtId,
+    is_if: bool,
     /// The `if` around it, and whether it stands in the branch for a condition that holds.
     parent: Option<(StmtId, bool)>,
     /// The names it sets, with its position among the setters of each; none for an `elif`.
@@ -64,6 +66,8 @@ pub(crate) struct Deciding {
     depth: usize,
     /// The outermost of these that it needs to have ended; more than `depth` if none.
     needs: usize,
+    /// Whether it reads the name that the innermost of these sets, which has no value.
+    is_circular: bool,
 }
 
 /// How far the ordered statements of a package or instance have come.
@@ -107,6 +111,8 @@ struct Need {
     name: Option<Name>,
     /// How many conditions had been decided in their turn.
     turn: u32,
+    /// Whether that statement is what asks for the condition.
+    is_circular: bool,
 }
 
 /// What holds the names: a package or an instance.
@@ -134,6 +140,20 @@ enum Passage {
     Overtaken,
     /// It runs and asks itself, or an `if` around it is not decided yet.
     UnderWay,
+    /// The condition of an `if` around it asks, by way of another name.
+    Circular,
+}
+
+/// How far the setters of a name have come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Settled {
+    /// None is left.
+    Finally,
+    /// One is under way, or not decided yet.
+    SoFar,
+    /// The condition of an `if` that sets the name needs it by way of another name, and nothing
+    /// has set it before.
+    Circular,
 }
 
 /// Whether there is an `if`, or a private name that is set more than once.
@@ -192,7 +212,8 @@ impl OrderedStmts {
             }
         }
         for (outer, is_ordered) in outermost.iter().zip(is_ordered) {
-            if is_ordered {
+            // A mixin may be used by a schema and by its base.
+            if is_ordered && !ordered.has_stmt(outer.file, outer.stmt) {
                 ordered.add(outer, outer.stmt, None);
             }
         }
@@ -201,8 +222,9 @@ impl OrderedStmts {
 
     fn add(&mut self, outer: &Outermost<'_>, stmt: StmtId, parent: Option<(StmtId, bool)>) {
         let site = (outer.file, stmt);
-        let mut is_counted = true;
+        let (mut is_counted, mut is_if) = (true, false);
         if let Stmt::If(if_stmt) = &outer.module[stmt].kind {
+            is_if = true;
             for (inner, holds) in branches(if_stmt) {
                 self.add(outer, inner, Some((stmt, holds)));
             }
@@ -218,7 +240,7 @@ impl OrderedStmts {
             }
         }
         let (schema, outermost) = (outer.schema, outer.stmt);
-        self.places.insert(site, Place { schema, outermost, parent, names });
+        self.places.insert(site, Place { schema, outermost, is_if, parent, names });
     }
 
     /// Whether the statements that set a name are ordered.
@@ -229,6 +251,11 @@ impl OrderedStmts {
     /// Whether a statement is ordered.
     pub(crate) fn has_stmt(&self, file: FileId, stmt: StmtId) -> bool {
         self.places.contains_key(&(file, stmt))
+    }
+
+    /// Whether a statement runs whatever conditions say.
+    fn is_certain(&self, site: Site) -> bool {
+        self.places.get(&site).is_some_and(|place| place.parent.is_none() && !place.is_if)
     }
 
     /// The `if` of a chain of `elif`s.
@@ -325,25 +352,17 @@ impl<'p> Evaluator<'p> {
 
     /// Runs the setters of an ordered name as far as they must have run for a read.
     ///
-    /// Says whether none is left, so that the value is final.
-    pub(crate) fn settle(
-        &mut self,
-        holder: &Holder,
-        stmts: &OrderedStmts,
-        name: Name,
-    ) -> Eval<bool> {
+    fn settle(&mut self, holder: &Holder, stmts: &OrderedStmts, name: Name) -> Eval<Settled> {
         if self.detours == 0 && self.name_run(holder, name).follows_turns {
-            return Ok(false);
+            return Ok(Settled::SoFar);
         }
         if self.sees_value_so_far(holder, stmts, name) {
-            return Ok(false);
+            return Ok(Settled::SoFar);
         }
         let n_setters = stmts.setters.get(&name).map_or(0, |setters| setters.len() as u32);
         // A condition sees no statement behind its `if` that sets the same name.
         let end = match &self.deciding {
-            Some(deciding)
-                if deciding.depth == self.targets.len() && deciding.holder.is(holder) =>
-            {
+            Some(deciding) if self.is_in_condition() && deciding.holder.is(holder) => {
                 let place = stmts.places.get(&deciding.head);
                 let names = place.map_or(&[][..], |place| &place.names);
                 let own = names.iter().find(|(own, _)| *own == name);
@@ -351,7 +370,10 @@ impl<'p> Evaluator<'p> {
             }
             _ => n_setters,
         };
-        Ok(self.settle_until(holder, stmts, name, end)? && end == n_setters)
+        match self.settle_until(holder, stmts, name, end)? {
+            Settled::Finally if end != n_setters => Ok(Settled::SoFar),
+            settled => Ok(settled),
+        }
     }
 
     fn settle_until(
@@ -360,8 +382,8 @@ impl<'p> Evaluator<'p> {
         stmts: &OrderedStmts,
         name: Name,
         end: u32,
-    ) -> Eval<bool> {
-        let Some(setters) = stmts.setters.get(&name) else { return Ok(true) };
+    ) -> Eval<Settled> {
+        let Some(setters) = stmts.setters.get(&name) else { return Ok(Settled::Finally) };
         let mut next = self.name_run(holder, name).next;
         let mut all_passed = true;
         while next < end {
@@ -378,10 +400,15 @@ impl<'p> Evaluator<'p> {
                     all_passed = false;
                     next += 1;
                 }
-                Passage::UnderWay => return Ok(false),
+                Passage::UnderWay => return Ok(Settled::SoFar),
+                Passage::Circular => {
+                    let has_come =
+                        setters[..next as usize].iter().any(|site| stmts.is_certain(*site));
+                    return Ok(if has_come { Settled::SoFar } else { Settled::Circular });
+                }
             }
         }
-        Ok(all_passed)
+        Ok(if all_passed { Settled::Finally } else { Settled::SoFar })
     }
 
     /// Runs a setter because a name that it sets is read.
@@ -402,10 +429,12 @@ impl<'p> Evaluator<'p> {
             match self.mark(holder, (file, if_stmt)) {
                 Some(Mark::Decided(holds)) if holds != wanted => return Ok(Passage::Passed),
                 Some(Mark::UnderWay { depth }) => {
-                    if !self.is_deciding(holder, (file, if_stmt)) {
+                    let is_own = self.is_deciding(holder, (file, if_stmt));
+                    if !is_own {
                         self.note_early(depth);
                     }
-                    return Ok(Passage::UnderWay);
+                    let is_direct = is_own && self.targets.len() == depth;
+                    return Ok(if is_direct { Passage::UnderWay } else { Passage::Circular });
                 }
                 _ => {}
             }
@@ -419,7 +448,7 @@ impl<'p> Evaluator<'p> {
                 match evaluator.decide(holder, stmts, if_stmt, node, false)? {
                     Some(holds) if holds == wanted => {}
                     Some(_) => return Ok(Passage::Passed),
-                    None => return Ok(Passage::UnderWay),
+                    None => return Ok(evaluator.undecided(holder, (file, if_stmt))),
                 }
             }
             if let Stmt::If(node) = &module[stmt].kind {
@@ -459,28 +488,44 @@ impl<'p> Evaluator<'p> {
         let depth = self.targets.len();
         self.set_mark(holder, site, Some(Mark::UnderWay { depth }));
         let head = stmts.head(self.frame.module, site);
-        let deciding =
-            Deciding { holder: holder.clone(), own: site, head, depth, needs: usize::MAX };
+        let deciding = Deciding {
+            holder: holder.clone(),
+            own: site,
+            head,
+            depth,
+            needs: usize::MAX,
+            is_circular: false,
+        };
         let outer = self.deciding.replace(deciding);
         let holds = self.truth(if_stmt.cond);
-        let needs = std::mem::replace(&mut self.deciding, outer).map_or(usize::MAX, |it| it.needs);
+        let decided = std::mem::replace(&mut self.deciding, outer);
+        let (needs, is_circular) =
+            decided.map_or((usize::MAX, false), |it| (it.needs, it.is_circular));
         self.note_early(needs);
         // In its turn it is never too early.
         let is_early = !in_turn && needs <= depth;
         let holds = holds.map(|holds| (!is_early).then_some(holds));
         let mark = holds.as_ref().ok().map(|holds| match holds {
             Some(holds) => Mark::Decided(*holds),
-            None => Mark::Early(self.need(needs)),
+            None => Mark::Early(Need { is_circular, ..self.need(needs) }),
         });
         self.set_mark(holder, site, mark);
         self.turns += u32::from(in_turn);
         holds
     }
 
+    /// What comes of a setter in an `if` that cannot be decided now.
+    fn undecided(&mut self, holder: &Holder, site: Site) -> Passage {
+        match self.mark(holder, site) {
+            Some(Mark::Early(need)) if need.is_circular => Passage::Circular,
+            _ => Passage::UnderWay,
+        }
+    }
+
     /// The statement at a depth.
     fn need(&self, depth: usize) -> Need {
         let name = depth.checked_sub(1).and_then(|at| self.targets.get(at).copied());
-        Need { depth, name, turn: self.turns }
+        Need { depth, name, turn: self.turns, is_circular: false }
     }
 
     /// Whether a statement that is needed has not ended yet.
@@ -634,6 +679,53 @@ impl<'p> Evaluator<'p> {
         self.with_runs(holder, |runs| runs.names.insert(name, run));
     }
 
+    /// Settles a name that is read; says whether its value is final. Refuses a name that has no
+    /// value because another one, which it needs, needs it.
+    fn settle_read(
+        &mut self,
+        holder: &Holder,
+        name: Name,
+        value: impl FnOnce(&mut Self) -> Value,
+    ) -> Eval<bool> {
+        let Some(stmts) = self.ordered_stmts(holder) else { return Ok(false) };
+        let circles = self.circles;
+        match self.settle(holder, &stmts, name)? {
+            Settled::Finally => return Ok(true),
+            Settled::Circular => self.circles += 1,
+            Settled::SoFar if self.circles != circles && self.is_in_condition() => {
+                if matches!(value(self), Value::Undefined) {
+                    return Err(circular(name));
+                }
+            }
+            Settled::SoFar => {}
+        }
+        Ok(false)
+    }
+
+    /// Whether the condition of an ordered `if` is being evaluated, not a statement that it needs.
+    fn is_in_condition(&self) -> bool {
+        self.deciding.as_ref().is_some_and(|deciding| deciding.depth == self.targets.len())
+    }
+
+    /// Notes that a statement, or a condition that it needs, reads the name that it sets.
+    #[cold]
+    pub(crate) fn note_own_read(&mut self, value: &Value) {
+        self.note_early(self.targets.len());
+        let in_condition = self.is_in_condition();
+        if let Some(deciding) = self.deciding.as_mut().filter(|_| in_condition) {
+            deciding.is_circular |= matches!(value, Value::Undefined);
+        }
+    }
+
+    /// Refuses a statement whose value is nothing since a condition that it needs needs it: the
+    /// name would be left out without a word.
+    pub(crate) fn check_circles(&self, circles: u32, name: Name, value: &Value) -> Eval<()> {
+        if matches!(value, Value::Undefined) && self.circles != circles {
+            return Err(circular(name));
+        }
+        Ok(())
+    }
+
     /// Reads an ordered global.
     pub(crate) fn read_ordered_global(&mut self, package: PackageId, at: u32) -> Eval<Value> {
         let state = self.global(package, at);
@@ -641,11 +733,9 @@ impl<'p> Evaluator<'p> {
             return Ok(value.clone());
         }
         let name = state.name;
-        let holder = Holder::Package(package);
-        let is_final = match self.ordered_stmts(&holder) {
-            Some(stmts) => self.settle(&holder, &stmts, name)?,
-            None => false,
-        };
+        let is_final = self.settle_read(&Holder::Package(package), name, |it| {
+            it.global(package, at).value.clone()
+        })?;
         let state = self.global(package, at);
         if is_final {
             state.progress.cache = Some(state.value.clone());
@@ -658,11 +748,9 @@ impl<'p> Evaluator<'p> {
         if let Some(value) = &this.states.borrow()[slot].progress.cache {
             return Ok(value.clone());
         }
+        let name = this.layout.attrs[slot].name;
         let holder = Holder::Instance(this.clone());
-        let is_final = match this.layout.ordered.clone() {
-            Some(stmts) => self.settle(&holder, &stmts, this.layout.attrs[slot].name)?,
-            None => false,
-        };
+        let is_final = self.settle_read(&holder, name, |_| this.get(slot))?;
         let value = this.get(slot);
         if is_final {
             this.states.borrow_mut()[slot].progress.cache = Some(value.clone());

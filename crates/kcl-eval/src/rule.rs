@@ -78,6 +78,7 @@ impl<'p> Evaluator<'p> {
             let types = ParamTypes::new();
             evaluator.bind_params(rule.params.as_ref(), n_args, &args.named, &types)?;
             if is_outermost {
+                evaluator.set_given(rule, this, args);
                 for &decorator in &rule.decorators {
                     evaluator.run_decorator(decorator, rule.name.name, true, this)?;
                 }
@@ -96,12 +97,24 @@ impl<'p> Evaluator<'p> {
         Ok(())
     }
 
+    /// Lets an argument stand for the attribute of the protocol that has the name of its
+    /// parameter, in the checks of the rule, in whose frame the code runs, and of its bases.
+    fn set_given(&mut self, rule: &Rule, this: &Instance, args: &CallArgs) {
+        for (at, param) in params(rule).iter().enumerate() {
+            let name = param.name.name;
+            let is_named = args.named.iter().any(|(given, _)| given.as_str() == name.as_str());
+            if (at < args.positional.len() || is_named)
+                && let Some(slot) = this.slot(name)
+            {
+                let value = self.stack[self.frame.base + at].clone();
+                this.states.borrow_mut()[slot].progress.cache = Some(value);
+            }
+        }
+    }
+
     /// Lets a base rule read the parameters of the rule that builds on it, in whose frame the
     /// code runs.
     fn lend_params(&mut self, rule: &Rule, parent: &Rule, this: &Instance) {
-        fn params(rule: &Rule) -> &[Param] {
-            rule.params.as_ref().map_or(&[], |params| &params.list)
-        }
         for (at, param) in params(rule).iter().enumerate() {
             let name = param.name.name;
             let is_own = params(parent).iter().any(|own| own.name.name == name);
@@ -114,13 +127,13 @@ impl<'p> Evaluator<'p> {
     }
 
     fn find_rule(&mut self, file: FileId, path: &Path) -> Eval<Option<RuleRef>> {
-        let Some((package, name)) = self.program.declared(file, path) else { return Ok(None) };
-        let Some(at) = self.program.package(package).globals.get_index_of(&name) else {
-            return Ok(None);
-        };
-        match self.read_global(package, at as u32)? {
-            Value::Func(func) => Ok(func.body.downcast_ref::<RuleRef>().copied()),
-            _ => Ok(None),
-        }
+        Ok(match self.declared_value(file, path)? {
+            Some(Value::Func(func)) => func.body.downcast_ref::<RuleRef>().copied(),
+            _ => None,
+        })
     }
+}
+
+fn params(rule: &Rule) -> &[Param] {
+    rule.params.as_ref().map_or(&[], |params| &params.list)
 }

@@ -38,11 +38,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Evaluates a schema expression with the entries of several blocks.
-    pub(crate) fn eval_merged(
-        &mut self,
-        id: ExprId,
-        blocks: &[crate::config::Block],
-    ) -> Eval<Value> {
+    pub(crate) fn eval_merged(&mut self, id: ExprId, blocks: &[kcl_hir::Block]) -> Eval<Value> {
         let kcl_syntax::ast::Expr::Schema(schema) = &self.frame.module[id].kind else {
             return self.eval(id);
         };
@@ -110,8 +106,11 @@ impl<'p> Evaluator<'p> {
         let backtrack = self.backtrack.take();
         let loops = std::mem::take(&mut self.loop_depth);
         self.schema_depth += 1;
+        // What a statement outside sets is no attribute of that name.
+        self.targets.push(self.no_name);
         let caller = self.frame.package;
         let result = self.complete(id, &instance, caller);
+        self.targets.pop();
         self.schema_depth -= 1;
         self.loop_depth = loops;
         self.backtrack = backtrack;
@@ -262,7 +261,11 @@ impl<'p> Evaluator<'p> {
         if !replaces {
             let default = match attr.value {
                 Some(expr) => {
+                    let circles = self.circles;
                     let value = self.eval(expr)?;
+                    if entry.is_none() {
+                        self.check_circles(circles, attr.name.name, &value)?;
+                    }
                     let origin = self.origin_of(expr, &value);
                     Some((value, origin))
                 }

@@ -8,7 +8,8 @@ use crate::names::NameRef;
 use crate::ordered::Holder;
 use base_text::{FileId, Name};
 use kcl_syntax::ast::{
-    Assert, Assign, AugAssign, AugOp, Expr, If, MemberOrIndex, Stmt, StmtId, Target, Unification,
+    Assert, Assign, AugAssign, AugOp, Expr, If, MemberOrIndex, Stmt, StmtId, Target, Type,
+    TypeAlias, Unification,
 };
 use kcl_value::{List, Origin, Value, ops};
 use std::rc::Rc;
@@ -58,10 +59,7 @@ impl<'p> Evaluator<'p> {
         backtrack: Option<Backtrack>,
     ) -> Eval<()> {
         let source = self.program.file(file);
-        if matches!(
-            source.module[stmt].kind,
-            Stmt::Schema(_) | Stmt::Rule(_) | Stmt::Import(_) | Stmt::TypeAlias(_)
-        ) {
+        if matches!(source.module[stmt].kind, Stmt::Schema(_) | Stmt::Rule(_) | Stmt::Import(_)) {
             return Ok(());
         }
         let n_slots = self.unit(file, stmt);
@@ -117,9 +115,11 @@ impl<'p> Evaluator<'p> {
                 self.run_schema_attr(id, attr)?;
                 Value::Undefined
             }
-            Stmt::TypeAlias(_) | Stmt::Import(_) | Stmt::Schema(_) | Stmt::Rule(_) => {
+            Stmt::TypeAlias(alias) => {
+                self.run_type_alias(id, alias)?;
                 Value::Undefined
             }
+            Stmt::Import(_) | Stmt::Schema(_) | Stmt::Rule(_) => Value::Undefined,
         };
         if let Some(backtrack) = &mut self.backtrack
             && backtrack.stop == Some(id)
@@ -145,6 +145,18 @@ impl<'p> Evaluator<'p> {
         } else {
             package.scalars.push((value.clone(), origin));
         }
+    }
+
+    /// Runs `type T = …`: the name of a schema or rule stands for it wherever a value may stand.
+    fn run_type_alias(&mut self, id: StmtId, alias: &'p TypeAlias) -> Eval<()> {
+        let Type::Named(path) = &self.frame.module[alias.ty].kind else { return Ok(()) };
+        let file = self.frame.file;
+        let declared = self.declared_value(file, path)?;
+        if let Some(value) = declared.filter(|value| matches!(value, Value::Func(_))) {
+            let origin = self.stmt_origin(file, id);
+            self.store(id, 0, alias.name.name, value, origin)?;
+        }
+        Ok(())
     }
 
     fn run_unification(&mut self, id: StmtId, unification: &'p Unification) -> Eval<Value> {
@@ -204,10 +216,14 @@ impl<'p> Evaluator<'p> {
         let file = self.frame.file;
         let is_global = !self.frame.in_lambda && self.frame.this.is_none();
         let blocks = if is_global { self.merges.blocks.get(&(file, id)).cloned() } else { None };
+        let circles = self.circles;
         let mut value = match blocks {
             Some(blocks) => self.eval_merged(assign.value, &blocks)?,
             None => self.eval(assign.value)?,
         };
+        if let Some(target) = assign.targets.first() {
+            self.check_circles(circles, target.name.name, &value)?;
+        }
         if let Some(ty) = assign.ty {
             let ty = self.runtime_type(ty);
             value = self.cast(value, &ty, false)?;

@@ -6,6 +6,7 @@
 //!
 //! [`resolve_entries`] turns inputs into files, [`load`](fn@load) files into a program.
 
+mod blocks;
 mod cycle;
 pub mod entry;
 mod find;
@@ -19,6 +20,7 @@ mod reduce;
 mod store;
 mod usage;
 
+pub use blocks::{Block, EntryOrder, entry_name};
 pub use entry::{Entries, EntryFile, Input, LoadError, PackageMap, resolve_entries};
 pub use load::assembly::{Assembly, AssemblyKey, load_assembled};
 pub use load::{Known, LoadOptions, Loaded, load, load_reduced, load_whole};

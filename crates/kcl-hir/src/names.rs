@@ -14,6 +14,7 @@
 
 mod by_place;
 mod define;
+mod merged;
 mod name_map;
 mod occurrences;
 mod order;
@@ -34,6 +35,7 @@ pub use query::{definition_at, definitions, occurrence_at, references};
 pub use resolve::literal_index;
 pub use uses::{Definition, DefinitionKind, UnitUses, Use, UseTarget, uses};
 
+use self::merged::MergedConfig;
 use self::scope::{Function, Resolver};
 use crate::program::{Import, ImportTarget, PackageId, Program};
 use base_text::{FileId, Name, Span};
@@ -77,6 +79,9 @@ pub trait Sink {
     fn target_start(&mut self, stmt: StmtId, at: u32, meaning: Meaning);
     /// Says that a config literal must clear a slot when it starts.
     fn reset(&mut self, config: ExprId, slot: u32);
+    /// Says that a slot of the unit's frame holds what the config, which is merged with others, has
+    /// under a key that another of them brings in.
+    fn merged_key(&mut self, _config: ExprId, _slot: u32, _name: Name) {}
     /// Called before the parameters and the body of a lambda.
     fn enter_lambda(&mut self) {}
     /// Called behind a lambda, whose frame has that many slots and captures outer slots as
@@ -97,7 +102,8 @@ pub trait Sink {
 pub fn resolve_unit(program: &Program, file: FileId, stmt: StmtId, sink: &mut dyn Sink) -> u32 {
     let module = &program.file(file).module;
     let functions = vec![Function::new(Place::TopLevel)];
-    let mut resolver = Resolver { program, file, module, sink, functions };
+    let merged = MergedConfig::find(program, file, stmt);
+    let mut resolver = Resolver { program, file, module, sink, functions, merged };
     match &module[stmt].kind {
         Stmt::Schema(_) | Stmt::Rule(_) => resolver.schema(stmt),
         _ => resolver.stmt(stmt),

@@ -101,7 +101,12 @@ impl Blocks {
         self.blocks.last().map(|block| &block.objects)
     }
 
-    /// The same to change them.
+    /// The keys or attributes of the outermost block.
+    pub(crate) fn outermost(&self) -> Option<&NameMap<Object>> {
+        self.blocks.first().map(|block| &block.objects)
+    }
+
+    /// The keys or attributes of the innermost block, to change them.
     pub(crate) fn innermost_mut(&mut self) -> Option<&mut NameMap<Object>> {
         self.blocks.last_mut().map(|block| &mut block.objects)
     }

@@ -90,13 +90,18 @@ fn renamings(program: &Program) -> Vec<Renaming> {
         found.push(Renaming { symbol, from, to });
     }
     for &unit in &source.module.body {
-        let is_rule = matches!(source.module[unit].kind, Stmt::Rule(_));
+        let lends_params = match &source.module[unit].kind {
+            Stmt::Rule(_) => true,
+            Stmt::Schema(schema) => !schema.mixins.is_empty(),
+            _ => false,
+        };
         for (number, it) in uses(program, file, unit).definitions.iter().enumerate() {
-            // Calls name parameters, base rules read those of derived ones, keys are output.
+            // Calls name parameters, base rules and mixins read those of what uses them, keys are
+            // output.
             let is_fixed = match it.kind {
                 DefinitionKind::Variable | DefinitionKind::LoopVariable => false,
                 DefinitionKind::Parameter => {
-                    is_rule || source.text.contains(&format!("{}=", it.name))
+                    lends_params || source.text.contains(&format!("{}=", it.name))
                 }
                 DefinitionKind::Key => true,
             };
@@ -211,10 +216,10 @@ fn types_are_those_of_the_definitions() {
             "int",
         ),
         (
-            "configs of one name are two scopes of keys",
-            "schema S:\n    k: int\n    l: str\nk = \"\"\ns: S {k = 1}\ns: S {l = k}\n",
+            "configs of one name are one scope of keys",
+            "schema S:\n    k: int\n    l: int\nk = \"\"\ns: S {k = 1}\ns: S {l = k}\n",
             "k",
-            "str",
+            "int(1)",
         ),
     ];
     for (about, text, name, want) in cases {

@@ -28,6 +28,8 @@ pub struct NamesByPlace {
     starts: FxHashMap<u32, Meaning>,
     /// Config keys inside an `if`.
     conditional: FxHashSet<u32>,
+    /// Keys of other blocks that a config is merged with.
+    merged: FxHashSet<u32>,
 }
 
 impl NamesByPlace {
@@ -71,6 +73,11 @@ impl NamesByPlace {
     /// Whether a definition is a config key that only an `if` sets.
     pub fn is_conditional(&self, definition: u32) -> bool {
         self.conditional.contains(&definition)
+    }
+
+    /// Whether a definition is a key of another block that the config is merged with.
+    pub fn is_merged(&self, definition: u32) -> bool {
+        self.merged.contains(&definition)
     }
 
     /// Returns what the target of an assignment starts from, if it has a path or is updated.
@@ -145,6 +152,15 @@ impl Sink for Unit<'_, '_> {
     fn reset(&mut self, _: ExprId, _: u32) {
         // Called for the key that was bound last.
         self.names.conditional.extend((self.names.definitions.len() as u32).checked_sub(1));
+    }
+
+    fn merged_key(&mut self, _: ExprId, slot: u32, name: Name) {
+        // It may stand in another file.
+        let number = self.names.definitions.len() as u32;
+        let (kind, at) = (DefinitionKind::Key, Span::default());
+        self.names.definitions.push(Definition { name, kind, at });
+        self.names.merged.insert(number);
+        self.set_slot(0, slot, number);
     }
 
     fn enter_lambda(&mut self) {

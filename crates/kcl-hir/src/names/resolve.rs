@@ -152,7 +152,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    fn expr(&mut self, id: ExprId) {
+    pub(super) fn expr(&mut self, id: ExprId) {
         let module = self.module;
         match &module[id].kind {
             Expr::Ident(path) => {
@@ -224,11 +224,7 @@ impl Resolver<'_, '_> {
                 self.exprs(&schema.args);
                 self.keywords(&schema.kwargs);
             }
-            Expr::Config(items) => {
-                self.enter();
-                self.entries(id, items);
-                self.leave();
-            }
+            Expr::Config(items) => self.config(id, items),
             Expr::Lambda(lambda) => self.lambda(id, lambda),
             Expr::Subscript(subscript) => {
                 self.expr(subscript.value);
@@ -300,18 +296,33 @@ impl Resolver<'_, '_> {
         }
     }
 
-    fn entries(&mut self, config: ExprId, items: &[ConfigEntry]) {
+    fn config(&mut self, id: ExprId, items: &[ConfigEntry]) {
+        self.enter();
+        if self.merged.is_some() {
+            self.merged_entries(id, items);
+        } else {
+            self.entries(id, items);
+        }
+        self.leave();
+    }
+
+    pub(super) fn entries(&mut self, config: ExprId, items: &[ConfigEntry]) {
         for item in items {
-            if let Expr::ConfigIf { cond, items, orelse } = &self.module[item.value].kind
-                && item.key.is_none()
-            {
-                self.config_if(config, *cond, items, *orelse);
-                continue;
-            }
-            self.expr(item.value);
-            if let Some(key) = item.key {
-                self.key(config, key);
-            }
+            self.entry(config, item);
+        }
+    }
+
+    #[inline]
+    pub(super) fn entry(&mut self, config: ExprId, item: &ConfigEntry) {
+        if let Expr::ConfigIf { cond, items, orelse } = &self.module[item.value].kind
+            && item.key.is_none()
+        {
+            self.config_if(config, *cond, items, *orelse);
+            return;
+        }
+        self.expr(item.value);
+        if let Some(key) = item.key {
+            self.key(config, key);
         }
     }
 
@@ -341,19 +352,7 @@ impl Resolver<'_, '_> {
     /// themselves.
     fn key(&mut self, config: ExprId, key: ExprId) {
         let module = self.module;
-        let name = match &module[key].kind {
-            Expr::Ident(path) => path.names.first().map(|first| first.name),
-            Expr::String(text) => Some(Name::new(&text.value)),
-            Expr::Subscript(subscript)
-                if subscript.index.is_some_and(|index| literal_index(module, index).is_some()) =>
-            {
-                match &module[subscript.value].kind {
-                    Expr::Ident(path) => path.names.first().map(|first| first.name),
-                    _ => None,
-                }
-            }
-            _ => None,
-        };
+        let name = key_name(module, key);
         let Some(name) = name else {
             self.expr(key);
             return;
@@ -368,6 +367,24 @@ impl Resolver<'_, '_> {
                 self.bind(Ident { name, span }, BindingKind::Key(key), Some(config));
             }
         }
+    }
+}
+
+/// The name that a config key brings into scope.
+#[inline]
+pub(super) fn key_name(module: &Module, key: ExprId) -> Option<Name> {
+    match &module[key].kind {
+        Expr::Ident(path) => path.names.first().map(|first| first.name),
+        Expr::String(text) => Some(Name::new(&text.value)),
+        Expr::Subscript(subscript)
+            if subscript.index.is_some_and(|index| literal_index(module, index).is_some()) =>
+        {
+            match &module[subscript.value].kind {
+                Expr::Ident(path) => path.names.first().map(|first| first.name),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 

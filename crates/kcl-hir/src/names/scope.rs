@@ -1,5 +1,6 @@
 //! Scopes: which binding a name stands for.
 
+use super::merged::MergedConfig;
 use super::{DefinitionKind, Layer, Meaning, Place, Sink, order};
 use crate::program::Program;
 use base_text::{FileId, Name};
@@ -13,6 +14,8 @@ pub(super) enum BindingKind {
     Param,
     Local,
     Key(ExprId),
+    /// A key of another block that the config is merged with.
+    Merged,
 }
 
 impl BindingKind {
@@ -21,8 +24,12 @@ impl BindingKind {
             Self::Loop => Some(DefinitionKind::LoopVariable),
             Self::Param => Some(DefinitionKind::Parameter),
             Self::Local => Some(DefinitionKind::Variable),
-            Self::Key(_) => None,
+            Self::Key(_) | Self::Merged => None,
         }
+    }
+
+    fn is_key(self) -> bool {
+        matches!(self, Self::Key(_) | Self::Merged)
     }
 }
 
@@ -158,7 +165,7 @@ impl Function {
     fn has_variable(&mut self, name: Name) -> bool {
         let mut next = self.innermost(name);
         while let Some(at) = next {
-            if !matches!(self.bindings[at].kind, BindingKind::Key(_)) {
+            if !self.bindings[at].kind.is_key() {
                 return true;
             }
             next = self.outer(at);
@@ -174,6 +181,8 @@ pub(super) struct Resolver<'p, 's> {
     pub(super) module: &'p Module,
     pub(super) sink: &'s mut dyn Sink,
     pub(super) functions: Vec<Function>,
+    /// The config of the unit, if it is merged with others and was not walked yet.
+    pub(super) merged: Option<MergedConfig>,
 }
 
 impl Resolver<'_, '_> {
@@ -190,7 +199,7 @@ impl Resolver<'_, '_> {
         let Ident { name, span } = name;
         let depth = self.functions.len() - 1;
         let function = self.function();
-        let slot = (!matches!(kind, BindingKind::Key(_))).then(|| function.slot());
+        let slot = (!kind.is_key()).then(|| function.slot());
         if let (Some(slot), Some(kind)) = (slot, kind.definition()) {
             self.sink.bound(depth, slot, name, kind, span);
         }
@@ -300,6 +309,9 @@ impl Resolver<'_, '_> {
         }
         let slot = function.slot();
         function.bindings[at].slot = Some(slot);
+        if let (BindingKind::Merged, Some(config)) = (binding.kind, binding.config) {
+            self.sink.merged_key(config, slot, binding.name);
+        }
         if let BindingKind::Key(key) = binding.kind {
             let at = self.module[key].span;
             self.sink.bound(depth, slot, binding.name, DefinitionKind::Key, at);

@@ -4,13 +4,16 @@ use crate::args::{missing, need, text};
 use crate::function::{Function, Module};
 use crate::host::Host;
 use data_encoding::BASE32;
-use kcl_value::{CallArgs, Result, Value};
+use kcl_value::{CallArgs, Fault, Result, Value};
 
 pub(super) const MODULE: Module = Module {
     name: "base32",
     functions: &[Function::new("encode", encode), Function::new("decode", decode)],
     constants: &[],
 };
+
+/// How many characters fill the last group up to eight at most.
+const MAX_PADDING: usize = 6;
 
 fn encode(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let value = text(need(args, 0, "value", "encode")?);
@@ -19,14 +22,19 @@ fn encode(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
 
 fn decode(_: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let value = text(need(args, 0, "value", "decode")?);
+    let digits = value.trim_end_matches('=');
+    if value.len() - digits.len() > MAX_PADDING || digits.contains('=') {
+        let message = "invalid base32: expected at most 6 '=', all of them at the end";
+        return Err(Fault::new(message));
+    }
     // The complaint about a digit is the reference's.
-    let bytes = bytes(value).ok_or_else(|| missing("decode", "value"))?;
+    let bytes = bytes(digits).ok_or_else(|| missing("decode", "value"))?;
     Ok(String::from_utf8(bytes).map_or(Value::None, Value::str))
 }
 
 /// The whole bytes that the digits give; none if a character is no digit.
-fn bytes(value: &str) -> Option<Vec<u8>> {
-    let digits = value.trim_end_matches('=').as_bytes();
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let digits = digits.as_bytes();
     let mut bytes = Vec::with_capacity(digits.len() * 5 / 8);
     let mut bits = 0_u32;
     let mut n_bits = 0;

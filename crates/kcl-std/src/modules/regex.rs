@@ -3,7 +3,7 @@
 mod simple;
 
 use self::simple::Simple;
-use crate::args::{get, missing as missing_one, strict_integer, strings, text};
+use crate::args::{get, strict_integer, strings, text};
 use crate::function::{Function, Module};
 use crate::host::{Host, too_much_memory};
 use crate::shared_faults::failed_conversion;
@@ -20,7 +20,7 @@ pub(super) const MODULE: Module = Module {
         Function::new("match", |_, args| is_match(args, "match")),
         Function::new("compile", |_, args| match get(args, 0, "pattern") {
             Some(pattern) => Ok(Value::Bool(compiled(text(pattern)).is_ok())),
-            None => Err(missing_one("compile", "pattern")),
+            None => Err(missing("compile", "pattern")),
         }),
         Function::new("findall", findall),
         Function::new("search", |_, args| is_match(args, "search")),
@@ -80,14 +80,33 @@ fn gave_up(function: &str, error: &Error) -> Box<Fault> {
     Fault::new(format!("regex.{function}() gave up: {error}"))
 }
 
+/// The complaint that one argument is missing.
+#[cold]
+fn missing(function: &str, name: &str) -> Box<Fault> {
+    Fault::new(format!("{function}() missing the required positional argument: '{name}'"))
+}
+
+/// The complaint that the string is missing, and with it what follows.
+#[cold]
+fn missing_all(function: &str) -> Box<Fault> {
+    // The last quote is missing in the reference.
+    Fault::new(match function {
+        "replace" => "replace() missing 3 required positional arguments: 'string', 'pattern', \
+                      and 'replace"
+            .to_owned(),
+        _ => {
+            format!("{function}() missing 2 required positional arguments: 'string' and 'pattern'")
+        }
+    })
+}
+
 /// The string and the pattern.
 fn subject<'a>(args: &'a CallArgs, function: &str) -> Result<(&'a str, Rc<Regex>)> {
-    let (Some(string), Some(pattern)) = (get(args, 0, "string"), get(args, 1, "pattern")) else {
-        return Err(Fault::new(format!(
-            "{function}() missing 2 required positional arguments: 'string' and 'pattern'"
-        )));
-    };
-    Ok((text(string), compiled(text(pattern))?))
+    match (get(args, 0, "string"), get(args, 1, "pattern")) {
+        (Some(string), Some(pattern)) => Ok((text(string), compiled(text(pattern))?)),
+        (Some(_), None) if function != "match" => Err(missing(function, "pattern")),
+        _ => Err(missing_all(function)),
+    }
 }
 
 fn is_match(args: &CallArgs, function: &str) -> Result<Value> {
@@ -103,7 +122,7 @@ fn is_match(args: &CallArgs, function: &str) -> Result<Value> {
 fn replace(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let (string, regex) = subject(args, "replace")?;
     let Some(replacement) = get(args, 2, "replace").map(text) else {
-        return Err(Fault::new("replace() missing the required positional argument: 'replace'"));
+        return Err(missing("replace", "replace"));
     };
     let count = match get(args, 3, "count") {
         Some(count) => usize::try_from(strict_integer(count)?).unwrap_or(0),

@@ -5,6 +5,7 @@ use crate::function::{Function, Module};
 use crate::host::{Host, too_much_memory};
 use handlebars::{
     Context, Handlebars, Helper, HelperResult, JsonRender as _, Output, RenderContext,
+    RenderErrorReason,
 };
 use kcl_value::{CallArgs, Dict, Fault, Result, Value, fits};
 use serde_json::{Map, Number, Value as Json};
@@ -88,9 +89,10 @@ fn raw(
     _: &mut RenderContext<'_, '_>,
     out: &mut dyn Output,
 ) -> HelperResult {
-    if let Some(value) = helper.param(0) {
-        out.write(&value.value().render())?;
-    }
+    let Some(value) = helper.param(0) else {
+        return Err(RenderErrorReason::Other("Parameter not found".to_owned()).into());
+    };
+    out.write(&value.value().render())?;
     Ok(())
 }
 

@@ -68,6 +68,7 @@ fn unescaped(value: &Value) -> Value {
     }
 }
 
+/// A text with its escape sequences replaced; a backslash that starts none stays.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -78,10 +79,12 @@ fn unescape(text: &str) -> String {
             Some('n') => out.push('\n'),
             Some('t') => out.push('\t'),
             Some('r') => out.push('\r'),
-            Some('0') => out.push('\0'),
-            Some(c @ ('\\' | '"' | '\'')) => out.push(c),
+            Some('b') => out.push('\u{8}'),
+            Some('f') => out.push('\u{c}'),
+            Some(c @ ('\\' | '"' | '\'' | '/')) => out.push(c),
             Some('u') => match after
                 .get(1..5)
+                .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
                 .and_then(|digits| char::from_u32(u32::from_str_radix(digits, 16).ok()?))
             {
                 Some(c) => {

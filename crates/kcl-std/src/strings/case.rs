@@ -25,10 +25,7 @@ pub(super) fn title(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
     let mut in_word = false;
     for c in text.chars() {
         if c.is_lowercase() && !in_word {
-            match to_titlecase(c) {
-                Some(title) => out.push(title),
-                None => out.extend(c.to_uppercase()),
-            }
+            push_titlecase(&mut out, c);
         } else if (c.is_uppercase() || is_titlecase(c)) && in_word {
             out.extend(c.to_lowercase());
         } else {
@@ -100,6 +97,29 @@ fn is_titlecase(c: char) -> bool {
         'ǅ' | 'ǈ' | 'ǋ' | 'ǲ' | '\u{1f88}'..='\u{1f8f}' | '\u{1f98}'..='\u{1f9f}'
             | '\u{1fa8}'..='\u{1faf}' | 'ᾼ' | 'ῌ' | 'ῼ'
     )
+}
+
+/// Adds the title case of a character. Of several letters that are one in lower case, only the
+/// first one is in upper case: `ß` becomes `Ss`.
+fn push_titlecase(out: &mut String, c: char) {
+    if let Some(title) = to_titlecase(c) {
+        out.push(title);
+        return;
+    }
+    let mut upper = c.to_uppercase();
+    if c == 'ŉ' {
+        // The apostrophe is no letter.
+        out.extend(upper);
+        return;
+    }
+    out.extend(upper.next());
+    for letter in upper {
+        match letter {
+            // An iota below the letter stays there.
+            'Ι' => out.push('\u{345}'),
+            letter => out.extend(letter.to_lowercase()),
+        }
+    }
 }
 
 /// The title case of a character where it is a single one other than its upper case.

@@ -2,6 +2,7 @@
 
 use crate::args::{flag, get, given, integer, not_iterable, strings, text as text_of};
 use crate::host::too_much_memory;
+use crate::shared_faults::missing_value;
 use kcl_value::{CallArgs, Fault, Result, Str, Value, fits, show};
 
 pub(super) fn chars(text: &Str, _: &CallArgs, _: usize) -> Result<Value> {
@@ -41,7 +42,7 @@ pub(super) fn join(text: &Str, args: &CallArgs, room: usize) -> Result<Value> {
                 add(key, at == 0)?;
             }
         }
-        None => return Err(Fault::new("expect 1 argument, found 0")),
+        None => return Err(missing_value()),
     }
     Ok(Value::str(out))
 }

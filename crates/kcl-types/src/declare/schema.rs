@@ -114,7 +114,8 @@ impl<'p> Checker<'p> {
                 let finding = diagnostics::compile_error(end, message).suggest(suggestions);
                 self.report_misnamed(finding, schema.name.name, &format!("{name}Protocol"));
             }
-            let only_attributes = schema.mixins.is_empty()
+            let only_attributes = schema.params.is_none()
+                && schema.mixins.is_empty()
                 && schema.checks.is_empty()
                 && self.has_only_attributes(schema);
             if !only_attributes {

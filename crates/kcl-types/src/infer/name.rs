@@ -131,9 +131,9 @@ impl<'p> Checker<'p> {
     /// The type of what a name means; `None` if it means nothing.
     fn meant(&mut self, meaning: Meaning, name: Name) -> Option<Type> {
         match meaning {
-            Meaning::Local(local) => Some(self.local(local).unwrap_or(Type::Any)),
+            Meaning::Local(local) => Some(self.local_or_merged(local, name).unwrap_or(Type::Any)),
             Meaning::LocalOr(local, next) => {
-                let ty = self.local(local);
+                let ty = self.local_or_merged(local, name);
                 if ty.is_some() && self.is_always_set(local) {
                     return ty;
                 }
@@ -152,6 +152,15 @@ impl<'p> Checker<'p> {
             }),
             _ => self.global(meaning, name),
         }
+    }
+
+    /// The type of a local name, if its place was walked; that of a key of a merged config from
+    /// whichever block it is.
+    fn local_or_merged(&mut self, local: u32, name: Name) -> Option<Type> {
+        if !self.file_scope().names.is_merged(local) {
+            return self.local(local);
+        }
+        self.blocks.outermost()?.get(name).map(|object| object.ty.clone())
     }
 
     /// The type that the schema being walked gives to a name.
