@@ -45,7 +45,7 @@ impl App {
         site: &Site,
     ) -> Result<OpenStack, AppError> {
         let place = site.place();
-        let address = backend::default_address(site.backend.as_deref(), &place);
+        let address = backend::address_without_files(site, &place);
         let cluster = site.cluster.of_stack(None);
         let engine = self.engine(&address, &cluster).await?;
         let cell = site.cell.clone();

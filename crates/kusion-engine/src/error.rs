@@ -71,6 +71,16 @@ pub enum EngineError {
         /// The current infrastructure.
         found: Box<InfrastructureId>,
     },
+    /// The stack may only be deployed to another infrastructure.
+    #[error("{stack} is only for the infrastructure with the id `{pinned}`, but this is {found}")]
+    Pinned {
+        /// The stack.
+        stack: Box<StackKey>,
+        /// The id of its only infrastructure.
+        pinned: String,
+        /// The current infrastructure.
+        found: Box<InfrastructureId>,
+    },
     /// Resources were rejected by the infrastructure.
     #[error("{}", list("rejected", .0))]
     Rejected(Vec<Finding>),
@@ -93,7 +103,7 @@ pub enum EngineError {
         revision: u64,
     },
     /// There is nothing to wait for.
-    #[error("{stack} has no resources to wait for; run `kusion apply` first")]
+    #[error("{stack} has no resources to wait for")]
     NoResources {
         /// The stack.
         stack: Box<StackKey>,
@@ -124,6 +134,7 @@ impl EngineError {
             Self::NoRuntime { .. } => "no-runtime",
             Self::OtherSource { .. } => "other-source",
             Self::OtherInfrastructure { .. } => "other-infrastructure",
+            Self::Pinned { .. } => "pinned",
             Self::Rejected(findings) if findings.iter().all(|it| it.is_conflict) => "conflict",
             Self::Rejected(_) => "rejected",
             Self::References(_) => "unresolved-references",

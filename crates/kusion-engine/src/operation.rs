@@ -6,6 +6,9 @@ use kusion_model::GitRevision;
 use kusion_store::{Holder, LockWait};
 use std::time::Duration;
 
+/// The default timeout of a step, and of waiting until resources are ready.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
+
 /// Options of a lock.
 #[derive(Clone, Debug)]
 pub struct LockOptions {
@@ -35,6 +38,8 @@ pub struct RunOptions {
     pub keep_going: bool,
     /// Timeout of one step, including all attempts.
     pub timeout: Duration,
+    /// Timeout of waiting until a resource is ready.
+    pub ready_timeout: Duration,
     /// Maximum number of attempts of a call.
     pub attempts: u32,
     /// Metadata of the release.
@@ -49,7 +54,8 @@ impl RunOptions {
         Self {
             lock: LockOptions { holder, wait: LockWait::No, relocate: false },
             keep_going: true,
-            timeout: Duration::from_mins(5),
+            timeout: DEFAULT_TIMEOUT,
+            ready_timeout: DEFAULT_TIMEOUT,
             attempts: 6,
             note: ReleaseNote::default(),
             stop: Stop::default(),

@@ -216,7 +216,7 @@ impl Scope {
         options: &RunOptions,
         since: &str,
     ) -> Result<(), String> {
-        let RunOptions { timeout, stop, .. } = options;
+        let RunOptions { ready_timeout: timeout, stop, .. } = options;
         let wait = async {
             let progress = self.progress(vec![watched], Some(since)).await;
             let mut progress = progress.map_err(|fault| fault.to_string())?;

@@ -7,6 +7,7 @@
 
 mod attributes;
 mod description;
+mod duration;
 mod health;
 mod id;
 mod infrastructure;
@@ -25,6 +26,7 @@ mod stack_key;
 
 pub use attributes::Attributes;
 pub use description::{Description, Protection, ReplaceOrder, Requirement};
+pub use duration::parse_duration;
 pub use health::{Health, HealthState, Warning};
 pub use id::ResourceId;
 pub use infrastructure::{Infrastructure, InfrastructureId};

@@ -3,7 +3,8 @@
 use super::style::{Role, one_line};
 use jiff::Timestamp;
 use kusion_model::{
-    Action, Health, HealthState, Note, Operation, Owner, Phase, Reason, ReleaseHealth, ResourceId,
+    Action, GitRevision, Health, HealthState, Note, Operation, Owner, Phase, Reason, ReleaseHealth,
+    ResourceId,
 };
 use kusion_plan::Refusal;
 use std::time::Duration;
@@ -136,6 +137,32 @@ pub(crate) fn of_release_health(health: ReleaseHealth) -> &'static str {
         ReleaseHealth::Failed => "failed",
         ReleaseHealth::Unknown => "unknown",
     }
+}
+
+/// Returns a commit in a few words: `1a2b3c4d5e (trunk), modified`.
+pub(crate) fn of_commit(git: &GitRevision) -> String {
+    let short: String = git.commit.chars().take(10).collect();
+    let branch = git.branch.as_deref().map(|it| format!(" ({})", one_line(it)));
+    let state = match git.is_dirty {
+        Some(false) => "",
+        Some(true) => ", modified",
+        None => ", modified or not: unknown",
+    };
+    format!("{}{}{state}", one_line(&short), branch.unwrap_or_default())
+}
+
+/// Returns a commit in a sentence.
+pub(crate) fn of_commit_long(git: &GitRevision) -> String {
+    let branch = match &git.branch {
+        Some(branch) => format!("of the branch {}", one_line(branch)),
+        None => "without a branch".to_owned(),
+    };
+    let state = match git.is_dirty {
+        Some(false) => "without uncommitted changes",
+        Some(true) => "with uncommitted changes",
+        None => "unknown whether there were uncommitted changes",
+    };
+    format!("commit {} {branch}, {state}", one_line(&git.commit))
 }
 
 /// Returns the sign, the name and the color of a health state.
