@@ -21,4 +21,4 @@ pub use app::{App, OpenStack, Site};
 pub use cluster::{Cluster, ClusterRequest};
 pub use config::UserConfig;
 pub use error::AppError;
-pub use inventory::StackEntry;
+pub use inventory::{Audited, StackEntry};

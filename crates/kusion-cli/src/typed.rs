@@ -29,6 +29,8 @@ const POINTERS: &[(&[&str], &str)] = &[
     (&["describe"], "run `kusion status DIR`, or `kubectl describe`"),
     (&["state", "list"], "run `kusion stack list`, or `kusion stack show PROJECT/STACK`"),
     (&["state", "show"], "run `kusion stack show PROJECT/STACK`, or `kusion status DIR`"),
+    (&["state", "remove"], "run `kusion state rm ID DIR`"),
+    (&["state", "move"], "run `kusion state mv ID ID DIR`"),
     (&["up"], "run `kusion apply DIR`, or `kusion sandbox up` to start a sandbox"),
     (&["down"], "run `kusion destroy DIR`, or `kusion sandbox down` to stop a sandbox"),
     (&["create"], "run `kusion init` to create a project, or `kusion apply DIR` to deploy a stack"),

@@ -102,6 +102,20 @@ pub enum EngineError {
         /// The revision.
         revision: u64,
     },
+    /// The resource is not in the state.
+    #[error("{id} is not in the state{}", .near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default())]
+    NotRecorded {
+        /// The requested id.
+        id: ResourceId,
+        /// The similar id of a recorded resource.
+        near: Option<ResourceId>,
+    },
+    /// The new id of a resource is that of another recorded one.
+    #[error("{id} is in the state already")]
+    AlreadyRecorded {
+        /// The id.
+        id: ResourceId,
+    },
     /// There is nothing to wait for.
     #[error("{stack} has no resources to wait for")]
     NoResources {
@@ -143,6 +157,8 @@ impl EngineError {
             Self::SavedPlan(error) => error.code(),
             Self::NoRelease { .. } => "no-such-release",
             Self::NoResources { .. } => "no-resources",
+            Self::NotRecorded { .. } => "no-such-resource",
+            Self::AlreadyRecorded { .. } => "resource-exists",
             Self::Secret { .. } => "secret",
             Self::Runtime(RuntimeError::Unavailable(_)) => "unavailable",
             Self::Runtime(_) => "infrastructure",
@@ -154,7 +170,10 @@ impl EngineError {
     /// Returns the resources that the error is about.
     pub fn subjects(&self) -> Vec<&ResourceId> {
         match self {
-            Self::NoRuntime { id, .. } | Self::Secret { id, .. } => vec![id],
+            Self::NoRuntime { id, .. }
+            | Self::Secret { id, .. }
+            | Self::NotRecorded { id, .. }
+            | Self::AlreadyRecorded { id } => vec![id],
             Self::Rejected(findings) | Self::References(findings) => {
                 findings.iter().map(|it| &it.id).collect()
             }

@@ -2,7 +2,7 @@
 
 use crate::call::RetryPolicy;
 use crate::stop::Stop;
-use kusion_model::GitRevision;
+use kusion_model::{Description, GitRevision};
 use kusion_store::{Holder, LockWait};
 use std::time::Duration;
 
@@ -59,6 +59,15 @@ impl RunOptions {
             attempts: 6,
             note: ReleaseNote::default(),
             stop: Stop::default(),
+        }
+    }
+
+    /// Returns the timeout and number of attempts of a step, as its resource says.
+    pub(crate) fn retry_policy_of(&self, described: &Description) -> RetryPolicy {
+        let policy = self.retry_policy();
+        RetryPolicy {
+            timeout: described.timeout.unwrap_or(policy.timeout),
+            attempts: described.attempts.unwrap_or(policy.attempts).max(1),
         }
     }
 

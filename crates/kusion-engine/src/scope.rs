@@ -165,7 +165,8 @@ impl Scope {
         runtime.map(|it| it.describe(resource)).unwrap_or_default()
     }
 
-    fn secret_owner<'a>(&'a self, resource: &'a ResourceId) -> Owner<'a> {
+    /// Returns what seals the secrets of a resource.
+    pub(crate) fn secret_owner<'a>(&'a self, resource: &'a ResourceId) -> Owner<'a> {
         Owner { stack: &self.key, resource }
     }
 

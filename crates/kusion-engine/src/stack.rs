@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::StampedEvent;
-use crate::lock::{LockedStack, forget_all};
+use crate::lock::{LockedStack, forget_all, recorded};
 use crate::log::EventLog;
 use crate::operation::RunOptions;
 use crate::preview::{Goal, Previewed};
@@ -77,6 +77,11 @@ impl Stack {
             return Ok(());
         }
         self.lock(options).await?.release().await
+    }
+
+    /// Checks that a resource is recorded.
+    pub async fn recorded(&self, id: &ResourceId) -> Result<(), EngineError> {
+        recorded(&self.state().await?, id).map(drop)
     }
 
     /// Removes all resources from the state, and ends interrupted operations; no object is looked

@@ -1,7 +1,7 @@
 //! `project.yaml` and `stack.yaml`, in the forms of 2022–23 and in the current one.
 
 use crate::rules::{ClusterPin, Timeouts};
-use kusion_model::IgnoreRule;
+use kusion_model::{IgnoreRule, MoveRule};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -85,6 +85,9 @@ pub struct StackFile {
     /// The only cluster that it is deployed to, besides sandboxes.
     #[serde(default)]
     pub cluster: ClusterPin,
+    /// Recorded resources that have another id.
+    #[serde(default)]
+    pub moved: Vec<MoveRule>,
     /// How long its operations wait.
     #[serde(default)]
     pub timeouts: Timeouts,

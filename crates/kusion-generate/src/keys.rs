@@ -33,6 +33,7 @@ const STACK: &[&str] = &[
     "allowDelete",
     "cluster",
     "timeouts",
+    "moved",
     "extensions",
 ];
 /// Keys of the forms of 2022–23 that have no effect here.

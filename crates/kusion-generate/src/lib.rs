@@ -23,6 +23,7 @@ mod secrets;
 mod shapes;
 mod source;
 mod targets;
+mod waiting;
 mod write;
 
 pub use compile::{Compiled, Outcome, compile, compile_each};

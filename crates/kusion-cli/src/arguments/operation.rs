@@ -98,6 +98,7 @@ impl PlanArgs {
             targets: self.targets.clone(),
             ignore,
             force: self.force_conflicts,
+            moved: stack.map(|it| it.file.moved.clone()).unwrap_or_default(),
             take_over: self.take_over.clone(),
             relocate: self.move_to_cluster,
             guards: Guards {

@@ -48,6 +48,8 @@ pub(crate) fn of_reason(reason: &Reason, is_moved: bool) -> String {
         Reason::Unmarked => "its owner is recorded on it".to_owned(),
         Reason::Owned { owner } => format!("belongs to {}", one_line(&owner.to_string())),
         Reason::Shared => "shared with other stacks".to_owned(),
+        Reason::Renamed { to } => format!("its object is now {}", one_line(to.as_str())),
+        Reason::Hook => "runs once for each Spec that is applied".to_owned(),
         Reason::Removed => "no longer in the stack".to_owned(),
         Reason::Leftovers => "an interrupted replacement left objects behind".to_owned(),
         Reason::Immutable { fields, message } if fields.is_empty() => {
@@ -73,6 +75,7 @@ pub(crate) fn of_note(note: &Note) -> String {
         Note::Adopts => "`kusion destroy` will delete it".to_owned(),
         Note::TakesOver { owner } => format!("takes it over from {}", one_line(&owner.to_string())),
         Note::KeepsLive { path, rule } => format!("{path} keeps its live value (rule `{rule}`)"),
+        Note::Moved { from } => format!("recorded as {} until now", one_line(from.as_str())),
         Note::DeletesLeftovers { count } => {
             let objects = self::count(*count, "object");
             format!("deletes {objects} left behind by an interrupted replacement")
