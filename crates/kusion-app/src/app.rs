@@ -8,7 +8,7 @@ use base_system::OsSystem;
 use kusion_engine::{Engine, EventSink, Runtimes};
 use kusion_generate::{Stack, sources};
 use kusion_k8s_schema::RESOURCE_TYPE;
-use kusion_model::{Place, StackKey};
+use kusion_model::{Place, ResourceType, StackKey};
 use kusion_runtime_k8s::{KubernetesSource, Options, server_of};
 use kusion_secret::Sealer;
 use kusion_store::{Store, StoreKey};
@@ -22,6 +22,8 @@ pub struct Site {
     pub cluster: ClusterRequest,
     /// The URL of its state store; `None` uses the setting of its files.
     pub backend: Option<String>,
+    /// The URL of the state store of stacks whose files name none.
+    pub default_backend: Option<String>,
     /// Its cell; empty for stacks without cells.
     pub cell: String,
     /// Its place; `None` means the main place, or the sandbox.
@@ -121,9 +123,10 @@ impl App {
         if !site.is_trusted {
             self.check_trust(stack, site)?;
         }
+        site.cluster.check_pin(stack)?;
         let cluster = site.cluster.of_stack(Some(stack));
         let place = site.place();
-        let address = backend::address(stack, site.backend.as_deref(), &place)?;
+        let address = backend::address(stack, site, &place)?;
         let engine = self.engine(&address, &cluster).await?;
         let key = StackKey {
             project: stack.project.name.clone(),
@@ -132,7 +135,10 @@ impl App {
             place,
         };
         let sources = sources(&OsSystem, stack);
-        Ok(OpenStack { stack: engine.stack(key).with_sources(sources), cluster })
+        let pins = stack.file.cluster.id.clone();
+        let pins = pins.map(|id| (ResourceType::new(RESOURCE_TYPE), id)).into_iter().collect();
+        let stack = engine.stack(key).with_sources(sources).with_pins(pins);
+        Ok(OpenStack { stack, cluster })
     }
 
     /// Checks that the user trusts the settings of a stack that are used.

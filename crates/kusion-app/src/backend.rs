@@ -1,5 +1,6 @@
 //! The state store of a stack.
 
+use crate::app::Site;
 use crate::error::AppError;
 use base_system::{OsSystem, System as _};
 use kusion_generate::{BackendSetting, Stack};
@@ -12,21 +13,28 @@ use std::path::{Component, Path};
 const SANDBOXES: &str = "sqlite:sandbox.db";
 
 /// Returns the URL of the store of a stack: the requested one, else the setting of its files, else
-/// a file in the folder for local data.
-pub(crate) fn address(
-    stack: &Stack,
-    asked: Option<&str>,
-    place: &Place,
-) -> Result<String, AppError> {
-    if let Some(address) = asked.filter(|it| !it.is_empty()) {
+/// the default of the user, else a file in the folder for local data.
+pub(crate) fn address(stack: &Stack, site: &Site, place: &Place) -> Result<String, AppError> {
+    if let Some(address) = site.backend.as_deref().filter(|it| !it.is_empty()) {
         return Ok(address.to_owned());
     }
     let setting = setting(stack)?;
-    Ok(default_address(setting.as_deref(), place))
+    Ok(default_address(setting.as_deref().or(default_of_user(site, place)), place))
+}
+
+/// Returns the URL of the store of a stack without files.
+pub(crate) fn address_without_files(site: &Site, place: &Place) -> String {
+    let asked = site.backend.as_deref().filter(|it| !it.is_empty());
+    default_address(asked.or(default_of_user(site, place)), place)
+}
+
+/// Returns the default of the user, which is not for temporary places.
+fn default_of_user<'a>(site: &'a Site, place: &Place) -> Option<&'a str> {
+    site.default_backend.as_deref().filter(|_| !place.is_temporary())
 }
 
 /// Returns a URL, else that of the file for a place in the folder for local data.
-pub(crate) fn default_address(url: Option<&str>, place: &Place) -> String {
+fn default_address(url: Option<&str>, place: &Place) -> String {
     match url.filter(|it| !it.is_empty()) {
         Some(url) => url.to_owned(),
         None if place.is_temporary() => SANDBOXES.to_owned(),

@@ -1,5 +1,6 @@
 //! The cluster of a stack.
 
+use crate::error::AppError;
 use kusion_generate::Stack;
 use kusion_runtime_k8s::{ClusterSource, ConfigOwner};
 use std::path::PathBuf;
@@ -18,8 +19,11 @@ pub enum ClusterRequest {
     Kubeconfig {
         /// The file; `None` means that of the stack, else those that kubectl uses.
         file: Option<PathBuf>,
-        /// The context; `None` means that of the stack, else the current one.
+        /// The context; `None` means that of the stack, else the default one.
         context: Option<String>,
+        /// The context of stacks that name neither a context nor a kubeconfig; `None` means the
+        /// current one.
+        default_context: Option<String>,
     },
 }
 
@@ -54,6 +58,19 @@ impl ClusterRequest {
         }
     }
 
+    /// Checks that the request names no other context than the only one of a stack.
+    pub(crate) fn check_pin(&self, stack: &Stack) -> Result<(), AppError> {
+        let Self::Kubeconfig { context: Some(asked), .. } = self else { return Ok(()) };
+        match &stack.file.cluster.context {
+            Some(pinned) if pinned != asked => Err(AppError::Pinned {
+                stack: format!("{}/{}", stack.project.name, stack.name),
+                pinned: pinned.clone(),
+                asked: asked.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the cluster of a stack; without its files, only the request counts.
     pub(crate) fn of_stack(&self, stack: Option<&Stack>) -> Cluster {
         let of_stack = stack.and_then(|it| self.file_of_stack(it));
@@ -65,9 +82,14 @@ impl ClusterRequest {
             Self::Sandbox { name, kubeconfig } => {
                 (Some(kubeconfig.clone()), None, Some(name.clone()))
             }
-            Self::Kubeconfig { file, context } => {
-                let context = context.clone().or_else(|| stack?.file.context.clone());
-                (file.clone().or(of_stack), context, None)
+            Self::Kubeconfig { file, context, default_context } => {
+                let of_file = stack.map(|it| &it.file);
+                let pinned = || of_file?.cluster.context.clone();
+                let context = context.clone().or_else(pinned).or_else(|| of_file?.context.clone());
+                let kubeconfig = file.clone().or(of_stack);
+                // A name of the user's own kubeconfig says nothing in another one.
+                let default = default_context.clone().filter(|_| kubeconfig.is_none());
+                (kubeconfig, context.or(default), None)
             }
         };
         let source = ClusterSource::Found { kubeconfig: kubeconfig.clone(), context, owner };

@@ -24,6 +24,19 @@ pub enum AppError {
         /// The problem.
         why: String,
     },
+    /// The request names another context than the only one of the stack.
+    #[error(
+        "stack {stack} is only for the context `{pinned}` (`cluster` in stack.yaml), not for \
+         `{asked}`"
+    )]
+    Pinned {
+        /// The stack.
+        stack: String,
+        /// The only context.
+        pinned: String,
+        /// The requested context.
+        asked: String,
+    },
     /// The user does not trust settings of the repository.
     #[error("stack `{stack}` has {}", untrusted(*.is_changed))]
     Untrusted {
@@ -37,6 +50,14 @@ pub enum AppError {
     /// The file with the trusted settings cannot be used.
     #[error("cannot use {}: {why}", file.display())]
     Trust {
+        /// The file.
+        file: PathBuf,
+        /// The problem.
+        why: String,
+    },
+    /// The file with the settings of the user cannot be used.
+    #[error("cannot use {}: {why}", file.display())]
+    Config {
         /// The file.
         file: PathBuf,
         /// The problem.
@@ -60,8 +81,9 @@ impl AppError {
         match self {
             Self::Backend { .. } => "backend-setting",
             Self::Kubeconfig { .. } => "kubeconfig",
+            Self::Pinned { .. } => "pinned",
             Self::Untrusted { .. } => "untrusted",
-            Self::Trust { .. } => "file",
+            Self::Trust { .. } | Self::Config { .. } => "file",
             Self::Key(_) => "key",
             Self::Store(error) => error.code(),
         }

@@ -3,12 +3,13 @@
 //! API boundary. [`App`] opens stacks: it finds their store, key and infrastructure, and returns
 //! handles of the engine, unless [`trust`] is missing for settings of a repository; it also lists
 //! the stacks of a store ([`StackEntry`]). [`releases`] compares the Specs of releases, [`wire`]
-//! defines the JSON output for programs. Shells on top parse arguments and requests, and format the
+//! defines the JSON output for programs; [`UserConfig`] is the file with the user's defaults. Shells on top parse arguments and requests, and format the
 //! results. Prints nothing, and asks for nothing.
 
 mod app;
 mod backend;
 mod cluster;
+mod config;
 mod error;
 mod inventory;
 pub mod releases;
@@ -18,5 +19,6 @@ pub mod wire;
 
 pub use app::{App, OpenStack, Site};
 pub use cluster::{Cluster, ClusterRequest};
+pub use config::UserConfig;
 pub use error::AppError;
-pub use inventory::StackEntry;
+pub use inventory::{Audited, StackEntry};

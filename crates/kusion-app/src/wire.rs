@@ -12,6 +12,6 @@ pub use documents::{
     SandboxDocument, SandboxEnd, VersionDocument,
 };
 pub use lines::{
-    DiagnosticsLine, ErrorLine, Line, PlanLine, ReleaseLine, ReplayLine, StackLine, StatusLine,
-    WatchLine,
+    CheckLine, DiagnosticsLine, ErrorLine, Line, PlanLine, ReleaseLine, ReplayLine, StackLine,
+    StatusLine, WatchLine,
 };

@@ -11,10 +11,10 @@ mod stacks;
 mod wide;
 
 pub(crate) use backend::BackendArgs;
-pub(crate) use cluster::ClusterArgs;
+pub(crate) use cluster::{ClusterArgs, SandboxStart};
 pub(crate) use operation::{ChangeArgs, ParallelArgs, PlanArgs};
 pub(crate) use settle::SettleArgs;
-pub(crate) use site::{Opener, SiteArgs, app};
+pub(crate) use site::{Opener, SiteArgs, app, user_config};
 pub(crate) use stacks::{FolderArgs, SourceArgs, StackArgs, quoted};
 pub(crate) use wide::WideArgs;
 

@@ -36,10 +36,12 @@ pub(crate) enum Command {
     /// Show the dependency graph of a stack's resources
     Graph(graph::Args),
     /// Show what applying stacks would do
+    #[command(visible_alias = "diff")]
     Preview(Box<preview::Args>),
     /// Apply stacks: create, update and delete resources to match the Spec
     Apply(Box<apply::Args>),
     /// Delete all resources of stacks
+    #[command(visible_alias = "delete")]
     Destroy(Box<destroy::Args>),
     /// Show a stack's resources and their health
     Status(status::Args),

@@ -130,16 +130,25 @@ impl Daemon {
     }
 }
 
-/// Returns the names of all sandboxes that have a state file.
-pub(crate) fn names() -> Result<Vec<String>, Failure> {
+/// Returns the names of all sandboxes that have a folder, sorted.
+pub(crate) fn folders() -> Result<Vec<String>, Failure> {
     let mut names: Vec<String> = fs::read_dir(home::sandboxes()?)
         .into_iter()
         .flatten()
         .flatten()
-        .filter(|entry| entry.path().join("state.json").is_file())
+        .filter(|entry| entry.path().is_dir())
         .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| home::sandbox(name).is_ok())
         .collect();
     names.sort();
+    Ok(names)
+}
+
+/// Returns the names of all sandboxes that have a state file, sorted.
+pub(crate) fn names() -> Result<Vec<String>, Failure> {
+    let mut names = folders()?;
+    let folder = home::sandboxes()?;
+    names.retain(|name| folder.join(name).join("state.json").is_file());
     Ok(names)
 }
 

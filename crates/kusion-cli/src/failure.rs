@@ -1,13 +1,12 @@
 //! Errors of commands.
 
-use crate::arguments::quoted;
+mod hint;
+
 use crate::commands::trust::described;
 use kusion_app::AppError;
-use kusion_app::trust::RiskySetting;
 use kusion_engine::{EngineError, SavedPlanError};
 use kusion_generate::GenerateError;
 use kusion_model::{ResourceId, StackKey};
-use kusion_runtime::RuntimeError;
 use kusion_secret::KeyError;
 use kusion_store::StoreError;
 use serde_json::Value;
@@ -61,16 +60,29 @@ pub(crate) enum Failure {
     #[error("cannot write the output: {0}")]
     Output(std::io::Error),
     /// Several stacks were found where one is expected.
-    #[error("this command takes one stack, but {0} were found; pass the folder of one stack")]
-    OneStack(usize),
+    #[error("this command takes one stack, but {count} were found")]
+    OneStack {
+        /// The number of stacks.
+        count: usize,
+        /// The folder of one of them, as it is typed.
+        example: String,
+    },
+    /// The command line is not valid, which its parser could not tell.
+    #[error("{0}")]
+    Usage(String),
+    /// A command that starts no new sandboxes names one that does not exist.
+    #[error("sandbox `{name}` does not exist")]
+    NewSandbox {
+        /// The name.
+        name: String,
+        /// The similar name of a sandbox that exists.
+        near: Option<String>,
+    },
     /// Several stacks would be changed, and the command line does not say so.
     #[error("{0}")]
     ManyStacks(Box<ManyStacks>),
     /// The name of a stack must be typed, but there is no terminal.
-    #[error(
-        "stack {0} has `confirm: name`: its name must be typed, and there is no terminal; pass \
-         `--confirm {0}` to confirm"
-    )]
+    #[error("stack {0} has `confirm: name`: its name must be typed, and there is no terminal")]
     NeedsName(String),
     /// Some of several stacks failed; their failures were already reported.
     #[error("{} of {n_stacks} stacks failed: {}", .failed.len(), .failed.join(", "))]
@@ -81,7 +93,7 @@ pub(crate) enum Failure {
         n_stacks: usize,
     },
     /// Confirmation is required, but there is no terminal.
-    #[error("cannot ask for confirmation without a terminal; pass `--yes` to confirm")]
+    #[error("cannot ask for confirmation without a terminal")]
     NeedsYes,
     /// The variable `KUSION_LOG` is invalid.
     #[error(
@@ -103,7 +115,7 @@ pub(crate) enum Failure {
         error: AppError,
     },
     /// The release does not exist.
-    #[error("{stack} has no release {revision}; run `kusion release list` to list them")]
+    #[error("{stack} has no release {revision}")]
     NoRelease {
         /// The stack.
         stack: StackKey,
@@ -119,7 +131,7 @@ pub(crate) enum Failure {
         releases: String,
     },
     /// The store has no such stack.
-    #[error("there is no state of {0}; run `kusion stack list` to list the stacks")]
+    #[error("there is no state of {0}")]
     NoStack(StackKey),
     /// The stacks do not compile.
     #[error(transparent)]
@@ -187,6 +199,8 @@ pub(crate) enum Exit {
     Success = 0,
     /// Failed, and the failure was already reported.
     Failed = 1,
+    /// The command line is not valid.
+    Usage = 2,
     /// There are changes, and the exit code was requested to tell.
     Changes = 3,
     /// Interrupted by the user or the system.
@@ -200,7 +214,8 @@ impl Exit {
             Self::Success => 0,
             Self::Changes => 1,
             Self::Failed => 2,
-            Self::Interrupted => 3,
+            Self::Usage => 3,
+            Self::Interrupted => 4,
         };
         if weight(other) > weight(self) { other } else { self }
     }
@@ -211,6 +226,7 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Interrupted => Exit::Interrupted,
+            Self::Usage(_) => Exit::Usage,
             _ => Exit::Failed,
         }
     }
@@ -230,7 +246,8 @@ impl Failure {
             Self::NeedsYes => "needs-yes",
             Self::Declined => "declined",
             Self::Interrupted => "interrupted",
-            Self::OneStack(_) => "one-stack",
+            Self::OneStack { .. } => "one-stack",
+            Self::Usage(_) => "usage",
             Self::ManyStacks(_) => "many-stacks",
             Self::NeedsName(_) => "needs-name",
             Self::SomeFailed { .. } => "some-failed",
@@ -238,6 +255,7 @@ impl Failure {
             Self::Name(_)
             | Self::NotRunning(_)
             | Self::Unknown(_)
+            | Self::NewSandbox { .. }
             | Self::Start { .. }
             | Self::Background(_)
             | Self::Stuck { .. } => "sandbox",
@@ -260,25 +278,6 @@ impl Failure {
         match self {
             Self::Generate(error) => error.to_json(),
             _ => Vec::new(),
-        }
-    }
-
-    /// Returns a hint that says how to fix the failure.
-    pub(crate) fn hint(&self) -> Option<String> {
-        match self {
-            Self::Engine(error) => of_engine(error),
-            Self::App { error: AppError::Untrusted { settings, .. } } => {
-                Some(of_untrusted(settings))
-            }
-            Self::App { error: AppError::Store(error) } | Self::Store(error) => of_store(error),
-            Self::ManyStacks(many) => Some(format!(
-                "name the folder of each stack or project, such as `kusion {command} {example}`, \
-                 or pass `--all` to {command} all of them",
-                command = many.command,
-                example = many.example,
-            )),
-            Self::Moved(_) => Some("run the command again to see the current changes".to_owned()),
-            _ => None,
         }
     }
 
@@ -319,71 +318,4 @@ fn details(error: &AppError) -> String {
         }
         _ => String::new(),
     }
-}
-
-/// Returns the hint for untrusted settings.
-fn of_untrusted(settings: &[RiskySetting]) -> String {
-    let mut folders: Vec<String> =
-        settings.iter().map(|it| quoted(&it.folder.display().to_string())).collect();
-    folders.dedup();
-    format!(
-        "if you trust the authors of this repository, run `kusion trust {}`, or pass `--trust` to \
-         trust its settings once",
-        folders.join(" ")
-    )
-}
-
-/// Returns the hint for an error of the engine.
-fn of_engine(error: &EngineError) -> Option<String> {
-    let text = match error {
-        EngineError::Store(error) => return of_store(error),
-        EngineError::Runtime(RuntimeError::Unavailable(_)) => {
-            "pass `--sandbox` to use an embedded cluster on this machine"
-        }
-        EngineError::Rejected(findings) if findings.iter().any(|it| it.is_conflict) => {
-            "remove these fields from the stack, or pass `--force-conflicts` to take them over"
-        }
-        EngineError::OtherSource { .. } => {
-            "if the files moved, run `kusion stack move DIR`; if these are two stacks, rename one \
-             of them, or its project"
-        }
-        EngineError::OtherInfrastructure { .. } => {
-            "if the stack moved to this cluster, pass `--move-to-cluster`; if it \
-             runs on both clusters, pass `--place NAME` for the second one"
-        }
-        EngineError::SavedPlan(SavedPlanError::OtherKey { .. }) => SHARE_KEY,
-        EngineError::SavedPlan(SavedPlanError::OtherStack { .. }) => {
-            "pass the folder of that stack, and its `--sandbox` or `--place`"
-        }
-        EngineError::SavedPlan(SavedPlanError::NotAPlan(_)) => {
-            "run `kusion preview --save FILE` to save a plan"
-        }
-        EngineError::SavedPlan(_) => "run `kusion preview --save FILE` to save a new plan",
-        _ => return None,
-    };
-    Some(text.to_owned())
-}
-
-/// The hint on how to share the encryption key.
-const SHARE_KEY: &str = "run `kusion key export` on the machine that has the key and `kusion \
- key import` here, or set `KUSION_KEY`";
-
-/// Returns the hint for an error of a store.
-fn of_store(error: &StoreError) -> Option<String> {
-    Some(match error {
-        StoreError::Held { .. } => "pass `--lock-wait 1m` to wait for the lock".to_owned(),
-        StoreError::OtherKey { .. } => {
-            format!(
-                "{SHARE_KEY}; if the key is lost, run `kusion key replace --lost` (with the same \
-                 `--backend`, if you passed one) to use a new one"
-            )
-        }
-        StoreError::Older { .. } => {
-            "run `kusion state set-aside` (with the same `--backend`, if you \
-         passed one) to move the data away; the next apply then adopts the live resources"
-                .to_owned()
-        }
-        StoreError::Newer { .. } => "install a newer version of kusion".to_owned(),
-        _ => return None,
-    })
 }

@@ -22,6 +22,20 @@ pub(crate) fn folder() -> Result<PathBuf, Failure> {
     base.map(|base| base.join("kusion")).ok_or(Failure::NoHome)
 }
 
+/// Returns the file with the settings of the user, in the configuration folder of the platform;
+/// `None` if that folder is unknown. A relative folder would depend on where the command runs.
+pub(crate) fn config_file() -> Option<PathBuf> {
+    let base = if cfg!(target_os = "macos") {
+        var_os("HOME").map(|home| PathBuf::from(home).join("Library/Application Support"))
+    } else if cfg!(windows) {
+        var_os("APPDATA").map(PathBuf::from)
+    } else {
+        let set = var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|it| it.is_absolute());
+        set.or_else(|| var_os("HOME").map(|home| PathBuf::from(home).join(".config")))
+    };
+    base.filter(|it| it.is_absolute()).map(|base| base.join("kusion/config.yaml"))
+}
+
 /// Returns the folder of all sandboxes.
 pub(crate) fn sandboxes() -> Result<PathBuf, Failure> {
     Ok(folder()?.join("sandbox"))

@@ -11,10 +11,10 @@ mod operate;
 mod panic;
 #[cfg(test)]
 mod reference;
+mod typed;
 mod view;
 
-use clap::{CommandFactory as _, Parser};
-use std::ffi::OsString;
+use clap::Parser;
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -39,10 +39,10 @@ struct Args {
 fn main() -> ExitCode {
     use_small_pages();
     panic::report_as_bugs();
-    let words = help_first(std::env::args_os().collect());
-    let args = match Args::try_parse_from(words) {
+    let words = typed::words();
+    let args = match Args::try_parse_from(&words) {
         Ok(args) => args,
-        Err(error) => return view::usage(&error),
+        Err(error) => return view::usage(&error, typed::pointer(&words)),
     };
     let done = args.log.begin().and_then(|()| commands::run(args.command));
     let exit = done.unwrap_or_else(|failure| {
@@ -50,19 +50,6 @@ fn main() -> ExitCode {
         failure.exit()
     });
     ExitCode::from(exit as u8)
-}
-
-/// Turns `kusion release help list` into `kusion help release list`.
-fn help_first(mut words: Vec<OsString>) -> Vec<OsString> {
-    let is_group = words.get(1).is_some_and(|word| {
-        let command = Args::command();
-        let found = command.get_subcommands().find(|it| word == it.get_name());
-        found.is_some_and(clap::Command::has_subcommands)
-    });
-    if is_group && words.get(2).is_some_and(|word| word == "help") {
-        words.swap(1, 2);
-    }
-    words
 }
 
 /// Disables transparent huge pages for this process and its children, to use less memory. Failures

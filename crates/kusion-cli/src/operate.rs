@@ -6,18 +6,19 @@ mod several;
 pub(crate) use confirm::{confirm_name, name_to_type};
 pub(crate) use several::run_all;
 
-use crate::arguments::{ChangeArgs, Opener, SiteArgs};
+use crate::arguments::{ChangeArgs, Opener, SandboxStart, SiteArgs};
 use crate::commands::release::ready_revision;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::view::{View, report};
+use base_system::OsSystem;
 use confirm::Confirmation;
 use kusion_app::{OpenStack, wire};
 use kusion_engine::{
     EngineError, Goal, LockedStack, Previewed, Report, RunOptions, StackHealth, Stop, WatchEnd,
     WatchOptions,
 };
-use kusion_generate::Stack;
+use kusion_generate::{Stack, git_revision};
 use kusion_model::{Phase, PlanOptions};
 use kusion_store::Holder;
 use std::sync::Arc;
@@ -41,14 +42,15 @@ pub(crate) const DESTROY: Wording =
 pub(crate) const ROLLBACK: Wording =
     Wording { command: "release rollback", question: "Roll back?" };
 
-/// Runs an operation that changes stacks and can be stopped by the user.
+/// Runs an operation that changes stacks, may start sandboxes, and can be stopped by the user.
 pub(crate) fn change<T>(
     view: &Arc<View>,
     site: &SiteArgs,
     args: &ChangeArgs,
+    start: SandboxStart,
     work: impl AsyncFnOnce(&mut Opener<'_>, &Stop) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let mut opener = site.opener_with(view, args.parallel())?;
+    let mut opener = site.opener_with(view, args.parallel(), start)?;
     let stop = Stop::default();
     interrupt::change(view, &stop, async {
         let done = work(&mut opener, &stop).await;
@@ -78,8 +80,9 @@ impl<'a> OperationRunner<'a> {
         wording: Wording,
         stop: &Stop,
     ) -> Self {
-        let options = args.options(wording.command, stop);
-        let (title, plan) = (open.title(), args.plan());
+        let git = stack.and_then(|it| git_revision(&OsSystem, it));
+        let options = args.options(wording.command, stack, git, stop);
+        let (title, plan) = (open.title(), args.plan(stack));
         let confirmation = Confirmation::of(stack, args);
         Self { view, open, title, wording, plan, options, confirmation }
     }
@@ -199,7 +202,7 @@ impl<'a> OperationRunner<'a> {
     /// Watches the objects of an operation until they are ready, and shows the result.
     pub(crate) async fn watch(&self, report: Report, settle: Duration) -> Result<Exit, Failure> {
         self.view.begin(self.open.key(), &self.title);
-        let (timeout, stop) = (Some(self.options.timeout), self.options.stop.clone());
+        let (timeout, stop) = (Some(self.options.ready_timeout), self.options.stop.clone());
         let options = WatchOptions { timeout, forever: false, settle, since: report.started, stop };
         let end = self.open.stack.watch_objects(report.live, &options).await;
         self.view.end_with_picture();

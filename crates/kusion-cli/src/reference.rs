@@ -110,6 +110,7 @@ fn every_event_is_in_the_reference() {
         "watchEnded",
         "status",
         "release",
+        "check",
         "diagnostics",
         "error",
     ];

@@ -34,9 +34,17 @@ pub(crate) fn result(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Prints the help or usage error that the parser of the command line gives.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    let text = style::printable(&error.render().to_string());
+/// Prints the help or usage error that the parser of the command line gives, and what to run
+/// instead where that is known.
+pub(crate) fn usage(error: &clap::Error, pointer: Option<&str>) -> ExitCode {
+    let mut text = style::printable(&error.render().to_string());
+    if let Some(pointer) =
+        pointer.filter(|_| error.kind() == clap::error::ErrorKind::InvalidSubcommand)
+    {
+        // The first line names the word.
+        let first = text.lines().next().unwrap_or_default();
+        text = format!("{first}\nhint: {pointer}\n");
+    }
     // A failure to write here cannot be reported.
     let _ = if error.use_stderr() {
         write!(std::io::stderr(), "{text}")
@@ -58,4 +66,10 @@ pub(crate) fn error(failure: &Failure) {
 pub(crate) fn stack_error(text: &str) {
     // A failure to write here cannot be reported.
     let _ = writeln!(std::io::stderr(), "error: {}", style::printable(text));
+}
+
+/// Prints a warning about how a command was typed.
+pub(crate) fn warning(text: &str) {
+    // A failure to write here cannot be reported.
+    let _ = writeln!(std::io::stderr(), "warning: {}", style::printable(text));
 }

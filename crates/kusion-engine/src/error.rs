@@ -71,6 +71,16 @@ pub enum EngineError {
         /// The current infrastructure.
         found: Box<InfrastructureId>,
     },
+    /// The stack may only be deployed to another infrastructure.
+    #[error("{stack} is only for the infrastructure with the id `{pinned}`, but this is {found}")]
+    Pinned {
+        /// The stack.
+        stack: Box<StackKey>,
+        /// The id of its only infrastructure.
+        pinned: String,
+        /// The current infrastructure.
+        found: Box<InfrastructureId>,
+    },
     /// Resources were rejected by the infrastructure.
     #[error("{}", list("rejected", .0))]
     Rejected(Vec<Finding>),
@@ -92,8 +102,22 @@ pub enum EngineError {
         /// The revision.
         revision: u64,
     },
+    /// The resource is not in the state.
+    #[error("{id} is not in the state{}", .near.as_ref().map(|it| format!("; did you mean {it}?")).unwrap_or_default())]
+    NotRecorded {
+        /// The requested id.
+        id: ResourceId,
+        /// The similar id of a recorded resource.
+        near: Option<ResourceId>,
+    },
+    /// The new id of a resource is that of another recorded one.
+    #[error("{id} is in the state already")]
+    AlreadyRecorded {
+        /// The id.
+        id: ResourceId,
+    },
     /// There is nothing to wait for.
-    #[error("{stack} has no resources to wait for; run `kusion apply` first")]
+    #[error("{stack} has no resources to wait for")]
     NoResources {
         /// The stack.
         stack: Box<StackKey>,
@@ -124,6 +148,7 @@ impl EngineError {
             Self::NoRuntime { .. } => "no-runtime",
             Self::OtherSource { .. } => "other-source",
             Self::OtherInfrastructure { .. } => "other-infrastructure",
+            Self::Pinned { .. } => "pinned",
             Self::Rejected(findings) if findings.iter().all(|it| it.is_conflict) => "conflict",
             Self::Rejected(_) => "rejected",
             Self::References(_) => "unresolved-references",
@@ -132,6 +157,8 @@ impl EngineError {
             Self::SavedPlan(error) => error.code(),
             Self::NoRelease { .. } => "no-such-release",
             Self::NoResources { .. } => "no-resources",
+            Self::NotRecorded { .. } => "no-such-resource",
+            Self::AlreadyRecorded { .. } => "resource-exists",
             Self::Secret { .. } => "secret",
             Self::Runtime(RuntimeError::Unavailable(_)) => "unavailable",
             Self::Runtime(_) => "infrastructure",
@@ -143,7 +170,10 @@ impl EngineError {
     /// Returns the resources that the error is about.
     pub fn subjects(&self) -> Vec<&ResourceId> {
         match self {
-            Self::NoRuntime { id, .. } | Self::Secret { id, .. } => vec![id],
+            Self::NoRuntime { id, .. }
+            | Self::Secret { id, .. }
+            | Self::NotRecorded { id, .. }
+            | Self::AlreadyRecorded { id } => vec![id],
             Self::Rejected(findings) | Self::References(findings) => {
                 findings.iter().map(|it| &it.id).collect()
             }

@@ -4,6 +4,7 @@ use crate::call::{Call, CallEnd};
 use crate::error::{EngineError, Finding};
 use crate::event::{Event, Outcome};
 use crate::failpoints::Failpoint;
+use crate::hooks::without_run;
 use crate::operation::RunOptions;
 use crate::ownership::is_taken_over;
 use crate::preview::Previewed;
@@ -11,11 +12,13 @@ use crate::references::References;
 use crate::report::{Report, StepReport, watched};
 use crate::schedule::{Schedule, StepIndexes};
 use crate::scope::Scope;
+use crate::stages::Stages;
 use crate::watch::Watched;
+use futures::FutureExt as _;
 use futures::stream::{self, FuturesUnordered, StreamExt as _};
 use kusion_model::{
-    Action, AttemptId, Ending, Leftover, Note, Phase, Record, ReplaceOrder, Resource, ResourceId,
-    ResourceState, ResourceType, Step,
+    Action, AttemptId, Description, Ending, Leftover, Note, Phase, Record, ReplaceOrder, Resource,
+    ResourceId, ResourceState, ResourceType, Step,
 };
 use kusion_runtime::{Change, Live, RuntimeError};
 use kusion_store::Session;
@@ -39,6 +42,7 @@ pub(crate) struct Execution<'a> {
     /// Whether no more calls are started, because a step failed.
     is_over: AtomicBool,
     places: StepIndexes<'a>,
+    stages: Stages<'a>,
     /// Number of started attempts.
     attempts: AtomicU64,
     /// The live objects, as returned by the latest call.
@@ -110,6 +114,7 @@ impl<'a> Execution<'a> {
             limits,
             is_over: AtomicBool::new(false),
             places: steps.map(|(place, step)| (&step.id, place)).collect(),
+            stages: Stages::new(scope, &previewed.plan.steps),
             attempts: AtomicU64::new(0),
             live: Mutex::new(live),
             started: kusion_store::now(),
@@ -124,6 +129,10 @@ impl<'a> Execution<'a> {
         if !early.is_empty() {
             self.walk(early, &mut ends).await?;
             self.dry_run_late(&mut ends).await?;
+        }
+        for mask in self.stages.masks(steps, |id| self.places.get(id).copied()) {
+            self.walk(mask, &mut ends).await?;
+            self.stop_after_failure(&mut ends);
         }
         self.walk(vec![true; steps.len()], &mut ends).await?;
         self.scope.record_without_calls(self.session, self.previewed).await?;
@@ -147,6 +156,18 @@ impl<'a> Execution<'a> {
         live.sort_by(|a, b| a.id.cmp(&b.id));
         let (revision, started) = (Some(self.revision), Some(self.started));
         Ok(Report { revision, phase: Phase::Running, started, steps: reports, live })
+    }
+
+    /// Skips all other steps if one of a stage failed.
+    fn stop_after_failure(&self, ends: &mut [Option<StepEnd>]) {
+        let is_bad = |end: &&StepEnd| matches!(end.outcome, Outcome::Failed | Outcome::Unknown);
+        let failed = ends.iter().position(|end| end.as_ref().filter(is_bad).is_some());
+        let Some(reason) = failed.and_then(|place| self.reason(place, ends)) else { return };
+        for place in 0..ends.len() {
+            if ends[place].is_none() {
+                self.finish(place, StepEnd::skipped(reason.clone()), ends);
+            }
+        }
     }
 
     /// Marks the steps that must end before deferred dry runs can be made. Empty if no dry run was
@@ -242,11 +263,16 @@ impl<'a> Execution<'a> {
             while let Some(place) = schedule.begin() {
                 let reason = self.hindrance().map(str::to_owned);
                 let reason = reason.or_else(|| self.missing(place, ends));
+                let is_kept = !steps[place].action.is_change();
                 let end = match reason {
-                    _ if !steps[place].action.is_change() => StepEnd::done(Vec::new()),
+                    None if is_kept && self.stages.waits(place, &steps[place]) => {
+                        running.push(self.traced_step(place).boxed());
+                        continue;
+                    }
+                    _ if is_kept => StepEnd::done(Vec::new()),
                     Some(reason) => StepEnd::skipped(reason),
                     None => {
-                        running.push(async move { (place, self.traced_step(&steps[place]).await) });
+                        running.push(self.traced_step(place).boxed());
                         continue;
                     }
                 };
@@ -278,12 +304,18 @@ impl<'a> Execution<'a> {
     /// Returns which of the steps that a step waits for did not succeed.
     fn missing(&self, place: usize, ends: &[Option<StepEnd>]) -> Option<String> {
         let step = &self.previewed.plan.steps[place];
-        step.after.iter().find_map(|id| {
-            let end = ends[*self.places.get(id)?].as_ref()?;
-            (end.outcome != Outcome::Done).then(|| match end.outcome {
-                Outcome::Skipped => format!("{id} was skipped"),
-                _ => format!("{id} failed"),
-            })
+        step.after.iter().find_map(|id| self.reason(*self.places.get(id)?, ends))
+    }
+
+    /// Returns why a step did not succeed, for those that wait for it.
+    fn reason(&self, place: usize, ends: &[Option<StepEnd>]) -> Option<String> {
+        let step = &self.previewed.plan.steps[place];
+        let end = ends[place].as_ref().filter(|end| end.outcome != Outcome::Done)?;
+        Some(match end.outcome {
+            Outcome::Skipped => format!("{} was skipped", step.id),
+            // It has no step of its own in the report.
+            _ if !step.action.is_change() => format!("{} is not ready: {}", step.id, end.message),
+            _ => format!("{} failed", step.id),
         })
     }
 
@@ -302,9 +334,33 @@ impl<'a> Execution<'a> {
     }
 
     /// Runs one step in its own tracing span.
-    async fn traced_step(&self, step: &Step) -> Result<StepEnd, EngineError> {
+    async fn traced_step(&self, place: usize) -> (usize, Result<StepEnd, EngineError>) {
+        let step = &self.previewed.plan.steps[place];
         let span = tracing::info_span!("step", id = %step.id, action = ?step.action);
-        self.step(step).instrument(span).await
+        (place, self.step_until_ready(place, step).instrument(span).await)
+    }
+
+    /// Runs one step, and waits until its resource is ready if others wait for that. A hook that
+    /// failed runs again in the next operation.
+    async fn step_until_ready(&self, place: usize, step: &Step) -> Result<StepEnd, EngineError> {
+        let end = if step.action.is_change() {
+            self.step(step).await?
+        } else {
+            StepEnd::done(Vec::new())
+        };
+        if end.outcome != Outcome::Done || !self.stages.waits(place, step) {
+            return Ok(end);
+        }
+        let described = &self.stages.described[place];
+        let end = self.wait_until_ready(step, described, end).await;
+        if end.outcome == Outcome::Failed && described.hook.is_some() {
+            let state = self.session.with_state(|it| it.resources.get(&step.id).cloned());
+            if let Some(state) = state {
+                let ending = Ending::Present(Box::new(without_run(state)));
+                self.session.append(vec![Record::Noted { id: step.id.clone(), ending }]).await?;
+            }
+        }
+        Ok(end)
     }
 
     /// Runs one step that changes something.
@@ -356,7 +412,7 @@ impl<'a> Execution<'a> {
             attempt,
             force: self.force(),
             take_over: self.is_taken_over(&step.id),
-            retry_policy: self.options.retry_policy(),
+            retry_policy: self.options.retry_policy_of(&described),
             stop: &self.options.stop,
         };
         let Some(end) = self.make(step, &call).await? else {
@@ -369,18 +425,13 @@ impl<'a> Execution<'a> {
         if end.outcome != Outcome::Done {
             return Ok(end);
         }
-        let end = match state.filter(|it| !it.leftovers.is_empty()) {
+        match state.filter(|it| !it.leftovers.is_empty()) {
             Some(state) => {
                 self.scope.engine.failpoints.pass(Failpoint::Created, Some(&step.id));
-                self.delete_leftovers(step, state, end).await?
+                self.delete_leftovers(step, state, end).await
             }
-            None => end,
-        };
-        if end.outcome == Outcome::Done && described.dependents_wait {
-            let settle = Duration::from_secs(described.settle_seconds.into());
-            return Ok(self.wait_until_ready(step, settle, end).await);
+            None => Ok(end),
         }
-        Ok(end)
     }
 
     fn next_attempt(&self) -> AttemptId {
@@ -600,12 +651,20 @@ impl<'a> Execution<'a> {
 
     /// Waits until an object is ready, because its dependents require that. Stopping the operation
     /// ends the wait; completed steps are kept.
-    async fn wait_until_ready(&self, step: &Step, settle: Duration, end: StepEnd) -> StepEnd {
+    async fn wait_until_ready(
+        &self,
+        step: &Step,
+        described: &Description,
+        end: StepEnd,
+    ) -> StepEnd {
         let live = self.live.lock().ok().and_then(|live| live.get(&step.id).cloned());
         let Some(live) = live else { return end };
         let (id, resource_type) = (step.id.clone(), step.resource_type.clone());
         let watched = Watched { id, resource_type, live };
-        match self.scope.wait_for(watched, settle, self.options, &self.started).await {
+        let settle = Duration::from_secs(described.settle_seconds.into());
+        let timeout = described.timeout.unwrap_or(self.options.ready_timeout);
+        let stop = &self.options.stop;
+        match self.scope.wait_for(watched, settle, timeout, stop, &self.started).await {
             Ok(()) => end,
             Err(message) => StepEnd { warnings: end.warnings, ..StepEnd::failed(message) },
         }

@@ -15,9 +15,11 @@ mod event;
 mod execute;
 mod failpoints;
 mod guard;
+mod hooks;
 mod ignore;
 mod lock;
 mod log;
+mod moves;
 mod observe;
 mod operation;
 mod ownership;
@@ -34,6 +36,7 @@ mod scope;
 mod secrets;
 mod source;
 mod stack;
+mod stages;
 mod stop;
 mod watch;
 
@@ -44,7 +47,7 @@ pub use event::{
 };
 pub use failpoints::{Failpoint, Failpoints};
 pub use lock::LockedStack;
-pub use operation::{LockOptions, ReleaseNote, RunOptions};
+pub use operation::{DEFAULT_TIMEOUT, LockOptions, ReleaseNote, RunOptions};
 pub use preview::{Goal, Previewed};
 pub use readiness::DEFAULT_SETTLE;
 pub use release_health::{StackHealth, last_ready};

@@ -6,15 +6,17 @@ use crate::event::{Event, Outcome};
 use crate::execute::Execution;
 use crate::failpoints::Failpoint;
 use crate::log::EventLog;
+use crate::moves::records_of;
 use crate::operation::RunOptions;
 use crate::preview::{Goal, Previewed};
 use crate::report::Report;
 use crate::saved::SavedPlanError;
 use crate::scope::Scope;
 use crate::stack::Stack;
+use base_text::nearest;
 use futures::FutureExt as _;
 use kusion_model::{
-    Ending, Phase, Plan, PlanOptions, Record, ReleaseHead, ResourceId, StackSource,
+    Ending, Phase, Plan, PlanOptions, Record, ReleaseHead, ResourceId, ResourceState, StackSource,
 };
 use kusion_store::{LockWait, Session, StackState};
 use std::any::Any;
@@ -61,9 +63,10 @@ impl LockedStack {
 
     /// Accepts a plan that was made before the stack was locked, if nothing has changed since.
     pub async fn check(&mut self, previewed: Previewed) -> Result<Previewed, EngineError> {
-        let live = self.check_moved(&previewed.plan).await?;
-        self.scope.learn_secrets(&previewed.desired, &live, &self.state)?;
-        Ok(Previewed { live, state: self.state.clone(), ..previewed })
+        let (state, moves) = self.moved(&previewed.plan, &previewed.desired).await?;
+        let live = self.check_moved(&previewed.plan, &state).await?;
+        self.scope.learn_secrets(&previewed.desired, &live, &state)?;
+        Ok(Previewed { live, state, moves, ..previewed })
     }
 
     /// Accepts a saved plan, if nothing has changed since it was made. Guards are checked again.
@@ -73,31 +76,38 @@ impl LockedStack {
             let stack = Box::new(plan.key);
             return Err(SavedPlanError::OtherStack { stack }.into());
         }
-        let live = self.check_moved(&plan).await?;
+        let sealed = desired_of(&plan);
+        let (state, moves) = self.moved(&plan, &sealed).await?;
+        let live = self.check_moved(&plan, &state).await?;
         let mut desired = Desired::new();
-        for step in &plan.steps {
-            if let Some(resource) = &step.desired {
-                desired.insert(step.id.clone(), self.scope.unsealed(resource)?);
-            }
+        for (id, resource) in &sealed {
+            desired.insert(id.clone(), self.scope.unsealed(resource)?);
         }
-        self.scope.check_source(&self.state)?;
-        self.scope.learn_secrets(&desired, &live, &self.state)?;
-        let refusals = self.scope.refusals(&plan, &self.state).await?;
-        let (state, saved) = (self.state.clone(), Some(digest.to_owned()));
-        Ok(Previewed { plan, refusals, desired, live, state, saved })
+        self.scope.check_source(&state)?;
+        self.scope.learn_secrets(&desired, &live, &state)?;
+        let refusals = self.scope.refusals(&plan, &state).await?;
+        let saved = Some(digest.to_owned());
+        Ok(Previewed { plan, refusals, desired, live, state, moves, saved })
+    }
+
+    /// Returns the state with the moves of a plan, and their records.
+    async fn moved(
+        &mut self,
+        plan: &Plan,
+        desired: &Desired,
+    ) -> Result<(StackState, Vec<Record>), EngineError> {
+        let mut state = self.state.clone();
+        self.scope.start_for(&state, desired).await?;
+        let moves = self.scope.apply_moves(&mut state, &plan.options.moved, desired)?;
+        Ok((state, moves))
     }
 
     async fn check_moved(
-        &mut self,
+        &self,
         plan: &Plan,
+        state: &StackState,
     ) -> Result<crate::observe::LiveObjects, EngineError> {
-        let desired: Desired = plan
-            .steps
-            .iter()
-            .filter_map(|step| Some((step.id.clone(), step.desired.clone()?)))
-            .collect();
-        self.scope.start_for(&self.state, &desired).await?;
-        self.scope.check_moved(plan, &self.state, &desired).await
+        self.scope.check_moved(plan, state, &desired_of(plan)).await
     }
 
     /// Runs a plan as one release, and releases the lock. A plan without changes creates no
@@ -111,6 +121,7 @@ impl LockedStack {
             }
             scope.start_for(&state, &previewed.desired).await?;
             if previewed.plan.is_empty() {
+                session.append(previewed.moves.clone()).await?;
                 scope.record_without_calls(&session, &previewed).await?;
                 return Ok(Report::of_nothing(&previewed));
             }
@@ -133,6 +144,22 @@ impl LockedStack {
         Ok(found)
     }
 
+    /// Gives a recorded resource another id. Its object is not changed.
+    ///
+    /// # Errors
+    ///
+    /// If it is not recorded, the new id is recorded already, or is the one of another object.
+    pub async fn rename(&mut self, from: &ResourceId, to: &ResourceId) -> Result<(), EngineError> {
+        let recorded = recorded(&self.state, from)?;
+        if self.state.resources.contains_key(to) {
+            return Err(EngineError::AlreadyRecorded { id: to.clone() });
+        }
+        let moved = self.scope.renamed(recorded, to)?;
+        self.session.append(records_of(from, &moved).to_vec()).await?;
+        self.state = self.session.state();
+        Ok(())
+    }
+
     /// Records where the files of the stack are now; `None` if they were there before, or if
     /// nothing tells where they are.
     pub async fn move_source(&mut self) -> Result<Option<StackSource>, EngineError> {
@@ -146,6 +173,25 @@ impl LockedStack {
     pub async fn release(self) -> Result<(), EngineError> {
         leave(self.session, Ok(())).await
     }
+}
+
+/// Returns the desired resources of a plan, with sealed secrets.
+fn desired_of(plan: &Plan) -> Desired {
+    let steps = plan.steps.iter();
+    steps.filter_map(|step| Some((step.id.clone(), step.desired.clone()?))).collect()
+}
+
+/// Returns a recorded resource.
+pub(crate) fn recorded<'a>(
+    state: &'a StackState,
+    id: &ResourceId,
+) -> Result<&'a ResourceState, EngineError> {
+    let near = || {
+        let known = state.resources.keys().map(ResourceId::as_str);
+        nearest(id.as_str(), known).map(ResourceId::from)
+    };
+    let found = state.resources.get(id);
+    found.ok_or_else(|| EngineError::NotRecorded { id: id.clone(), near: near() })
 }
 
 /// Removes all resources from the state of a stack, and ends interrupted operations.
@@ -223,6 +269,7 @@ async fn execute(
         records.push(Record::Located { infrastructure, is_new: false });
     }
     records.extend(scope.source_record(&previewed.state));
+    records.extend(previewed.moves.iter().cloned());
     records.push(Record::ReleaseOpened(ReleaseHead {
         revision,
         operation: plan.operation,

@@ -2,9 +2,12 @@
 
 use crate::call::RetryPolicy;
 use crate::stop::Stop;
-use kusion_model::GitRevision;
+use kusion_model::{Description, GitRevision};
 use kusion_store::{Holder, LockWait};
 use std::time::Duration;
+
+/// The default timeout of a step, and of waiting until resources are ready.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Options of a lock.
 #[derive(Clone, Debug)]
@@ -35,6 +38,8 @@ pub struct RunOptions {
     pub keep_going: bool,
     /// Timeout of one step, including all attempts.
     pub timeout: Duration,
+    /// Timeout of waiting until a resource is ready.
+    pub ready_timeout: Duration,
     /// Maximum number of attempts of a call.
     pub attempts: u32,
     /// Metadata of the release.
@@ -49,10 +54,20 @@ impl RunOptions {
         Self {
             lock: LockOptions { holder, wait: LockWait::No, relocate: false },
             keep_going: true,
-            timeout: Duration::from_mins(5),
+            timeout: DEFAULT_TIMEOUT,
+            ready_timeout: DEFAULT_TIMEOUT,
             attempts: 6,
             note: ReleaseNote::default(),
             stop: Stop::default(),
+        }
+    }
+
+    /// Returns the timeout and number of attempts of a step, as its resource says.
+    pub(crate) fn retry_policy_of(&self, described: &Description) -> RetryPolicy {
+        let policy = self.retry_policy();
+        RetryPolicy {
+            timeout: described.timeout.unwrap_or(policy.timeout),
+            attempts: described.attempts.unwrap_or(policy.attempts).max(1),
         }
     }
 

@@ -3,13 +3,15 @@
 use crate::desired::{Desired, desired};
 use crate::error::EngineError;
 use crate::execute::records_without_calls;
+use crate::hooks::strip_runs;
+use crate::moves::{add_notes, keep_renamed};
 use crate::observe::{LiveObjects, Observation, Observer, Provided};
 use crate::references::References;
 use crate::report::Report;
 use crate::scope::Scope;
 use kusion_model::{
-    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, Resource, ResourceId,
-    Spec, Step,
+    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, Record, Resource,
+    ResourceId, Spec, Step,
 };
 use kusion_plan::{Context, DryRun, Facts, Refusal, decide, keep_targets, order};
 use kusion_store::StackState;
@@ -56,8 +58,10 @@ pub struct Previewed {
     pub(crate) desired: Desired,
     /// The live objects.
     pub(crate) live: LiveObjects,
-    /// The state that it was made from.
+    /// The state that it was made from, with moved resources.
     pub(crate) state: StackState,
+    /// The records of moved resources.
+    pub(crate) moves: Vec<Record>,
     /// The fingerprint of the plan file, if it was saved.
     pub(crate) saved: Option<String>,
 }
@@ -65,7 +69,8 @@ pub struct Previewed {
 impl Previewed {
     /// Returns the report of a plan without changes and records.
     pub fn nothing_to_do(&self) -> Option<Report> {
-        let is_quiet = self.plan.is_empty() && records_without_calls(self).is_empty();
+        let is_quiet =
+            self.plan.is_empty() && self.moves.is_empty() && records_without_calls(self).is_empty();
         is_quiet.then(|| Report::of_nothing(self))
     }
 }
@@ -87,8 +92,12 @@ impl Scope {
         self.start_for(&state, &desired).await?;
         self.check_place(&mut state, options.relocate)?;
         self.check_source(&state)?;
-        let state = self.settled(state).await?;
-        self.plan(goal.operation(), desired, origins, state, options).await
+        let mut state = self.settled(state).await?;
+        let moves = self.apply_moves(&mut state, &options.moved, &desired)?;
+        let mut previewed =
+            self.plan(goal.operation(), desired, origins, state, options, &moves).await?;
+        previewed.moves = moves;
+        Ok(previewed)
     }
 
     /// Returns the Spec of a release, with plain secrets.
@@ -128,8 +137,11 @@ impl Scope {
         origins: &Origins,
         state: StackState,
         options: &PlanOptions,
+        moves: &[Record],
     ) -> Result<Previewed, EngineError> {
+        strip_runs(&mut desired);
         let spec_digest = self.desired_digest(&desired);
+        self.mark_hooks(&mut desired, &spec_digest);
         let is_secret = |resource: &Resource, path: &FieldPath| self.is_secret(resource, path);
         let references = References::of(&mut desired, &is_secret)?;
         let prior = self.priors_for_runtimes(&state.resources);
@@ -171,6 +183,9 @@ impl Scope {
                 steps.insert(id.clone(), step);
             }
         }
+        add_notes(&mut steps, moves);
+        keep_renamed(&mut steps);
+        self.plan_hooks(&mut steps, &state);
         let mut steps: Vec<Step> = steps.into_values().collect();
         steps.sort_by_key(|step| step.desired.is_none());
         order(&mut steps, &state.resources);
@@ -188,7 +203,8 @@ impl Scope {
             return Err(EngineError::Targets(unknown));
         }
         let refusals = self.refusals(&plan, &state).await?;
-        Ok(Previewed { plan, refusals, desired: seen, live, state, saved: None })
+        let moves = Vec::new();
+        Ok(Previewed { plan, refusals, desired: seen, live, state, moves, saved: None })
     }
 
     /// Decides the step of one resource: of a desired one by its observation, of another one with

@@ -78,7 +78,10 @@ impl Stack {
         if health_record(&self.engine.store.read(self.key()).await?, seen).is_none() {
             return Ok(());
         }
-        let session = acquire(self, options).await?;
+        // Another process does not fail because of this lock.
+        let mut options = options.clone();
+        options.lock.holder = options.lock.holder.briefly();
+        let session = acquire(self, &options).await?;
         let record = health_record(&session.state(), seen);
         let done = match record {
             Some(record) => session.append(vec![record]).await.map(drop),

@@ -7,8 +7,8 @@ use crate::event::Event;
 use crate::log::EventLog;
 use crate::stack::Stack;
 use kusion_model::{
-    Description, FieldPath, Infrastructure, Resource, ResourceId, ResourceState, ResourceType,
-    RuntimeData, Spec, StackKey, StackOwner, StackSource, Warning,
+    Description, FieldPath, Infrastructure, InfrastructureId, Resource, ResourceId, ResourceState,
+    ResourceType, RuntimeData, Spec, StackKey, StackOwner, StackSource, Warning,
 };
 use kusion_runtime::Runtime;
 use kusion_secret::{Owner, Redactor};
@@ -23,6 +23,8 @@ pub(crate) struct Scope {
     pub(crate) key: StackKey,
     /// Where its files come from, the most specific first.
     pub(crate) sources: Vec<StackSource>,
+    /// The ids of its only infrastructures, by the type of resources.
+    pins: BTreeMap<ResourceType, String>,
     /// The stack as the owner of its objects.
     pub(crate) owner: StackOwner,
     pub(crate) log: Arc<EventLog>,
@@ -37,11 +39,11 @@ impl Scope {
     /// Creates the context of an operation, without runtimes.
     pub(crate) fn new(stack: &Stack, log: Arc<EventLog>) -> Self {
         let (engine, key) = (stack.engine.clone(), stack.key().clone());
-        let sources = stack.sources.clone();
+        let (sources, pins) = (stack.sources.clone(), stack.pins.clone());
         let (runtimes, infrastructure) = (BTreeMap::new(), Infrastructure::new());
         let redactor = log.redactor().clone();
         let owner = StackOwner::new(key.clone(), "");
-        Self { engine, key, sources, owner, log, runtimes, infrastructure, redactor }
+        Self { engine, key, sources, pins, owner, log, runtimes, infrastructure, redactor }
     }
 
     /// Starts the runtimes for resource types, and identifies their infrastructures.
@@ -56,10 +58,29 @@ impl Scope {
                 return Err(EngineError::NoRuntime { id, resource_type });
             };
             let identity = runtime.identity().await?;
+            self.check_pin(&resource_type, &identity)?;
             self.infrastructure.insert(resource_type.clone(), identity);
             self.runtimes.insert(resource_type, runtime);
         }
         Ok(())
+    }
+
+    /// Checks that the stack may be deployed to an infrastructure.
+    fn check_pin(
+        &self,
+        resource_type: &ResourceType,
+        found: &InfrastructureId,
+    ) -> Result<(), EngineError> {
+        match self.pins.get(resource_type) {
+            Some(pinned) if *pinned != found.id && !self.key.place.is_temporary() => {
+                Err(EngineError::Pinned {
+                    stack: Box::new(self.key.clone()),
+                    pinned: pinned.clone(),
+                    found: Box::new(found.clone()),
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Starts the runtimes for the desired and recorded resources, and lets them prepare for these.
@@ -144,7 +165,8 @@ impl Scope {
         runtime.map(|it| it.describe(resource)).unwrap_or_default()
     }
 
-    fn secret_owner<'a>(&'a self, resource: &'a ResourceId) -> Owner<'a> {
+    /// Returns what seals the secrets of a resource.
+    pub(crate) fn secret_owner<'a>(&'a self, resource: &'a ResourceId) -> Owner<'a> {
         Owner { stack: &self.key, resource }
     }
 

@@ -3,14 +3,15 @@
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::StampedEvent;
-use crate::lock::{LockedStack, forget_all};
+use crate::lock::{LockedStack, forget_all, recorded};
 use crate::log::EventLog;
 use crate::operation::RunOptions;
 use crate::preview::{Goal, Previewed};
 use crate::replay;
 use crate::scope::Scope;
-use kusion_model::{Phase, PlanOptions, ResourceId, Spec, StackKey, StackSource};
+use kusion_model::{Phase, PlanOptions, ResourceId, ResourceType, Spec, StackKey, StackSource};
 use kusion_store::StackState;
+use std::collections::BTreeMap;
 use tracing::Instrument as _;
 
 /// One stack of an engine. Cheap to clone; holds nothing open.
@@ -19,11 +20,12 @@ pub struct Stack {
     pub(crate) engine: Engine,
     key: StackKey,
     pub(crate) sources: Vec<StackSource>,
+    pub(crate) pins: BTreeMap<ResourceType, String>,
 }
 
 impl Stack {
     pub(crate) fn new(engine: Engine, key: StackKey) -> Self {
-        Self { engine, key, sources: Vec::new() }
+        Self { engine, key, sources: Vec::new(), pins: BTreeMap::new() }
     }
 
     /// Says where the files of the stack come from, the most specific source first. A plan for a
@@ -31,6 +33,13 @@ impl Stack {
     #[must_use]
     pub fn with_sources(self, sources: Vec<StackSource>) -> Self {
         Self { sources, ..self }
+    }
+
+    /// Says which infrastructures the stack is deployed to, by the type of its resources: every
+    /// operation on another one is refused, except on temporary ones.
+    #[must_use]
+    pub fn with_pins(self, pins: BTreeMap<ResourceType, String>) -> Self {
+        Self { pins, ..self }
     }
 
     /// Returns the key of the stack.
@@ -68,6 +77,11 @@ impl Stack {
             return Ok(());
         }
         self.lock(options).await?.release().await
+    }
+
+    /// Checks that a resource is recorded.
+    pub async fn recorded(&self, id: &ResourceId) -> Result<(), EngineError> {
+        recorded(&self.state().await?, id).map(drop)
     }
 
     /// Removes all resources from the state, and ends interrupted operations; no object is looked

@@ -3,7 +3,6 @@
 use crate::desired::Desired;
 use crate::error::{EngineError, Finding};
 use crate::event::{Event, ObjectName, RelatedObject};
-use crate::operation::RunOptions;
 use crate::readiness::{DEFAULT_SETTLE, Readiness, text};
 use crate::scope::Scope;
 use crate::secrets::hide_health;
@@ -213,10 +212,10 @@ impl Scope {
         &self,
         watched: Watched,
         settle: Duration,
-        options: &RunOptions,
+        timeout: Duration,
+        stop: &Stop,
         since: &str,
     ) -> Result<(), String> {
-        let RunOptions { timeout, stop, .. } = options;
         let wait = async {
             let progress = self.progress(vec![watched], Some(since)).await;
             let mut progress = progress.map_err(|fault| fault.to_string())?;
@@ -244,7 +243,7 @@ impl Scope {
         tokio::select! {
             done = wait => done,
             () = stop.wait() => Ok(()),
-            () = tokio::time::sleep(*timeout) => {
+            () = tokio::time::sleep(timeout) => {
                 Err(format!("timed out: not ready after {} s", timeout.as_secs()))
             }
         }

@@ -1,5 +1,7 @@
 //! `project.yaml` and `stack.yaml`, in the forms of 2022–23 and in the current one.
 
+use crate::rules::{ClusterPin, Timeouts};
+use kusion_model::{IgnoreRule, MoveRule};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -73,6 +75,22 @@ pub struct StackFile {
     /// How changes of it are confirmed; by default with yes or no.
     #[serde(default)]
     pub confirm: Option<ConfirmSetting>,
+    /// Fields that keep their live values, in addition to those of the command line.
+    #[serde(default)]
+    pub ignore_fields: Vec<IgnoreRule>,
+    /// Protected kinds, and patterns of ids, that may be deleted, in addition to those of the
+    /// command line.
+    #[serde(default)]
+    pub allow_delete: Vec<String>,
+    /// The only cluster that it is deployed to, besides sandboxes.
+    #[serde(default)]
+    pub cluster: ClusterPin,
+    /// Recorded resources that have another id.
+    #[serde(default)]
+    pub moved: Vec<MoveRule>,
+    /// How long its operations wait.
+    #[serde(default)]
+    pub timeouts: Timeouts,
     /// Additions to all of its resources; takes precedence over the project.
     #[serde(default)]
     pub extensions: Option<Vec<Extension>>,
@@ -259,6 +277,34 @@ mod tests {
         let large = format!("name: dev\n# {}\n", "x".repeat(MAX_BYTES));
         let error = StackFile::parse(&large).expect_err("too large");
         assert!(error.message.contains("at most 1048576"), "{error}");
+    }
+
+    #[test]
+    fn rules_of_a_stack() {
+        let file = StackFile::parse(
+            "name: prod\nignoreFields: ['Deployment:spec.replicas']\nallowDelete: [Job]\n\
+             cluster: {context: prod, id: a-b}\ntimeouts: {step: 90, ready: 10m}\n",
+        )
+        .expect("the file is good");
+        assert_eq!(file.ignore_fields[0].to_string(), "Deployment:spec.replicas");
+        assert_eq!(file.allow_delete, ["Job"]);
+        assert_eq!(file.cluster.context.as_deref(), Some("prod"));
+        assert_eq!(file.cluster.id.as_deref(), Some("a-b"));
+        let timeouts = &file.timeouts;
+        assert_eq!(timeouts.step, Some(std::time::Duration::from_secs(90)));
+        assert_eq!(timeouts.ready, Some(std::time::Duration::from_mins(10)));
+        assert_eq!(timeouts.lock, None);
+        let error = |text: &str| {
+            let error = StackFile::parse(&format!("name: a\n{text}\n")).expect_err(text);
+            (error.line, error.message)
+        };
+        let (line, message) = error("timeouts: {step: 5x}");
+        assert!(message.contains("invalid duration `5x`"), "{message}");
+        assert_eq!(line, Some(2));
+        let (line, message) = error("ignoreFields: ['a..b']");
+        assert!(message.contains("invalid rule for ignored fields `a..b`"), "{message}");
+        assert_eq!(line, Some(2));
+        assert!(error("cluster: prod").1.contains("a map with the keys `context` and `id`"));
     }
 
     #[test]

@@ -29,6 +29,11 @@ const STACK: &[&str] = &[
     "secretInputs",
     "workspace",
     "confirm",
+    "ignoreFields",
+    "allowDelete",
+    "cluster",
+    "timeouts",
+    "moved",
     "extensions",
 ];
 /// Keys of the forms of 2022–23 that have no effect here.
@@ -39,6 +44,8 @@ const GENERATOR: &[&str] = &["type", "configs"];
 const EXTENSION: &[&str] = &["kind", "kubernetesNamespace", "kubernetesMetadata"];
 const NAMESPACE: &[&str] = &["namespace"];
 const METADATA: &[&str] = &["labels", "annotations"];
+const CLUSTER: &[&str] = &["context", "id"];
+const TIMEOUTS: &[&str] = &["step", "ready", "lock"];
 
 impl ProjectFile {
     /// Returns what has no effect: unknown keys, each with the known key that it is similar to.
@@ -59,6 +66,8 @@ impl StackFile {
     pub fn warnings(&self) -> Vec<String> {
         let mut found = Unknown::default();
         found.check("", &self.rest, STACK, OLD_STACK);
+        found.check("cluster.", &self.cluster.rest, CLUSTER, &[]);
+        found.check("timeouts.", &self.timeouts.rest, TIMEOUTS, &[]);
         found.backend(self.backend.as_ref());
         found.extensions(self.extensions.as_deref().unwrap_or_default());
         found.warnings

@@ -10,17 +10,20 @@ mod crds;
 mod error;
 mod files;
 mod find;
+mod git;
 mod identity;
 mod infer;
 mod keys;
 mod link;
 mod options;
 mod origins;
+mod rules;
 mod scope;
 mod secrets;
 mod shapes;
 mod source;
 mod targets;
+mod waiting;
 mod write;
 
 pub use compile::{Compiled, Outcome, compile, compile_each};
@@ -30,7 +33,9 @@ pub use files::{
     NamespaceExtension, ProjectFile, StackFile,
 };
 pub use find::{BrokenStack, Project, Stack, find};
-pub use kcl_driver::{Confinement, Limits};
+pub use git::git_revision;
+pub use kcl_driver::{Confinement, FindError, Limits};
 pub use options::CompileOptions;
+pub use rules::{ClusterPin, Timeouts};
 pub use source::sources;
 pub use write::{spec_json, spec_yaml};

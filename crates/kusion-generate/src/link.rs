@@ -5,6 +5,7 @@ use crate::infer::infer;
 use crate::secrets::{self, SecretInputs};
 use crate::shapes::Draft;
 use crate::targets;
+use crate::waiting;
 use kusion_model::references::{self, IdIndex};
 use kusion_model::{FieldPath, Resource, ResourceId};
 use kusion_plan::graph::{Graph, GraphError, Node};
@@ -27,6 +28,14 @@ pub(crate) fn link(
                 return Err(unknown(&resources[at], draft, spelling, index));
             };
             stated.push((at, places[id]));
+        }
+        for spelling in waiting::spellings(&resources[at], draft) {
+            let Some(id) = index.find(&spelling) else {
+                return Err(unknown(&resources[at], draft, &spelling, index));
+            };
+            let id = id.clone();
+            stated.push((at, places[&id]));
+            waiting::add(&mut resources[at], &id);
         }
         let before = stated.len();
         add_references(resources, at, draft, index, &places, &mut stated)?;

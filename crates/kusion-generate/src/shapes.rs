@@ -25,6 +25,8 @@ pub(crate) struct Draft {
     pub(crate) attributes: Value,
     /// The ids that were written as dependencies.
     pub(crate) depends_on: Vec<String>,
+    /// Those that must be ready.
+    pub(crate) wait_for: Vec<String>,
     /// The extensions.
     pub(crate) extensions: Map<String, Value>,
     /// Where the attributes were written.
@@ -250,11 +252,13 @@ impl Drafts {
             None | Some(Value::Null) => {}
             Some(Value::Array(items)) => {
                 for (index, item) in items.into_iter().enumerate() {
-                    let Value::String(id) = item else {
+                    let (id, is_ready) = dependency(item).map_err(|found| {
                         let at = at.key("dependsOn").index(index);
-                        let found = kind_of(&item);
-                        return Err(format!("{} must be an id, not {found}", shown(&at)));
-                    };
+                        format!("{} must be an id or `{{id, ready}}`, not {found}", shown(&at))
+                    })?;
+                    if is_ready {
+                        draft.wait_for.push(id.clone());
+                    }
                     draft.depends_on.push(id);
                 }
             }
@@ -314,6 +318,25 @@ fn is_object_list(fields: &Map<String, Value>) -> bool {
             && items.and_then(Value::as_array).is_some_and(|items| {
                 items.iter().all(|item| item.as_object().is_some_and(is_object))
             })
+}
+
+/// Reads a dependency: an id, or `{id, ready}`. Returns whether it must be ready, or else what was
+/// found.
+fn dependency(item: Value) -> Result<(String, bool), String> {
+    match item {
+        Value::String(id) => Ok((id, false)),
+        Value::Object(mut fields) => {
+            let id = fields.remove("id");
+            let ready = fields.remove("ready");
+            match (id, ready, fields.keys().next()) {
+                (Some(Value::String(id)), None, None) => Ok((id, false)),
+                (Some(Value::String(id)), Some(Value::Bool(ready)), None) => Ok((id, ready)),
+                (_, _, Some(key)) => Err(format!("a map with `{key}`")),
+                _ => Err("a map with other values".to_owned()),
+            }
+        }
+        other => Err(kind_of(&other).to_string()),
+    }
 }
 
 fn take_text(

@@ -5,12 +5,10 @@
 //! the repository are read; git is not run.
 
 use crate::find::Stack;
+use crate::git::Repository;
 use base_system::System;
 use kusion_model::StackSource;
-use std::path::{Path, PathBuf};
-
-/// Maximum size of a file of Git that is read, in bytes.
-const MAX_FILE: u64 = 1 << 20;
+use std::path::Path;
 
 /// Returns the sources of a stack, the most specific first; empty if nothing tells where it comes
 /// from.
@@ -23,39 +21,12 @@ pub fn sources(system: &dyn System, stack: &Stack) -> Vec<StackSource> {
 }
 
 fn git_source(system: &dyn System, folder: &Path) -> Option<StackSource> {
+    let repository = Repository::find(system, folder)?;
+    let remote = remote_of(&repository.common_text("config")?).and_then(address)?;
     let folder = system.canonicalize(folder).ok()?;
-    let root = folder.ancestors().find(|it| system.exists(&it.join(".git")))?;
-    let config = read(system, &git_folder(system, root)?.join("config"))?;
-    let remote = remote_of(&config).and_then(address)?;
-    let inside = folder.strip_prefix(root).ok()?;
+    let inside = folder.strip_prefix(&repository.root).ok()?;
     let parts: Vec<&str> = inside.iter().filter_map(|it| it.to_str()).collect();
     Some(StackSource::Git { remote, folder: parts.join("/") })
-}
-
-/// Returns the folder with the settings of a repository. Work trees and submodules have a file that
-/// leads to it.
-fn git_folder(system: &dyn System, root: &Path) -> Option<PathBuf> {
-    let entry = root.join(".git");
-    if system.is_dir(&entry) {
-        return Some(entry);
-    }
-    let text = read(system, &entry)?;
-    let target = root.join(text.strip_prefix("gitdir:")?.trim());
-    // Nothing else that a repository names is read.
-    if !target.iter().any(|it| it == ".git") {
-        return None;
-    }
-    match read(system, &target.join("commondir")) {
-        Some(common) if common.trim() == "../.." => Some(target.join("../..")),
-        Some(_) => None,
-        None => Some(target),
-    }
-}
-
-/// Reads a file of Git, unless it is larger than any that Git writes.
-fn read(system: &dyn System, path: &Path) -> Option<String> {
-    let is_small = system.metadata(path).is_ok_and(|it| it.len <= MAX_FILE);
-    if is_small { system.read_to_string(path).ok() } else { None }
 }
 
 /// Returns the address of the remote `origin`, else that of the only remote.
@@ -129,6 +100,10 @@ mod tests {
             let system = MemorySystem::new()
                 .with_file("/main/.git/config", "[remote \"origin\"]\nurl = https://h/r\n")
                 .with_file("/main/.git/worktrees/w/commondir", "../..\n")
+                .with_file("/main/.git/worktrees/w/gitdir", "/w/.git\n")
+                .with_file("/main/.git/worktrees/x/commondir", "../..\n")
+                .with_file("/main/.git/worktrees/x/gitdir", "/x/.git\n")
+                .with_file("/other/.git/config", "[remote \"origin\"]\nurl = https://h/other\n")
                 .with_file("/secret/config", "[remote \"origin\"]\nurl = https://h/secret\n")
                 .with_file("/w/.git", format!("gitdir: {gitdir}\n"))
                 .with_file("/w/dev/stack.yaml", "name: dev\n");
@@ -137,6 +112,8 @@ mod tests {
         let found = source("/main/.git/worktrees/w").expect("a source");
         assert_eq!(found.to_string(), "the folder `dev` of h/r");
         assert_eq!(source("/secret"), None);
+        assert_eq!(source("/other/.git"), None, "a repository that is not around it");
+        assert_eq!(source("/main/.git/worktrees/x"), None, "another work tree");
     }
 
     #[test]

@@ -22,16 +22,25 @@ enum Form {
     Number,
     /// The only value that has a meaning.
     Word(&'static str),
+    /// The values that have a meaning.
+    OneOf(&'static [&'static str]),
+    /// A number, which may be negative.
+    Wave,
     Text,
 }
 
 /// All annotations of the engine, without their prefix.
-const ENGINE: [(&str, Form); 5] = [
+const ENGINE: [(&str, Form); 10] = [
+    ("attempts", Form::Number),
     ("dependents-wait", Form::Word("ready")),
+    ("hook", Form::OneOf(&["before-apply", "after-apply"])),
     ("owner", Form::Text),
     ("prevent-destroy", Form::Flag),
     ("secret-fields", Form::Text),
     ("shared", Form::Flag),
+    ("timeout", Form::Duration),
+    ("wait-for", Form::Text),
+    ("wave", Form::Wave),
 ];
 
 /// All annotations of the sandbox, without their prefix.
@@ -121,6 +130,11 @@ fn problem(prefix: &str, all: &[(&str, Form)], name: &str, text: &str) -> Option
         }
         Form::Number => (text.parse::<u8>().is_ok(), "a number from 0 to 255".to_owned()),
         Form::Word(word) => (text == *word, format!("{word:?}")),
+        Form::OneOf(words) => {
+            let shown: Vec<String> = words.iter().map(|it| format!("{it:?}")).collect();
+            (words.contains(&text), shown.join(" or "))
+        }
+        Form::Wave => (text.parse::<i32>().is_ok(), "a number such as \"1\" or \"-1\"".to_owned()),
         Form::Text => (true, String::new()),
     };
     (!is_good).then(|| format!("invalid value {text:?}: expected {expected}"))

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 /// An object that must exist before a resource can be created, by kind and name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -49,6 +50,15 @@ pub enum ReplaceOrder {
     CreateFirst,
 }
 
+/// When a hook runs: once for each Spec that is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookTime {
+    /// Before everything that it does not depend on.
+    Before,
+    /// After everything is ready.
+    After,
+}
+
 /// Static properties of a resource, as its runtime describes them without a network call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
@@ -70,4 +80,12 @@ pub struct Description {
     pub settle_seconds: u32,
     /// Order of deletion and creation when it is replaced.
     pub replace_order: ReplaceOrder,
+    /// Its wave: its step starts when everything of lower waves is ready.
+    pub wave: i32,
+    /// When it runs, if it is a hook.
+    pub hook: Option<HookTime>,
+    /// Timeout of its step, and of waiting until it is ready; `None` for that of the operation.
+    pub timeout: Option<Duration>,
+    /// Maximum number of attempts of its calls; `None` for that of the operation.
+    pub attempts: Option<u32>,
 }

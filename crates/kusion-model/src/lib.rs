@@ -7,6 +7,7 @@
 
 mod attributes;
 mod description;
+mod duration;
 mod health;
 mod id;
 mod infrastructure;
@@ -22,13 +23,15 @@ pub mod references;
 mod resource;
 mod secret_fields;
 mod stack_key;
+mod waiting;
 
 pub use attributes::Attributes;
-pub use description::{Description, Protection, ReplaceOrder, Requirement};
+pub use description::{Description, HookTime, Protection, ReplaceOrder, Requirement};
+pub use duration::parse_duration;
 pub use health::{Health, HealthState, Warning};
 pub use id::ResourceId;
 pub use infrastructure::{Infrastructure, InfrastructureId};
-pub use options::{Guards, IgnoreError, IgnoreRule, PlanOptions};
+pub use options::{Guards, IgnoreError, IgnoreRule, MoveRule, PlanOptions};
 pub use owner::{Owner, OwnerError, StackOwner};
 pub use path::{FieldPath, PathStep};
 pub use pattern::{FieldPattern, PatternError};
@@ -42,3 +45,4 @@ pub use record::{
 pub use resource::{Origin, OriginTable, Origins, Resource, ResourceType, Spec};
 pub use secret_fields::{SECRET_FIELDS, parse_secret_fields};
 pub use stack_key::StackKey;
+pub use waiting::{HOOK_RUN, WAIT_FOR, wait_for};

@@ -1,6 +1,6 @@
 //! Options of a plan. They are part of the plan, so that a saved plan runs with the same options.
 
-use crate::{FieldPattern, PatternError};
+use crate::{FieldPattern, PatternError, ResourceId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -22,12 +22,25 @@ pub struct PlanOptions {
     /// Ids of resources to take over from other owners. `*` matches any text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub take_over: Vec<String>,
+    /// Recorded resources that have another id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved: Vec<MoveRule>,
     /// Whether the stack may move from the recorded infrastructure to another one.
     #[serde(default)]
     pub relocate: bool,
     /// Limits on deletions.
     #[serde(default)]
     pub guards: Guards,
+}
+
+/// A resource that has another id: its recorded state moves, and no object is deleted or created.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "a map with the keys `from` and `to`, which are ids of resources")]
+pub struct MoveRule {
+    /// The recorded id.
+    pub from: ResourceId,
+    /// The new id.
+    pub to: ResourceId,
 }
 
 /// Limits on deletions in a plan.
@@ -125,6 +138,7 @@ mod tests {
             ignore: vec!["spec.replicas".parse().expect("a rule")],
             force: true,
             take_over: vec!["b".into()],
+            moved: vec![MoveRule { from: "x".into(), to: "y".into() }],
             relocate: true,
             guards: Guards { allowed: vec!["Job".into()], ..Guards::default() },
         };

@@ -64,6 +64,13 @@ pub enum Reason {
     Removed,
     /// An interrupted replacement left objects behind that still exist.
     Leftovers,
+    /// Its object is that of a desired resource with another id.
+    Renamed {
+        /// The id of that resource.
+        to: ResourceId,
+    },
+    /// It is a hook, which runs once for each Spec that is applied.
+    Hook,
     /// The stack is being destroyed.
     Destroyed,
     /// Immutable fields differ.
@@ -106,6 +113,11 @@ pub enum Note {
         path: FieldPath,
         /// The rule, as written.
         rule: String,
+    },
+    /// The resource was recorded with another id.
+    Moved {
+        /// The recorded id.
+        from: ResourceId,
     },
     /// Deletes objects that an interrupted replacement left behind.
     DeletesLeftovers {

@@ -184,9 +184,9 @@ pub struct GitRevision {
     /// The branch; `None` for a detached head.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Whether the working tree had uncommitted changes.
-    #[serde(default)]
-    pub is_dirty: bool,
+    /// Whether the working tree had uncommitted changes; `None` if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_dirty: Option<bool>,
 }
 
 /// Origin of the files of a stack.

@@ -144,7 +144,8 @@ pub fn refusals(
         if !matches!(action, Action::Delete | Action::Replace) {
             continue;
         }
-        count += 1;
+        // To run a hook again deletes nothing that lasts.
+        count += usize::from(step.reason != Reason::Hook);
         let id = step.id.clone();
         let recorded = prior.get(&id).map(|it| &it.resource);
         let all: Vec<Description> =

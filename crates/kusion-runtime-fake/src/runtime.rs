@@ -222,6 +222,7 @@ impl Runtime for FileRuntime {
             is_container: is("container"),
             dependents_wait: is("dependentsWait"),
             settle_seconds: u32::from(is("settles")),
+            ..Description::default()
         }
     }
 

@@ -1,8 +1,10 @@
 //! Static properties of objects.
 
 use crate::requires;
-use kusion_model::{Description, Protection, Resource};
+use kusion_k8s_schema::milliseconds;
+use kusion_model::{Description, HookTime, Protection, Resource};
 use serde_json::Value;
+use std::time::Duration;
 
 /// Protected kinds: they contain data, or objects of others.
 const PROTECTED: &[&str] =
@@ -15,6 +17,15 @@ const DEPENDENTS_WAIT: &str = "kusion.io/dependents-wait";
 
 /// The mark of an object that several stacks contain.
 const SHARED: &str = "kusion.io/shared";
+
+/// The mark of the wave of an object.
+const WAVE: &str = "kusion.io/wave";
+/// The mark of the timeout of the step of an object.
+const TIMEOUT: &str = "kusion.io/timeout";
+/// The mark of the number of attempts of the calls for an object.
+const ATTEMPTS: &str = "kusion.io/attempts";
+/// The mark of a hook.
+const HOOK: &str = "kusion.io/hook";
 
 /// Returns the static properties of an object.
 pub(crate) fn describe(resource: &Resource) -> Description {
@@ -48,8 +59,32 @@ pub(crate) fn describe(resource: &Resource) -> Description {
         is_container: kind == "Namespace",
         // The server rejects objects of a kind until it has established the definition.
         dependents_wait: waits || is_definition,
+        wave: text_mark(resource, WAVE).and_then(|it| it.parse().ok()).unwrap_or(0),
+        hook: hook(resource, kind),
+        timeout: text_mark(resource, TIMEOUT)
+            .and_then(|it| milliseconds(&it))
+            .and_then(|it| u64::try_from(it).ok())
+            .map(Duration::from_millis),
+        attempts: text_mark(resource, ATTEMPTS).and_then(|it| it.parse().ok()),
         ..Description::default()
     }
+}
+
+/// Returns when an object runs as a hook. Only jobs end, so that others can wait for it.
+fn hook(resource: &Resource, kind: &str) -> Option<HookTime> {
+    match text_mark(resource, HOOK).filter(|_| kind == "Job")?.as_str() {
+        "before-apply" => Some(HookTime::Before),
+        "after-apply" => Some(HookTime::After),
+        _ => None,
+    }
+}
+
+/// Reads a mark as text.
+fn text_mark(resource: &Resource, name: &str) -> Option<String> {
+    Some(match mark(resource, name)? {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    })
 }
 
 /// Returns whether several stacks contain an object.
@@ -99,6 +134,23 @@ mod tests {
         assert!(namespace.is_container && definition.dependents_wait);
         let provided = [&definition.provides[..], &namespace.provides].concat();
         assert_eq!(widget.requires, provided);
+    }
+
+    #[test]
+    fn marks_say_when_something_runs() {
+        let marked = |kind: &str| {
+            described(json!({
+                "kind": kind,
+                "metadata": {"annotations": {
+                    "kusion.io/hook": "before-apply", "kusion.io/wave": "-2",
+                    "kusion.io/timeout": "1m30s", "kusion.io/attempts": "3",
+                }},
+            }))
+        };
+        let job = marked("Job");
+        assert_eq!((job.hook, job.wave), (Some(HookTime::Before), -2));
+        assert_eq!((job.timeout, job.attempts), (Some(Duration::from_secs(90)), Some(3)));
+        assert_eq!(marked("Deployment").hook, None, "it never ends");
     }
 
     #[test]

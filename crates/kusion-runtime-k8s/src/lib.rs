@@ -27,6 +27,7 @@ mod object;
 mod owner;
 mod prepare;
 mod read;
+mod rename;
 mod requires;
 mod runtime;
 mod watch;

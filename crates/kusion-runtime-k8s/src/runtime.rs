@@ -6,7 +6,8 @@ use crate::discovery::{Discovery, Served};
 use crate::key::ObjectKey;
 use crate::owner::OwnMark;
 use crate::{
-    change, check, clean, compare, contents, delete, describe, identity, object, read, watch,
+    change, check, clean, compare, contents, delete, describe, identity, object, read, rename,
+    watch,
 };
 use async_trait::async_trait;
 use futures::stream::BoxStream;
@@ -111,6 +112,10 @@ impl Runtime for KubernetesRuntime {
         targets: &[Target<'_>],
     ) -> Result<Vec<Result<Option<Live>, RuntimeError>>, RuntimeError> {
         read::read(self, targets).await
+    }
+
+    fn renamed(&self, prior: &ResourceState, to: &ResourceId) -> Result<ResourceState, String> {
+        rename::renamed(prior, to)
     }
 
     fn compare(&self, desired: &Resource, live: &Live) -> Comparison {

@@ -221,6 +221,17 @@ pub trait Runtime: Send + Sync {
         paths.iter().any(|it| it.is_prefix_of(path) || path.is_prefix_of(it))
     }
 
+    /// Returns the recorded state of an object under another id.
+    ///
+    /// # Errors
+    ///
+    /// If that id is the one of another object; the message follows the old id. Pure function.
+    fn renamed(&self, prior: &ResourceState, to: &ResourceId) -> Result<ResourceState, String> {
+        let mut state = prior.clone();
+        state.resource.id = to.clone();
+        Ok(state)
+    }
+
     /// Returns the problems of a resource that can be found without a network call, for resources
     /// whose dry run is deferred. Pure function.
     fn check_offline(&self, _desired: &Resource) -> Vec<String> {

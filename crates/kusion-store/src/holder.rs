@@ -23,6 +23,10 @@ pub struct Holder {
     pub machine: String,
     /// Its command.
     pub command: String,
+    /// Whether it holds the lock for a moment only, to record what it saw: others wait for it even
+    /// if they do not wait for locks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_brief: bool,
 }
 
 /// Status of the process of a lock holder.
@@ -46,7 +50,14 @@ impl Holder {
             started: machine::own_start(),
             machine: System.id(),
             command: command.into(),
+            is_brief: false,
         }
+    }
+
+    /// Returns this holder, for a lock that lasts a moment only.
+    #[must_use]
+    pub fn briefly(self) -> Self {
+        Self { is_brief: true, ..self }
     }
 
     /// Returns the status of the process, as far as it is known on a machine.

@@ -21,6 +21,10 @@ pub const RENEWAL: Duration = Duration::from_secs(5);
 pub(crate) const MARGIN: Duration = Duration::from_secs(3);
 /// Interval at which a waiting process reads the lease.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// The same, if the lock holder holds the lock for a moment only.
+const BRIEF_INTERVAL: Duration = Duration::from_millis(20);
+/// How long every process waits for such a lock holder.
+const BRIEF_TIME: Duration = Duration::from_secs(5);
 
 /// What to do when a stack is locked by a running process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +95,16 @@ impl Lease {
             Life::Here => machine.uptime() - self.uptime < LEASE_TIME.as_secs_f64(),
             Life::Elsewhere => true,
         }
+    }
+
+    /// Returns whether its holder holds the lock for a moment only.
+    fn is_brief(&self) -> bool {
+        self.holder.as_ref().is_some_and(|it| it.is_brief)
+    }
+
+    /// Returns how long to wait for its holder, by how long a process waits for others.
+    fn patience(&self, timeout: Duration) -> Duration {
+        if self.is_brief() { timeout.max(BRIEF_TIME) } else { timeout }
     }
 
     /// Writes the lease of a stack if it is still as expected.
@@ -210,7 +224,7 @@ pub(crate) async fn acquire(
                 }
             }
             (LeaseStatus::Live, Some((lease, _)))
-                if machine.elapsed().saturating_sub(begun) >= timeout =>
+                if machine.elapsed().saturating_sub(begun) >= lease.patience(timeout) =>
             {
                 let holder = lease.holder.unwrap_or(holder);
                 return Err(StoreError::Held {
@@ -219,8 +233,10 @@ pub(crate) async fn acquire(
                     since: lease.since,
                 });
             }
-            (LeaseStatus::Live | LeaseStatus::Unknown, _) => {
-                tokio::time::sleep(POLL_INTERVAL).await;
+            (LeaseStatus::Live | LeaseStatus::Unknown, found) => {
+                let is_brief = found.is_some_and(|(lease, _)| lease.is_brief());
+                let pause = if is_brief { BRIEF_INTERVAL } else { POLL_INTERVAL };
+                tokio::time::sleep(pause).await;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Lines: what commands print while they work.
 
-use crate::inventory::StackEntry;
+use crate::inventory::{Audited, StackEntry};
 use crate::secrets::hash_only;
 use kusion_engine::{
     EVENT_VERSION, Finding, RelatedObject, ResourceStatus, StampedEvent, WatchEnd,
@@ -215,6 +215,24 @@ impl<'a> StackLine<'a> {
             resources: state.map(|it| it.resources.keys().collect()).unwrap_or_default(),
             error: entry.state.as_ref().err().map(ToString::to_string),
         }
+    }
+}
+
+/// The result of checking the values of a stack.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "check")]
+pub struct CheckLine<'a> {
+    stack: &'a StackKey,
+    /// The location of its store.
+    store: &'a str,
+    problems: &'a [String],
+}
+
+impl<'a> CheckLine<'a> {
+    /// Creates the line of a stack.
+    pub fn new(audited: &'a Audited) -> Self {
+        let Audited { key, store, problems } = audited;
+        Self { stack: key, store, problems }
     }
 }
 

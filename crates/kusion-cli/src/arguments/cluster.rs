@@ -2,14 +2,15 @@
 
 use crate::commands::sandbox;
 use crate::failure::Failure;
-use kusion_app::ClusterRequest;
+use kusion_app::{ClusterRequest, UserConfig};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// The cluster of a stack; by default the one that kubectl would use.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ClusterArgs {
-    /// Use the sandbox with this name; start it if it is not running
+    /// Use the sandbox with this name; start it if it is not running. Only `kusion apply` starts a
+    /// new one other than `default` [default: `KUSION_SANDBOX`, if no other cluster is named]
     #[arg(
         long,
         value_name = "NAME",
@@ -22,22 +23,62 @@ pub(crate) struct ClusterArgs {
     /// Kubeconfig of the cluster
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,
-    /// Context in the kubeconfig
+    /// Context in the kubeconfig [default: `KUSION_CONTEXT`, else the context of `stack.yaml`]
     #[arg(long, value_name = "NAME")]
     pub(crate) context: Option<String>,
 }
 
+/// Which sandboxes a command may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SandboxStart {
+    /// The one with the name `default`, and those that were started before: a mistyped name is an
+    /// error.
+    Known,
+    /// Any.
+    Any,
+}
+
+/// The environment variable with the name of the sandbox.
+const SANDBOX: &str = "KUSION_SANDBOX";
+/// The environment variable with the context.
+const CONTEXT: &str = "KUSION_CONTEXT";
+
 impl ClusterArgs {
-    /// Returns the requested cluster; starts the sandbox if it is requested and not running.
-    pub(crate) fn request(&self) -> Result<ClusterRequest, Failure> {
-        Ok(match &self.sandbox {
+    /// Returns the requested cluster: of the command line, else of the environment, else of the
+    /// settings of the user, which name no sandbox for a named place. Starts the sandbox if it is
+    /// requested and not running.
+    pub(crate) fn request(
+        &self,
+        config: &UserConfig,
+        start: SandboxStart,
+        is_named_place: bool,
+    ) -> Result<ClusterRequest, Failure> {
+        let variable = |name| std::env::var(name).ok().filter(|it: &String| !it.is_empty());
+        let mut asked = self.clone();
+        if self.sandbox.is_none() && self.kubeconfig.is_none() && self.context.is_none() {
+            asked.sandbox = variable(SANDBOX);
+            asked.context = variable(CONTEXT);
+            if asked.sandbox.is_some() && asked.context.is_some() {
+                let both = format!("`{SANDBOX}` and `{CONTEXT}` are both set; unset one of them");
+                return Err(Failure::Usage(both));
+            }
+            if asked.context.is_none() {
+                asked.sandbox = asked.sandbox.or_else(|| config.sandbox.clone());
+            }
+            asked.sandbox = asked.sandbox.filter(|_| !is_named_place);
+        }
+        Ok(match asked.sandbox {
             Some(name) => {
-                let kubeconfig = sandbox::ensure(name)?.kubeconfig()?;
-                ClusterRequest::Sandbox { name: name.clone(), kubeconfig }
+                let daemon = match start {
+                    SandboxStart::Any => sandbox::ensure(&name)?,
+                    SandboxStart::Known => sandbox::ensure_known(&name)?,
+                };
+                ClusterRequest::Sandbox { kubeconfig: daemon.kubeconfig()?, name }
             }
             None => ClusterRequest::Kubeconfig {
-                file: self.kubeconfig.clone(),
-                context: self.context.clone(),
+                file: asked.kubeconfig,
+                context: asked.context,
+                default_context: config.context.clone(),
             },
         })
     }

@@ -1,8 +1,9 @@
 //! Options of plans and operations.
 
 use super::duration;
-use kusion_engine::{LockOptions, ReleaseNote, RunOptions, Stop};
-use kusion_model::{Guards, IgnoreRule, PlanOptions};
+use kusion_engine::{DEFAULT_TIMEOUT, LockOptions, ReleaseNote, RunOptions, Stop};
+use kusion_generate::{Stack, Timeouts};
+use kusion_model::{GitRevision, Guards, IgnoreRule, PlanOptions};
 use kusion_store::{Holder, LockWait};
 use std::time::Duration;
 
@@ -36,7 +37,8 @@ pub(crate) struct PlanArgs {
 /// Options of the lock.
 #[derive(Debug, Clone, clap::Args)]
 struct LockArgs {
-    /// Time to wait for the lock of a stack [default: fail immediately]
+    /// Time to wait for the lock of a stack [default: `timeouts` of `stack.yaml`, else fail
+    /// immediately]
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     lock_wait: Option<Duration>,
 }
@@ -54,9 +56,10 @@ pub(crate) struct ParallelArgs {
 struct StepArgs {
     #[command(flatten)]
     parallel: ParallelArgs,
-    /// Timeout of each step, and of waiting until all resources are ready
-    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
-    timeout: Duration,
+    /// Timeout of each step, and of waiting until all resources are ready [default: `timeouts` of
+    /// `stack.yaml`, else 5m]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    timeout: Option<Duration>,
     /// Start no more steps after one has failed
     #[arg(long)]
     fail_fast: bool,
@@ -84,17 +87,23 @@ pub(crate) struct ChangeArgs {
 }
 
 impl PlanArgs {
-    /// Returns the plan options of the engine.
-    pub(crate) fn options(&self) -> PlanOptions {
+    /// Returns the plan options of the engine, with the rules of a stack.
+    pub(crate) fn options(&self, stack: Option<&Stack>) -> PlanOptions {
+        let (mut ignore, mut allowed) = (self.ignore_fields.clone(), self.allow_delete.clone());
+        if let Some(file) = stack.map(|it| &it.file) {
+            ignore.extend(file.ignore_fields.iter().cloned());
+            allowed.extend(file.allow_delete.iter().cloned());
+        }
         PlanOptions {
             targets: self.targets.clone(),
-            ignore: self.ignore_fields.clone(),
+            ignore,
             force: self.force_conflicts,
+            moved: stack.map(|it| it.file.moved.clone()).unwrap_or_default(),
             take_over: self.take_over.clone(),
             relocate: self.move_to_cluster,
             guards: Guards {
                 allow_mass_delete: self.allow_mass_delete,
-                allowed: self.allow_delete.clone(),
+                allowed,
                 ..Guards::default()
             },
         }
@@ -114,22 +123,32 @@ impl ChangeArgs {
         self.steps.parallel.count()
     }
 
-    /// Returns the plan options of the engine.
-    pub(crate) fn plan(&self) -> PlanOptions {
-        self.plan.options()
+    /// Returns the plan options of the engine, with the rules of a stack.
+    pub(crate) fn plan(&self, stack: Option<&Stack>) -> PlanOptions {
+        self.plan.options(stack)
     }
 
-    /// Returns the run options of the engine for a command.
-    pub(crate) fn options(&self, command: &str, stop: &Stop) -> RunOptions {
+    /// Returns the run options of the engine for a command, with the rules of a stack.
+    pub(crate) fn options(
+        &self,
+        command: &str,
+        stack: Option<&Stack>,
+        git: Option<GitRevision>,
+        stop: &Stop,
+    ) -> RunOptions {
         let holder = Holder::current(format!("kusion {command}"));
-        let wait = self.lock.lock_wait.map_or(LockWait::No, LockWait::For);
+        let none = Timeouts::default();
+        let rules = stack.map_or(&none, |it| &it.file.timeouts);
+        let wait = self.lock.lock_wait.or(rules.lock).map_or(LockWait::No, LockWait::For);
+        let step = self.steps.timeout.or(rules.step).unwrap_or(DEFAULT_TIMEOUT);
         let relocate = self.plan.move_to_cluster;
         RunOptions {
             lock: LockOptions { holder: holder.clone(), wait, relocate },
             keep_going: !self.steps.fail_fast,
-            timeout: self.steps.timeout,
+            timeout: step,
+            ready_timeout: self.steps.timeout.or(rules.ready).unwrap_or(step),
             stop: stop.clone(),
-            note: ReleaseNote { message: self.message.clone().unwrap_or_default(), git: None },
+            note: ReleaseNote { message: self.message.clone().unwrap_or_default(), git },
             ..RunOptions::new(holder)
         }
     }

@@ -1,12 +1,13 @@
 //! Options of the cluster and of the state store.
 
-use super::{BackendArgs, ClusterArgs};
+use super::{BackendArgs, ClusterArgs, SandboxStart};
 use crate::commands::stack::StackName;
 use crate::failure::Failure;
 use crate::home;
 use crate::view::View;
+use base_system::OsSystem;
 use clap::builder::FalseyValueParser;
-use kusion_app::{App, OpenStack, Site};
+use kusion_app::{App, ClusterRequest, OpenStack, Site, UserConfig};
 use kusion_engine::EventSink;
 use kusion_generate::Stack;
 use kusion_secret::KEY_VARIABLE;
@@ -36,22 +37,28 @@ const READS: usize = 16;
 pub(crate) struct Opener<'a> {
     app: App,
     site: &'a SiteArgs,
+    start: SandboxStart,
+    config: UserConfig,
+    /// The cluster, once it was needed.
+    cluster: Option<ClusterRequest>,
 }
 
 impl SiteArgs {
     /// Creates an opener for read-only commands.
     pub(crate) fn opener(&self, view: &Arc<View>) -> Result<Opener<'_>, Failure> {
-        self.opener_with(view, READS)
+        self.opener_with(view, READS, SandboxStart::Known)
     }
 
-    /// Creates an opener with a number of parallel calls.
+    /// Creates an opener with a number of parallel calls, for a command that may start sandboxes.
     pub(crate) fn opener_with(
         &self,
         view: &Arc<View>,
         parallel_calls: usize,
+        start: SandboxStart,
     ) -> Result<Opener<'_>, Failure> {
         let events: Arc<dyn EventSink> = Arc::clone(view) as Arc<dyn EventSink>;
-        Ok(Opener { app: app(events, parallel_calls)?, site: self })
+        let app = app(events, parallel_calls)?;
+        Ok(Opener { app, site: self, start, config: user_config()?, cluster: None })
     }
 }
 
@@ -59,6 +66,14 @@ impl SiteArgs {
 pub(crate) fn app(events: Arc<dyn EventSink>, parallel_calls: usize) -> Result<App, Failure> {
     let key = std::env::var(KEY_VARIABLE).ok();
     Ok(App::new(events, &home::folder()?, key.as_deref(), parallel_calls)?)
+}
+
+/// Reads the settings of the user.
+pub(crate) fn user_config() -> Result<UserConfig, Failure> {
+    match home::config_file() {
+        Some(path) => Ok(UserConfig::read(&OsSystem, &path)?),
+        None => Ok(UserConfig::default()),
+    }
 }
 
 impl Opener<'_> {
@@ -82,10 +97,19 @@ impl Opener<'_> {
         Ok((open, state))
     }
 
-    fn site(&self) -> Result<Site, Failure> {
+    fn site(&mut self) -> Result<Site, Failure> {
+        let cluster = match &self.cluster {
+            Some(cluster) => cluster.clone(),
+            None => {
+                let is_named = self.site.backend.place.is_some();
+                self.site.cluster.request(&self.config, self.start, is_named)?
+            }
+        };
+        self.cluster = Some(cluster.clone());
         Ok(Site {
-            cluster: self.site.cluster.request()?,
+            cluster,
             backend: self.site.backend.backend.clone(),
+            default_backend: self.config.backend.clone(),
             cell: self.site.backend.cell.clone(),
             place: self.site.backend.place.clone(),
             is_trusted: self.site.trust,

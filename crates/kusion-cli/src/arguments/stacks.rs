@@ -76,19 +76,28 @@ impl FolderArgs {
 
     /// Returns the selected stack; fails if there are several.
     pub(crate) fn find_one(&self) -> Result<Stack, Failure> {
-        let mut stacks = self.find()?;
-        match (stacks.pop(), stacks.len()) {
-            (Some(stack), 0) => Ok(stack),
-            (_, others) => Err(Failure::OneStack(others + 1)),
+        let stacks = self.find()?;
+        if let [stack] = stacks.as_slice() {
+            return Ok(stack.clone());
         }
+        Err(Failure::OneStack {
+            count: stacks.len(),
+            example: super::wide::example(&stacks, self.workdir.as_deref()),
+        })
     }
 
-    /// Returns the folders as they are written on a command line.
-    pub(crate) fn words(&self) -> String {
+    /// Returns the folders as they are written on a command line, without the base folder.
+    pub(crate) fn folder_words(&self) -> String {
         let mut text = String::new();
         for folder in &self.folders {
             let _ = write!(text, " {}", quoted(&folder.display().to_string()));
         }
+        text
+    }
+
+    /// Returns the folders as they are written on a command line.
+    pub(crate) fn words(&self) -> String {
+        let mut text = self.folder_words();
         if let Some(folder) = &self.workdir {
             let _ = write!(text, " -w {}", quoted(&folder.display().to_string()));
         }

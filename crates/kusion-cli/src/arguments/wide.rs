@@ -38,14 +38,19 @@ impl WideArgs {
             return Ok(());
         }
         let names = stacks.iter().map(|it| format!("{}/{}", it.project.name, it.name)).collect();
-        let first = stacks.first().map_or_else(PathBuf::new, |it| it.folder.clone());
-        let example = quoted(&relative(&first).display().to_string());
+        let example = example(stacks, folders.workdir.as_deref());
         Err(Failure::ManyStacks(Box::new(ManyStacks { command, names, example })))
     }
 }
 
-/// Returns a folder as it is typed in the working folder.
-fn relative(folder: &Path) -> PathBuf {
-    let current = std::env::current_dir().and_then(std::fs::canonicalize).unwrap_or_default();
+/// Returns the folder of the first stack, as it is typed with a base folder.
+pub(super) fn example(stacks: &[Stack], base: Option<&Path>) -> String {
+    let first = stacks.first().map_or_else(PathBuf::new, |it| it.folder.clone());
+    quoted(&relative(&first, base).display().to_string())
+}
+
+/// Returns a folder as it is typed with a base folder, by default the working folder.
+fn relative(folder: &Path, base: Option<&Path>) -> PathBuf {
+    let current = std::fs::canonicalize(base.unwrap_or(Path::new("."))).unwrap_or_default();
     folder.strip_prefix(current).unwrap_or(folder).to_owned()
 }

@@ -1,6 +1,8 @@
 //! `kusion apply`.
 
-use crate::arguments::{ChangeArgs, SettleArgs, SiteArgs, SourceArgs, ViewArgs, WideArgs, app};
+use crate::arguments::{
+    ChangeArgs, SandboxStart, SettleArgs, SiteArgs, SourceArgs, ViewArgs, WideArgs, app,
+};
 use crate::failure::{Exit, Failure};
 use crate::operate::{APPLY, OperationRunner, change, confirm_name, name_to_type, run_all};
 use crate::view::{View, report};
@@ -47,9 +49,13 @@ pub(crate) struct Args {
 
 /// Applies stacks, one after the other.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.view.show(|view| match &args.saved {
-        Some(file) => apply_saved(args, view, file),
-        None => apply(args, view),
+    args.view.show(|view| {
+        let waits = args.watch || args.rollback_on_failure;
+        args.settle.check(waits, "`--watch` or `--rollback-on-failure`")?;
+        match &args.saved {
+            Some(file) => apply_saved(args, view, file),
+            None => apply(args, view),
+        }
     })
 }
 
@@ -57,7 +63,7 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let folders = &args.source.folders;
     args.wide.check("apply", folders, &folders.find()?)?;
     let compiled = args.source.compile()?;
-    change(view, &args.site, &args.change, async |opener, stop| {
+    change(view, &args.site, &args.change, SandboxStart::Any, async |opener, stop| {
         let mut opened = Vec::with_capacity(compiled.len());
         for stack in &compiled {
             view.compiled(stack);
@@ -111,7 +117,7 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
         .into_iter()
         .map(|plan| Ok((stack_of(&stacks, &plan)?, plan)))
         .collect::<Result<Vec<(&Stack, Plan)>, Failure>>()?;
-    change(view, &args.site, &args.change, async |opener, stop| {
+    change(view, &args.site, &args.change, SandboxStart::Any, async |opener, stop| {
         // A saved plan is confirmed, but not for a stack that asks for its name.
         for (stack, _) in &planned {
             if let Some(name) = name_to_type(stack, &args.change) {

@@ -1,9 +1,11 @@
 //! `kusion compile`.
 
-use crate::arguments::SourceArgs;
+use crate::arguments::{SourceArgs, quoted};
 use crate::failure::Failure;
 use crate::view;
+use crate::view::style::one_line;
 use base_diag::Colour;
+use clap::ValueEnum as _;
 use kusion_generate::{Compiled, Outcome, spec_json, spec_yaml};
 use std::fmt::Write as _;
 use std::fs;
@@ -15,15 +17,35 @@ use std::path::{Component, Path, PathBuf};
 pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
-    /// Output file for one Spec, or output folder for several
-    #[arg(long, short, value_name = "FILE|DIR")]
-    output: Option<PathBuf>,
-    /// Output format
-    #[arg(long, value_enum, default_value_t)]
-    format: Form,
+    /// Output format: `yaml` or `json`
+    #[arg(long, short, value_name = "FORMAT", value_parser = output)]
+    output: Option<Output>,
+    /// File for one Spec, or folder for several
+    #[arg(long, value_name = "FILE|DIR")]
+    out: Option<PathBuf>,
+    /// Earlier name of `--output`
+    #[arg(long, value_enum, hide = true)]
+    format: Option<Form>,
     /// Continue with the other stacks after one has failed
     #[arg(long)]
     keep_going: bool,
+}
+
+/// The value of `--output`.
+#[derive(Debug, Clone)]
+enum Output {
+    /// The format.
+    Form(Form),
+    /// A file or folder, as earlier versions read every value.
+    File(PathBuf),
+}
+
+fn output(word: &str) -> Result<Output, String> {
+    match Form::from_str(word, false) {
+        Ok(form) => Ok(Output::Form(form)),
+        Err(_) if word.is_empty() => Err("expected `yaml` or `json`".to_owned()),
+        Err(_) => Ok(Output::File(PathBuf::from(word))),
+    }
 }
 
 /// The format of a Spec.
@@ -31,17 +53,56 @@ pub(crate) struct Args {
 enum Form {
     /// YAML; one document per stack
     #[default]
+    #[value(alias = "text")]
     Yaml,
     /// JSON; one object per stack, with `project`, `stack` and `spec`
     Json,
 }
 
+/// Where and how Specs are written.
+struct Target {
+    form: Form,
+    /// The file or folder; `None` for standard output.
+    out: Option<PathBuf>,
+}
+
+impl Target {
+    /// Returns what the options say.
+    fn of(args: &Args) -> Result<Self, Failure> {
+        let (form, file) = match &args.output {
+            Some(Output::Form(form)) => (Some(*form), None),
+            Some(Output::File(file)) => (None, Some(file.clone())),
+            None => (None, None),
+        };
+        if form.is_some() && args.format.is_some_and(|it| Some(it) != form) {
+            return Err(Failure::Usage("`--output` and `--format` differ".to_owned()));
+        }
+        let out = match (args.out.clone(), file) {
+            (Some(_), Some(file)) => {
+                let file = one_line(&file.display().to_string());
+                let text = format!("invalid format `{file}`: expected `yaml` or `json`");
+                return Err(Failure::Usage(text));
+            }
+            (None, Some(file)) => {
+                let shown = quoted(&one_line(&file.display().to_string()));
+                view::warning(&format!(
+                    "`{shown}` is not a format; use `--out {shown}` for a file"
+                ));
+                Some(file)
+            }
+            (out, None) => out,
+        };
+        Ok(Self { form: form.or(args.format).unwrap_or_default(), out })
+    }
+}
+
 /// Compiles stacks to Specs.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let target = Target::of(args)?;
     let Outcome { compiled, errors, n_stacks } = args.source.compile_each(args.keep_going)?;
     compiled.iter().for_each(tell);
     if !compiled.is_empty() {
-        show(args, &compiled, n_stacks == 1)?;
+        show(args, &target, &compiled, n_stacks == 1)?;
     }
     if errors.is_empty() {
         return Ok(());
@@ -54,15 +115,20 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Prints or writes Specs; `is_alone` says that no other stack was found.
-fn show(args: &Args, compiled: &[Compiled], is_alone: bool) -> Result<(), Failure> {
-    let Some(output) = &args.output else {
-        return view::result(&together(compiled, args.format, is_alone));
+fn show(
+    args: &Args,
+    target: &Target,
+    compiled: &[Compiled],
+    is_alone: bool,
+) -> Result<(), Failure> {
+    let Some(output) = &target.out else {
+        return view::result(&together(compiled, target.form, is_alone));
     };
     let base = args.source.folders.workdir.clone().unwrap_or_default();
     let output = base.join(output);
     let is_folder = output.is_dir() || output.as_os_str().to_string_lossy().ends_with('/');
     if let ([stack], true) = (compiled, is_alone && !is_folder) {
-        return write(&output, &alone(stack, args.format));
+        return write(&output, &alone(stack, target.form));
     }
     let current = std::env::current_dir().unwrap_or_default();
     let base = current.join(base);
@@ -77,9 +143,9 @@ fn show(args: &Args, compiled: &[Compiled], is_alone: bool) -> Result<(), Failur
         if path == output {
             path.push(&stack.stack.name);
         }
-        let extension = if args.format == Form::Json { "json" } else { "yaml" };
+        let extension = if target.form == Form::Json { "json" } else { "yaml" };
         path.as_mut_os_string().push(format!(".{extension}"));
-        write(&path, &alone(stack, args.format))?;
+        write(&path, &alone(stack, target.form))?;
     }
     Ok(())
 }

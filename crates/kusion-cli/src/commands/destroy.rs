@@ -1,6 +1,6 @@
 //! `kusion destroy`.
 
-use crate::arguments::{ChangeArgs, FolderArgs, SiteArgs, ViewArgs, WideArgs};
+use crate::arguments::{ChangeArgs, FolderArgs, SandboxStart, SiteArgs, ViewArgs, WideArgs};
 use crate::commands::stack::{StackName, stack_name};
 use crate::failure::{Exit, Failure};
 use crate::operate::{DESTROY, OperationRunner, change, run_all};
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let mut stacks = args.folders.find()?;
         args.wide.check("destroy", &args.folders, &stacks)?;
         stacks.reverse();
-        change(view, &args.site, &args.change, async |opener, stop| {
+        change(view, &args.site, &args.change, SandboxStart::Known, async |opener, stop| {
             let mut opened = Vec::with_capacity(stacks.len());
             for stack in &stacks {
                 opened.push(opener.open(stack).await?);
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Deletes all resources of a stack whose files no longer exist.
 fn destroy_recorded(args: &Args, view: &Arc<View>, name: &StackName) -> Result<Exit, Failure> {
-    change(view, &args.site, &args.change, async |opener, stop| {
+    change(view, &args.site, &args.change, SandboxStart::Known, async |opener, stop| {
         let (open, _) = opener.open_recorded(name).await?;
         let runner = OperationRunner::new(view, &open, None, &args.change, DESTROY, stop);
         let finish = async |runner: &OperationRunner<'_>, report| Ok(runner.exit(&report));

@@ -1,6 +1,6 @@
 //! `kusion help`: help for commands, and short guides (topics).
 
-mod topics;
+pub(super) mod topics;
 
 use crate::failure::Failure;
 use crate::view;

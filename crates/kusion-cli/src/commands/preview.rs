@@ -1,6 +1,8 @@
 //! `kusion preview`.
 
-use crate::arguments::{Opener, ParallelArgs, PlanArgs, SiteArgs, SourceArgs, ViewArgs};
+use crate::arguments::{
+    Opener, ParallelArgs, PlanArgs, SandboxStart, SiteArgs, SourceArgs, ViewArgs,
+};
 use crate::daemon::write_private;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
@@ -69,7 +71,7 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         view.compiled(compiled);
         let open = opener.open(&compiled.stack).await?;
         let goal = Goal::Apply { spec: &compiled.spec, origins: &compiled.origins };
-        let previewed = open.stack.preview(goal, &args.plan.options()).await?;
+        let previewed = open.stack.preview(goal, &args.plan.options(Some(&compiled.stack))).await?;
         Ok((open, previewed))
     })
 }
@@ -97,7 +99,7 @@ async fn planned(
     goal: Goal<'_>,
 ) -> Result<(OpenStack, Previewed), Failure> {
     let open = opener.open(stack).await?;
-    let previewed = open.stack.preview(goal, &args.plan.options()).await?;
+    let previewed = open.stack.preview(goal, &args.plan.options(Some(stack))).await?;
     Ok((open, previewed))
 }
 
@@ -129,7 +131,7 @@ fn each<T>(
     stacks: Stacks<'_, T>,
     plan: &impl AsyncFn(&mut Opener<'_>, &T) -> Result<(OpenStack, Previewed), Failure>,
 ) -> Result<Exit, Failure> {
-    let mut opener = args.site.opener_with(view, args.parallel.count())?;
+    let mut opener = args.site.opener_with(view, args.parallel.count(), SandboxStart::Known)?;
     let Stacks { all, count: n_stacks, mut failed, name } = stacks;
     let (exit, plans) = interrupt::read(async {
         let mut exit = Exit::Success;
@@ -155,7 +157,7 @@ fn each<T>(
     if let Some(file) = &args.save
         && exit != Exit::Failed
     {
-        save(view, &opener, file, &plans)?;
+        save(args, view, &opener, file, &plans)?;
     }
     Ok(exit)
 }
@@ -169,9 +171,17 @@ fn show(args: &Args, view: &View, open: &OpenStack, previewed: &Previewed) -> Ex
     }
 }
 
-fn save(view: &View, opener: &Opener<'_>, file: &Path, plans: &[Plan]) -> Result<(), Failure> {
+fn save(
+    args: &Args,
+    view: &View,
+    opener: &Opener<'_>,
+    file: &Path,
+    plans: &[Plan],
+) -> Result<(), Failure> {
     write_private(file, &write_plans(plans, opener.app().sealer()))?;
     let file = crate::arguments::quoted(&file.display().to_string());
-    view.text(&format!("plan saved; run it with `kusion apply --plan {file}`\n"));
+    let site = crate::typed::Typed::now().map(|it| it.site()).unwrap_or_default();
+    let folders = args.source.folders.folder_words();
+    view.text(&format!("plan saved; run it with `kusion apply{folders}{site} --plan {file}`\n"));
     Ok(())
 }

@@ -9,7 +9,7 @@ mod reset;
 mod status;
 mod up;
 
-pub(crate) use up::ensure;
+pub(crate) use up::{ensure, ensure_known};
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -22,12 +22,13 @@ pub(crate) enum Command {
     /// Print the kubeconfig of a running sandbox
     Kubeconfig(kubeconfig::Args),
     /// List sandboxes
+    #[command(visible_aliases = ["list", "ls"])]
     Status(status::Args),
     /// Print the log of a sandbox
     Logs(logs::Args),
     /// Delete all objects of a running sandbox; its address stays the same
     Reset(reset::Args),
-    /// Stop a sandbox and delete its data
+    /// Stop sandboxes and delete their data
     Down(down::Args),
 }
 

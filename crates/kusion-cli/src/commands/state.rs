@@ -1,12 +1,16 @@
 //! `kusion state`.
 
+mod check;
+mod mv;
+mod rm;
+
 use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
-use crate::view::{View, words};
+use crate::view::{Answer, View, words};
 use crate::{home, interrupt, view};
 use clap::Subcommand;
 use kusion_app::OpenStack;
-use kusion_engine::RunOptions;
+use kusion_engine::{RunOptions, Stop};
 use kusion_model::ResourceId;
 use kusion_secret::sealed_keys;
 use kusion_store::{Holder, Store};
@@ -19,6 +23,12 @@ pub(crate) enum Command {
     SetAside(SetAsideArgs),
     /// Show what interrupted operations and lost keys left behind, and settle it
     Repair(Box<RepairArgs>),
+    /// Remove a resource from the state of a stack; its object is left alone
+    Rm(Box<rm::Args>),
+    /// Give a recorded resource another id; its object is left alone
+    Mv(Box<mv::Args>),
+    /// Check that all values of a state store are intact
+    Check(check::Args),
 }
 
 /// Arguments of `kusion state repair`.
@@ -46,6 +56,21 @@ pub(crate) fn run(command: &Command) -> Result<Exit, Failure> {
         Command::Repair(args) => {
             args.stacks.read(async |view, open| repair(args, view, open).await)
         }
+        Command::Rm(args) => rm::run(args),
+        Command::Mv(args) => mv::run(args),
+        Command::Check(args) => check::run(args),
+    }
+}
+
+/// Asks a question, unless the command line has the answer.
+fn confirm(view: &View, yes: bool, question: &str) -> Result<(), Failure> {
+    if yes {
+        return Ok(());
+    }
+    match view.ask(question, &Stop::default()) {
+        Answer::Yes => Ok(()),
+        Answer::No => Err(Failure::Declined),
+        Answer::NoTerminal => Err(Failure::NeedsYes),
     }
 }
 

@@ -57,7 +57,7 @@ fn remove(trust: &mut Trust, folders: &[PathBuf]) -> Result<String, Failure> {
 }
 
 fn add(trust: &mut Trust, folders: &[PathBuf]) -> Result<String, Failure> {
-    let request = ClusterRequest::Kubeconfig { file: None, context: None };
+    let request = ClusterRequest::Kubeconfig { file: None, context: None, default_context: None };
     let mut settings = Vec::new();
     let base = OsSystem.current_dir().map_err(Failure::file("read", "."))?;
     for stack in find(&OsSystem, &base, folders)? {

@@ -58,6 +58,7 @@ fn watch(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     view.end();
     let ends = match ends {
         // Nothing else ends a watch.
+        Err(Failure::Interrupted) if view.has_failures() => return Ok(Exit::Failed),
         Err(Failure::Interrupted) => return Ok(Exit::Interrupted),
         other => other?,
     };

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use kusion_app::wire::{DiagnosticsLine, ErrorLine, Line, PlanLine};
 use kusion_engine::{Event, EventSink, RelatedObject, StampedEvent, Stop};
 use kusion_generate::Compiled;
-use kusion_model::{Health, Plan, ResourceId, StackKey};
+use kusion_model::{Health, HealthState, Plan, ResourceId, StackKey};
 use kusion_plan::Refusal;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -217,6 +217,11 @@ impl View {
         id: &ResourceId,
     ) -> Option<(Health, Vec<RelatedObject>)> {
         self.lock().progress.get(&(stack.clone(), id.clone())).cloned()
+    }
+
+    /// Returns whether a watched resource had failed when it was seen last.
+    pub(crate) fn has_failures(&self) -> bool {
+        self.lock().progress.values().any(|(it, _)| it.state == HealthState::Failed)
     }
 
     /// Whether the confirmation prompt is shown.

@@ -3,7 +3,8 @@
 use super::style::{Role, one_line};
 use jiff::Timestamp;
 use kusion_model::{
-    Action, Health, HealthState, Note, Operation, Owner, Phase, Reason, ReleaseHealth, ResourceId,
+    Action, GitRevision, Health, HealthState, Note, Operation, Owner, Phase, Reason, ReleaseHealth,
+    ResourceId,
 };
 use kusion_plan::Refusal;
 use std::time::Duration;
@@ -47,6 +48,8 @@ pub(crate) fn of_reason(reason: &Reason, is_moved: bool) -> String {
         Reason::Unmarked => "its owner is recorded on it".to_owned(),
         Reason::Owned { owner } => format!("belongs to {}", one_line(&owner.to_string())),
         Reason::Shared => "shared with other stacks".to_owned(),
+        Reason::Renamed { to } => format!("its object is now {}", one_line(to.as_str())),
+        Reason::Hook => "runs once for each Spec that is applied".to_owned(),
         Reason::Removed => "no longer in the stack".to_owned(),
         Reason::Leftovers => "an interrupted replacement left objects behind".to_owned(),
         Reason::Immutable { fields, message } if fields.is_empty() => {
@@ -72,6 +75,7 @@ pub(crate) fn of_note(note: &Note) -> String {
         Note::Adopts => "`kusion destroy` will delete it".to_owned(),
         Note::TakesOver { owner } => format!("takes it over from {}", one_line(&owner.to_string())),
         Note::KeepsLive { path, rule } => format!("{path} keeps its live value (rule `{rule}`)"),
+        Note::Moved { from } => format!("recorded as {} until now", one_line(from.as_str())),
         Note::DeletesLeftovers { count } => {
             let objects = self::count(*count, "object");
             format!("deletes {objects} left behind by an interrupted replacement")
@@ -136,6 +140,32 @@ pub(crate) fn of_release_health(health: ReleaseHealth) -> &'static str {
         ReleaseHealth::Failed => "failed",
         ReleaseHealth::Unknown => "unknown",
     }
+}
+
+/// Returns a commit in a few words: `1a2b3c4d5e (trunk), modified`.
+pub(crate) fn of_commit(git: &GitRevision) -> String {
+    let short: String = git.commit.chars().take(10).collect();
+    let branch = git.branch.as_deref().map(|it| format!(" ({})", one_line(it)));
+    let state = match git.is_dirty {
+        Some(false) => "",
+        Some(true) => ", modified",
+        None => ", modified or not: unknown",
+    };
+    format!("{}{}{state}", one_line(&short), branch.unwrap_or_default())
+}
+
+/// Returns a commit in a sentence.
+pub(crate) fn of_commit_long(git: &GitRevision) -> String {
+    let branch = match &git.branch {
+        Some(branch) => format!("of the branch {}", one_line(branch)),
+        None => "without a branch".to_owned(),
+    };
+    let state = match git.is_dirty {
+        Some(false) => "without uncommitted changes",
+        Some(true) => "with uncommitted changes",
+        None => "unknown whether there were uncommitted changes",
+    };
+    format!("commit {} {branch}, {state}", one_line(&git.commit))
 }
 
 /// Returns the sign, the name and the color of a health state.

@@ -3,6 +3,7 @@
 #[cfg(unix)]
 mod live;
 mod logs;
+mod manners;
 mod operations;
 #[cfg(unix)]
 mod pictures;

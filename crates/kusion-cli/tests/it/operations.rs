@@ -135,7 +135,8 @@ fn without_a_terminal_nobody_is_asked() {
         project.home.command(&words).stdin(Stdio::null()).output().expect("the binary runs");
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("pass `--yes`"), "{error}");
+    let hint = format!("hint: run `kusion apply --sandbox -w {folder} --yes` to confirm\n");
+    assert!(error.ends_with(&hint), "{error}");
     assert_eq!(project.live("/api/v1/namespaces/shop"), None);
 }
 
@@ -298,7 +299,8 @@ fn without_a_cluster_the_sandbox_is_recommended() {
     let output = command.env("HOME", &project.home.folder).output().expect("the binary runs");
     assert_eq!(output.status.code(), Some(1));
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(error.contains("hint: pass `--sandbox`"), "{error}");
+    let hint = format!("hint: run `kusion preview -w {folder} --sandbox` to use an embedded");
+    assert!(error.contains(&hint), "{error}");
 }
 
 const SLOW_PODS: &str = r#"pods = [{

@@ -59,7 +59,7 @@ fn a_new_project_is_listed_compiled_and_shown() {
     assert_eq!(folder.good(&["generate", "shop/dev"]), spec);
     assert_eq!(folder.good(&["compile", "-w", "shop", "dev"]), spec);
     let json: serde_json::Value =
-        serde_json::from_str(&folder.good(&["compile", "shop/dev", "--format", "json"]))
+        serde_json::from_str(&folder.good(&["compile", "shop/dev", "-o", "json"]))
             .expect("it is JSON");
     assert_eq!(json["resources"][0]["id"], "v1:Namespace:shop-dev");
     let changed = folder.good(&["compile", "shop/prod", "-O", "web.replicas=7"]);
@@ -70,10 +70,10 @@ fn a_new_project_is_listed_compiled_and_shown() {
     let all = folder.good(&["compile"]);
     assert!(all.starts_with("---\n# shop/dev\nresources:\n"), "{all}");
     assert!(all.contains("\n---\n# shop/prod\nresources:\n"), "{all}");
-    folder.good(&["compile", "-o", "out/"]);
+    folder.good(&["compile", "--out", "out/"]);
     assert_eq!(read(&folder.0.join("out/shop/dev.yaml")), spec);
     assert!(folder.0.join("out/shop/prod.yaml").is_file());
-    folder.good(&["compile", "shop/dev", "-o", "one.yaml"]);
+    folder.good(&["compile", "shop/dev", "--out", "one.yaml"]);
     assert_eq!(read(&folder.0.join("one.yaml")), spec);
 }
 

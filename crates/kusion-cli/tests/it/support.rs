@@ -28,6 +28,9 @@ impl Home {
             .args(words)
             .env("KUSION_HOME", &self.folder)
             .env("KUBECONFIG", self.folder.join("no-kubeconfig"))
+            .env("XDG_CONFIG_HOME", self.folder.join(".config"))
+            .env_remove("KUSION_SANDBOX")
+            .env_remove("KUSION_CONTEXT")
             .env_remove("KUSION_BACKEND")
             .env_remove("KUSION_KEY");
         if let Some(backend) = &self.backend {

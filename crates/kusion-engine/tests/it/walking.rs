@@ -28,7 +28,7 @@ fn waiting(behaviour: &Value) -> Spec {
 }
 
 async fn applied(world: &World, spec: &Spec, timeout: Duration) -> Report {
-    let options = RunOptions { timeout, ..options() };
+    let options = RunOptions { timeout, ready_timeout: timeout, ..options() };
     let goal = Goal::Apply { spec, origins: &Origins::default() };
     let done = run(&world.stack, goal, &PlanOptions::default(), &options).await;
     done.expect("the operation ends")

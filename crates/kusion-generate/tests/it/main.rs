@@ -3,6 +3,7 @@
 mod determinism;
 mod errors;
 mod find;
+mod git;
 mod infer;
 mod konfig;
 mod references;

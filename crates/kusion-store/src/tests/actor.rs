@@ -26,6 +26,7 @@ async fn live(world: &World, actor: &Arc<Actor>) {
         started: actor.started,
         machine: actor.id(),
         command: "test".into(),
+        is_brief: world.pick(0..4) == 0,
     };
     while !world.is_over() {
         let wait = match world.pick(0..3) {

@@ -19,6 +19,7 @@ on_every_backend!(
     a_long_journal_reads_as_the_sum_of_its_records,
     missing_parts_are_found,
     a_stack_waits_for_its_turn,
+    everyone_waits_for_a_brief_holder,
     what_happened_can_be_read_again,
 );
 
@@ -52,6 +53,22 @@ async fn what_was_written_is_read(place: Place) {
     assert!(stacks.contains(&key));
     let session = other.lock(&key, me(), LockWait::No).await.expect("nobody has it");
     assert_eq!(session.state().seq, 9, "the new holder has written its name");
+}
+
+async fn everyone_waits_for_a_brief_holder(place: Place) {
+    let key = new_key();
+    let store = place.open().await;
+    let brief = store.lock(&key, me().briefly(), LockWait::No).await.expect("nobody has it");
+    let other = place.open().await;
+    let mut waiting = Box::pin(other.lock(&key, me(), LockWait::No));
+    let early = futures::poll!(&mut waiting);
+    assert!(early.is_pending());
+    let (closed, session) = futures::join!(brief.close(), waiting);
+    closed.expect("closed");
+    let session = session.expect("it has waited");
+    let refused = store.lock(&key, me(), LockWait::No).await;
+    assert!(matches!(refused, Err(StoreError::Held { .. })), "nobody waits for others");
+    session.close().await.expect("closed");
 }
 
 async fn one_task_of_eight_holds_a_stack(place: Place) {

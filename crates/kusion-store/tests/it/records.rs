@@ -33,7 +33,7 @@ pub(crate) fn noted(name: &str, size: usize) -> Record {
 }
 
 pub(crate) fn opened(revision: u64) -> Record {
-    let git = GitRevision { commit: "c0ffee".into(), branch: None, is_dirty: true };
+    let git = GitRevision { commit: "c0ffee".into(), branch: None, is_dirty: Some(true) };
     Record::ReleaseOpened(ReleaseHead {
         revision,
         operation: Operation::Apply,

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 macro_rules! topics {
     ($($name:literal),* $(,)?) => {
         /// Names of the topics, in the order in which people need them.
-        pub(super) const NAMES: &[&str] = &[$($name),*];
+        pub(in crate::commands) const NAMES: &[&str] = &[$($name),*];
 
         /// Returns the text of a topic.
-        pub(super) fn find(name: &str) -> Option<&'static str> {
+        pub(in crate::commands) fn find(name: &str) -> Option<&'static str> {
             match name {
                 $($name => Some(include_str!(concat!("topics/", $name, ".txt"))),)*
                 _ => None,

@@ -1,6 +1,6 @@
 //! `kusion release rollback`.
 
-use crate::arguments::{ChangeArgs, SettleArgs, StackArgs};
+use crate::arguments::{ChangeArgs, SandboxStart, SettleArgs, StackArgs};
 use crate::failure::{Exit, Failure};
 use crate::operate::{OperationRunner, ROLLBACK, change, run_all};
 use kusion_app::OpenStack;
@@ -43,8 +43,9 @@ fn revision(word: &str) -> Result<Revision, String> {
 /// Rolls a stack back to the Spec of an earlier release.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.stack.view.show(|view| {
+        args.settle.check(args.watch, "`--watch`")?;
         let stack = args.stack.folders.find_one()?;
-        change(view, &args.stack.site, &args.change, async |opener, stop| {
+        change(view, &args.stack.site, &args.change, SandboxStart::Known, async |opener, stop| {
             let open = opener.open(&stack).await?;
             let to = match args.revision {
                 Revision::Number(number) => number,

@@ -39,8 +39,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             release.started,
             head.operator,
         );
-        if !release.message.is_empty() {
-            let _ = writeln!(text, "# {}", crate::view::style::one_line(&release.message));
+        if let Some(git) = &head.git {
+            let _ = writeln!(text, "# {}", words::of_commit_long(git));
+        }
+        for message in [&head.message, &release.message].into_iter().filter(|it| !it.is_empty()) {
+            let _ = writeln!(text, "# {}", crate::view::style::one_line(message));
         }
         text.push_str(&spec_yaml(&spec));
         view.text(&text);

@@ -2,7 +2,7 @@
 
 use super::lock;
 use crate::arguments::duration;
-use crate::daemon::{Daemon, Reply};
+use crate::daemon::{Daemon, Reply, folders};
 use crate::failure::Failure;
 use crate::home;
 use crate::view::{self, Output};
@@ -19,8 +19,11 @@ const DYING: Duration = Duration::from_secs(10);
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Name of the sandbox
-    #[arg(long, default_value = "default")]
+    #[arg(long, default_value = "default", conflicts_with = "all")]
     name: String,
+    /// Stop all sandboxes
+    #[arg(long)]
+    all: bool,
     /// Time to wait for the sandbox to stop before it is killed
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
     timeout: Duration,
@@ -40,22 +43,42 @@ pub(crate) enum End {
     Killed,
 }
 
-/// Stops a sandbox; succeeds if it is not running.
+/// Stops sandboxes; succeeds if they are not running.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let folder = home::sandbox(&args.name)?;
-    let _lock = lock::command(&args.name)?;
-    let end = match Daemon::load(&args.name)? {
-        Some(state) => stop(&state, args.timeout)?,
+    if !args.all {
+        let end = down(&args.name, args.timeout)?;
+        return view::result(&report(args.output, &args.name, end));
+    }
+    let names = folders()?;
+    if names.is_empty() && args.output == Output::Text {
+        return view::result("no sandboxes\n");
+    }
+    for name in names {
+        let end = down(&name, args.timeout)?;
+        view::result(&report(args.output, &name, end))?;
+    }
+    Ok(())
+}
+
+/// Stops a sandbox, and deletes its folder.
+fn down(name: &str, patience: Duration) -> Result<End, Failure> {
+    let folder = home::sandbox(name)?;
+    let _lock = lock::command(name)?;
+    let end = match Daemon::load(name)? {
+        Some(state) => stop(&state, patience)?,
         None => End::WasNotRunning,
     };
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(Failure::file("remove", &folder))?;
     }
-    let name = &args.name;
-    let text = match (args.output, end) {
+    Ok(end)
+}
+
+fn report(output: Output, name: &str, end: End) -> String {
+    match (output, end) {
         (Output::Json, end) => {
             let (stopped, killed) = (end != End::WasNotRunning, end == End::Killed);
-            let end = SandboxEnd { name: name.clone(), stopped, killed };
+            let end = SandboxEnd { name: name.to_owned(), stopped, killed };
             format!("{}\n", serde_json::to_string(&end).unwrap_or_default())
         }
         (Output::Text, End::Stopped) => format!("sandbox `{name}` is stopped\n"),
@@ -63,8 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         (Output::Text, End::Killed) => {
             format!("sandbox `{name}` did not stop in time and was killed\n")
         }
-    };
-    view::result(&text)
+    }
 }
 
 /// Stops a sandbox, and kills it if it does not stop in time.

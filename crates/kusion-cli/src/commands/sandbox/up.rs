@@ -1,10 +1,11 @@
 //! `kusion sandbox up`.
 
 use super::{control, lock, status};
-use crate::daemon::{Daemon, write_private};
+use crate::daemon::{Daemon, names, write_private};
 use crate::failure::Failure;
 use crate::home;
 use crate::view::{self, Output};
+use base_text::nearest;
 use kusion_sandbox::{Credentials, Options, Sandbox, random_token};
 use std::fs;
 use std::path::Path;
@@ -14,6 +15,9 @@ use std::time::{Duration, Instant};
 
 /// Environment variable of a server that another command starts: that command holds the lock.
 const CHILD: &str = "KUSION_SANDBOX_CHILD";
+
+/// The name of the sandbox that every command may start.
+const DEFAULT: &str = "default";
 
 /// Arguments of `kusion sandbox up`.
 #[derive(Debug, clap::Args)]
@@ -78,6 +82,15 @@ pub(crate) fn ensure(name: &str) -> Result<Daemon, Failure> {
         output: Output::Text,
     };
     background(&args, &folder)
+}
+
+/// Does the same, but does not create a sandbox, except for the one with the name `default`.
+pub(crate) fn ensure_known(name: &str) -> Result<Daemon, Failure> {
+    if name != DEFAULT && !home::sandbox(name)?.is_dir() {
+        let near = nearest(name, names()?.iter().map(String::as_str)).map(str::to_owned);
+        return Err(Failure::NewSandbox { name: name.to_owned(), near });
+    }
+    ensure(name)
 }
 
 fn running(name: &str) -> Result<Option<Daemon>, Failure> {

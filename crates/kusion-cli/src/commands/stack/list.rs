@@ -1,6 +1,6 @@
 //! `kusion stack list`.
 
-use crate::arguments::{ViewArgs, app};
+use crate::arguments::{ViewArgs, app, user_config};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::view::{style, words};
@@ -27,7 +27,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.view.show(|view| {
         interrupt::read(async {
             let mut app = app(Arc::clone(view) as Arc<dyn EventSink>, 1)?;
-            let mut entries = app.inventory(args.backend.as_deref()).await?;
+            let backend = args.backend.clone().or(user_config()?.backend);
+            let mut entries = app.inventory(backend.as_deref()).await?;
             app.close().await;
             entries.retain(|it| args.all || is_deployed(it));
             for entry in &entries {
