@@ -13,5 +13,5 @@ pub use documents::{
 };
 pub use lines::{
     DiagnosticsLine, ErrorLine, Line, PlanLine, ReleaseLine, ReplayLine, StackLine, StatusLine,
-    WatchLine,
+    SummaryLine, WatchLine,
 };

@@ -340,8 +340,9 @@ fn of_engine(error: &EngineError) -> Option<String> {
         EngineError::Runtime(RuntimeError::Unavailable(_)) => {
             "pass `--sandbox` to use an embedded cluster on this machine"
         }
-        EngineError::Rejected(findings) if findings.iter().any(|it| it.is_conflict) => {
-            "remove these fields from the stack, or pass `--force-conflicts` to take them over"
+        EngineError::Guarded(_) if error.code() == "conflict" => {
+            "pass `--force-conflicts` to take these fields over, `--ignore-fields RULE` to keep \
+             their live values, or remove them from the stack"
         }
         EngineError::OtherSource { .. } => {
             "if the files moved, run `kusion stack move DIR`; if these are two stacks, rename one \

@@ -6,10 +6,12 @@
 //! language.
 
 mod attributes;
+mod conflict;
 mod description;
 mod health;
 mod id;
 mod infrastructure;
+mod list_items;
 pub mod markers;
 mod options;
 mod owner;
@@ -17,6 +19,7 @@ mod path;
 mod pattern;
 mod place;
 mod plan;
+mod problem;
 mod record;
 pub mod references;
 mod resource;
@@ -24,16 +27,19 @@ mod secret_fields;
 mod stack_key;
 
 pub use attributes::Attributes;
+pub use conflict::Conflict;
 pub use description::{Description, Protection, ReplaceOrder, Requirement};
 pub use health::{Health, HealthState, Warning};
 pub use id::ResourceId;
 pub use infrastructure::{Infrastructure, InfrastructureId};
+pub use list_items::ListItems;
 pub use options::{Guards, IgnoreError, IgnoreRule, PlanOptions};
 pub use owner::{Owner, OwnerError, StackOwner};
 pub use path::{FieldPath, PathStep};
 pub use pattern::{FieldPattern, PatternError};
 pub use place::{Place, PlaceError};
-pub use plan::{Action, FieldChange, Note, PLAN_VERSION, Plan, Reason, Shown, Step};
+pub use plan::{Action, FieldChange, Management, Note, PLAN_VERSION, Plan, Reason, Shown, Step};
+pub use problem::Problem;
 pub use record::{
     AttemptId, Ending, GitRevision, Identity, Leftover, LoggedRecord, Operation, OperationId,
     Phase, Record, ReleaseHead, ReleaseHealth, ResourceState, RuntimeData, StackSource,

@@ -1,6 +1,6 @@
 //! Options of plans and operations.
 
-use super::duration;
+use super::{DiffArgs, DiffForm, duration};
 use kusion_engine::{LockOptions, ReleaseNote, RunOptions, Stop};
 use kusion_model::{Guards, IgnoreRule, PlanOptions};
 use kusion_store::{Holder, LockWait};
@@ -71,6 +71,8 @@ pub(crate) struct ChangeArgs {
     lock: LockArgs,
     #[command(flatten)]
     steps: StepArgs,
+    #[command(flatten)]
+    diff: DiffArgs,
     /// Skip the confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
@@ -117,6 +119,11 @@ impl ChangeArgs {
     /// Returns the plan options of the engine.
     pub(crate) fn plan(&self) -> PlanOptions {
         self.plan.options()
+    }
+
+    /// Returns the form of the differences of plans.
+    pub(crate) fn diff_form(&self) -> DiffForm {
+        self.diff.form()
     }
 
     /// Returns the run options of the engine for a command.

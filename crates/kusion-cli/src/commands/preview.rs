@@ -1,6 +1,6 @@
 //! `kusion preview`.
 
-use crate::arguments::{Opener, ParallelArgs, PlanArgs, SiteArgs, SourceArgs, ViewArgs};
+use crate::arguments::{Opener, ParallelArgs, PlanArgs, PlanViewArgs, SiteArgs, SourceArgs};
 use crate::daemon::write_private;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
@@ -8,7 +8,7 @@ use crate::view::View;
 use kusion_app::OpenStack;
 use kusion_engine::{Goal, Previewed, write_plans};
 use kusion_generate::{Compiled, Outcome, Stack};
-use kusion_model::Plan;
+use kusion_model::{Origins, Plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     parallel: ParallelArgs,
     #[command(flatten)]
-    view: ViewArgs,
+    view: PlanViewArgs,
 }
 
 /// Shows what applying, destroying or rolling back stacks would do.
@@ -70,7 +70,7 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         let open = opener.open(&compiled.stack).await?;
         let goal = Goal::Apply { spec: &compiled.spec, origins: &compiled.origins };
         let previewed = open.stack.preview(goal, &args.plan.options()).await?;
-        Ok((open, previewed))
+        Ok((open, previewed, compiled.origins.clone()))
     })
 }
 
@@ -95,10 +95,10 @@ async fn planned(
     opener: &mut Opener<'_>,
     stack: &Stack,
     goal: Goal<'_>,
-) -> Result<(OpenStack, Previewed), Failure> {
+) -> Result<(OpenStack, Previewed, Origins), Failure> {
     let open = opener.open(stack).await?;
     let previewed = open.stack.preview(goal, &args.plan.options()).await?;
-    Ok((open, previewed))
+    Ok((open, previewed, Origins::default()))
 }
 
 fn name_of(stack: &Stack) -> String {
@@ -127,7 +127,7 @@ fn each<T>(
     args: &Args,
     view: &Arc<View>,
     stacks: Stacks<'_, T>,
-    plan: &impl AsyncFn(&mut Opener<'_>, &T) -> Result<(OpenStack, Previewed), Failure>,
+    plan: &impl AsyncFn(&mut Opener<'_>, &T) -> Result<(OpenStack, Previewed, Origins), Failure>,
 ) -> Result<Exit, Failure> {
     let mut opener = args.site.opener_with(view, args.parallel.count())?;
     let Stacks { all, count: n_stacks, mut failed, name } = stacks;
@@ -136,8 +136,8 @@ fn each<T>(
         let mut plans = Vec::new();
         for stack in all {
             match plan(&mut opener, stack).await {
-                Ok((open, previewed)) => {
-                    exit = exit.worse(show(args, view, &open, &previewed));
+                Ok((open, previewed, origins)) => {
+                    exit = exit.worse(show(args, view, &open, &previewed, &origins));
                     plans.push(previewed.plan);
                 }
                 Err(failure) if args.keep_going => {
@@ -149,6 +149,7 @@ fn each<T>(
         }
         Ok((exit, plans))
     })?;
+    view.summary(&plans.iter().collect::<Vec<_>>());
     if !failed.is_empty() {
         return Err(Failure::SomeFailed { failed, n_stacks });
     }
@@ -160,8 +161,14 @@ fn each<T>(
     Ok(exit)
 }
 
-fn show(args: &Args, view: &View, open: &OpenStack, previewed: &Previewed) -> Exit {
-    view.plan(&open.title(), &previewed.plan, &previewed.refusals);
+fn show(
+    args: &Args,
+    view: &View,
+    open: &OpenStack,
+    previewed: &Previewed,
+    origins: &Origins,
+) -> Exit {
+    view.plan(&open.title(), &previewed.plan, &previewed.refusals, origins);
     match previewed.plan.is_empty() {
         _ if !previewed.refusals.is_empty() => Exit::Failed,
         false if args.exit_code => Exit::Changes,
