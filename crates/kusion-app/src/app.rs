@@ -165,7 +165,13 @@ impl App {
             return Ok(engine.clone());
         }
         let store = self.store(address).await?;
-        let options = Options { parallel_calls: self.parallel_calls, ..Options::default() };
+        // Of a namespace that nobody uses, in an embedded cluster.
+        let stand_in = cluster.sandbox.as_ref().map(|_| "kube-public".to_owned());
+        let options = Options {
+            parallel_calls: self.parallel_calls,
+            stand_in_namespace: stand_in,
+            ..Options::default()
+        };
         let kubernetes = KubernetesSource::new(cluster.source.clone(), options);
         let runtimes = Runtimes::default().with_source(RESOURCE_TYPE, Arc::new(kubernetes));
         let (sealer, events) = (Arc::clone(&self.sealer), Arc::clone(&self.events));

@@ -4,7 +4,8 @@ use crate::secrets::hide;
 use kusion_engine::{EngineError, Stack};
 use kusion_model::markers::shown_secret;
 use kusion_model::{
-    Action, FieldChange, Operation, Plan, Reason, Resource, ResourceId, Shown, Spec, StackKey, Step,
+    Action, FieldChange, ListItems, Operation, Plan, Reason, Resource, ResourceId, Shown, Spec,
+    StackKey, Step,
 };
 use kusion_plan::differences;
 use serde_json::Value;
@@ -50,13 +51,14 @@ fn compared(key: &StackKey, from: &Spec, to: &Spec) -> Plan {
 fn step(before: Option<&Resource>, resource: &Resource, is_desired: bool) -> Step {
     let changes: Vec<FieldChange> = before
         .map(|before| {
-            differences(&before.attributes, &resource.attributes)
+            differences(&before.attributes, &resource.attributes, &|_| ListItems::Unknown)
                 .into_iter()
                 .map(|it| FieldChange {
                     path: it.path,
                     before: it.before.map(shown),
                     after: it.after.map(shown),
-                    origin: None,
+                    label: it.label,
+                    ..FieldChange::default()
                 })
                 .collect()
         })

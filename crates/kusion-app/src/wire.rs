@@ -13,5 +13,5 @@ pub use documents::{
 };
 pub use lines::{
     CheckLine, DiagnosticsLine, ErrorLine, Line, PlanLine, ReleaseLine, ReplayLine, StackLine,
-    StatusLine, WatchLine,
+    StatusLine, SummaryLine, WatchLine,
 };

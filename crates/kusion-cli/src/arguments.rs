@@ -3,6 +3,7 @@
 mod backend;
 mod cluster;
 mod confine;
+mod diff;
 pub(crate) mod duration;
 mod operation;
 mod settle;
@@ -12,6 +13,7 @@ mod wide;
 
 pub(crate) use backend::BackendArgs;
 pub(crate) use cluster::{ClusterArgs, SandboxStart};
+pub(crate) use diff::{DiffArgs, DiffForm};
 pub(crate) use operation::{ChangeArgs, ParallelArgs, PlanArgs};
 pub(crate) use settle::SettleArgs;
 pub(crate) use site::{Opener, SiteArgs, app, user_config};
@@ -19,7 +21,7 @@ pub(crate) use stacks::{FolderArgs, SourceArgs, StackArgs, quoted};
 pub(crate) use wide::WideArgs;
 
 use crate::failure::Failure;
-use crate::view::{Color, Output, View};
+use crate::view::{Color, Output, PlanOutput, View};
 use std::sync::Arc;
 
 /// Options of the output.
@@ -31,6 +33,31 @@ pub(crate) struct ViewArgs {
     /// When to use colors
     #[arg(long, value_enum, default_value_t)]
     pub(crate) color: Color,
+}
+
+/// Options of the output of plans.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct PlanViewArgs {
+    /// Output format; `json` writes one object per line, `markdown` a comment for a pull request
+    #[arg(long, short, value_enum, default_value_t)]
+    output: PlanOutput,
+    /// When to use colors
+    #[arg(long, value_enum, default_value_t)]
+    color: Color,
+    #[command(flatten)]
+    diff: DiffArgs,
+}
+
+impl PlanViewArgs {
+    /// Runs a command with a view; also reports a failure in the output for programs.
+    pub(crate) fn show<T>(
+        self,
+        work: impl FnOnce(&Arc<View>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let view = View::new(self.output, self.color);
+        view.set_diff_form(self.diff.form());
+        view.tell(work(&view))
+    }
 }
 
 impl ViewArgs {

@@ -10,6 +10,7 @@ mod init;
 mod key;
 mod ls;
 mod man;
+mod plan;
 mod preview;
 pub(crate) mod release;
 pub(crate) mod sandbox;
@@ -38,6 +39,9 @@ pub(crate) enum Command {
     /// Show what applying stacks would do
     #[command(visible_alias = "diff")]
     Preview(Box<preview::Args>),
+    /// Show saved plans
+    #[command(subcommand)]
+    Plan(plan::Command),
     /// Apply stacks: create, update and delete resources to match the Spec
     Apply(Box<apply::Args>),
     /// Delete all resources of stacks
@@ -83,6 +87,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Compile(args) => compile::run(&args).map(|()| Exit::Success),
         Command::Graph(args) => graph::run(&args).map(|()| Exit::Success),
         Command::Preview(args) => preview::run(&args),
+        Command::Plan(command) => plan::run(&command),
         Command::Apply(args) => apply::run(&args),
         Command::Destroy(args) => destroy::run(&args),
         Command::Status(args) => status::run(&args),

@@ -19,7 +19,7 @@ use kusion_engine::{
     WatchOptions,
 };
 use kusion_generate::{Stack, git_revision};
-use kusion_model::{Phase, PlanOptions};
+use kusion_model::{Origins, Phase, PlanOptions};
 use kusion_store::Holder;
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +50,7 @@ pub(crate) fn change<T>(
     start: SandboxStart,
     work: impl AsyncFnOnce(&mut Opener<'_>, &Stop) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    view.set_diff_form(args.diff_form());
     let mut opener = site.opener_with(view, args.parallel(), start)?;
     let stop = Stop::default();
     interrupt::change(view, &stop, async {
@@ -103,7 +104,7 @@ impl<'a> OperationRunner<'a> {
         let work = async {
             let mut locked = self.open.stack.lock(&options).await?;
             match locked.load(plan, digest).await {
-                Ok(previewed) => self.show_and_run(locked, previewed).await,
+                Ok(previewed) => self.show_and_run(locked, previewed, &Origins::default()).await,
                 Err(error) => give_back(locked, error).await,
             }
         };
@@ -116,7 +117,7 @@ impl<'a> OperationRunner<'a> {
         let work = async {
             let mut locked = self.open.stack.lock(&self.options).await?;
             match locked.plan(goal, &self.plan).await {
-                Ok(previewed) => self.show_and_run(locked, previewed).await,
+                Ok(previewed) => self.show_and_run(locked, previewed, &origins_of(goal)).await,
                 Err(error) => give_back(locked, error).await,
             }
         };
@@ -136,8 +137,9 @@ impl<'a> OperationRunner<'a> {
         &self,
         locked: LockedStack,
         previewed: Previewed,
+        origins: &Origins,
     ) -> Result<Report, Failure> {
-        self.view.plan(&self.title, &previewed.plan, &previewed.refusals);
+        self.view.plan(&self.title, &previewed.plan, &previewed.refusals, origins);
         if !previewed.plan.is_empty() {
             self.view.begin(self.open.key(), &self.title);
         }
@@ -149,7 +151,8 @@ impl<'a> OperationRunner<'a> {
         let stack = &self.open.stack;
         stack.recover(&self.options).await?;
         let previewed = stack.preview(goal, &self.plan).await?;
-        self.view.plan(&self.title, &previewed.plan, &previewed.refusals);
+        let origins = origins_of(goal);
+        self.view.plan(&self.title, &previewed.plan, &previewed.refusals, &origins);
         Ok(previewed)
     }
 
@@ -209,6 +212,14 @@ impl<'a> OperationRunner<'a> {
         let end = end?;
         record_health(self.open, StackHealth::of_watch(&end), "kusion apply").await;
         Ok(watched(self.view, self.open, &end))
+    }
+}
+
+/// Returns the source locations of the values of a goal.
+pub(crate) fn origins_of(goal: Goal<'_>) -> Origins {
+    match goal {
+        Goal::Apply { origins, .. } => origins.clone(),
+        Goal::Destroy | Goal::Rollback { .. } => Origins::default(),
     }
 }
 

@@ -1,11 +1,16 @@
 //! The output: results on standard output, progress and failures on standard error.
 
 pub(crate) mod board;
+mod change;
+mod content;
 pub(crate) mod lines;
+mod markdown;
 pub(crate) mod plan;
+pub(crate) mod related;
 pub(crate) mod report;
 mod screen;
 pub(crate) mod style;
+mod unified;
 pub(crate) mod words;
 
 pub(crate) use screen::{Answer, View};
@@ -23,6 +28,27 @@ pub(crate) enum Output {
     Text,
     /// JSON, for programs
     Json,
+}
+
+/// The output format of plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum PlanOutput {
+    /// Human-readable text
+    #[default]
+    Text,
+    /// JSON, for programs
+    Json,
+    /// Markdown, for a comment on a pull request
+    Markdown,
+}
+
+impl From<Output> for PlanOutput {
+    fn from(output: Output) -> Self {
+        match output {
+            Output::Text => Self::Text,
+            Output::Json => Self::Json,
+        }
+    }
 }
 
 /// Prints a result; a closed pipe is not an error.

@@ -7,9 +7,12 @@ use crate::stop::Stop;
 use kusion_model::{
     Action, AttemptId, Identity, ReplaceOrder, Resource, ResourceId, ResourceState,
 };
-use kusion_runtime::{Applied, Change, Comparison, Deletion, Live, Pending, Runtime, RuntimeError};
+use kusion_runtime::{
+    Applied, Change, Comparison, Deletion, Live, Pending, Runtime, RuntimeError, WaitSink,
+};
 use kusion_store::Session;
 use std::future::Future;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Timeout and number of attempts of a step.
@@ -39,6 +42,8 @@ pub(crate) struct Call<'a> {
     pub(crate) take_over: bool,
     pub(crate) retry_policy: RetryPolicy,
     pub(crate) stop: &'a Stop,
+    /// What the call waits for, as it said last.
+    pub(crate) waits_for: Mutex<String>,
 }
 
 /// The result of a change.
@@ -60,7 +65,12 @@ impl Call<'_> {
         match tokio::time::timeout_at(deadline, self.try_once()).await {
             Ok(end) => end,
             Err(_) => {
-                let message = format!("timed out after {} s", self.retry_policy.timeout.as_secs());
+                let mut message =
+                    format!("timed out after {} s", self.retry_policy.timeout.as_secs());
+                let reason = self.waits_for.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                if !reason.is_empty() {
+                    message = format!("{message}: {reason}");
+                }
                 self.check_live(RuntimeError::Transient { message, retry_after_ms: None }).await
             }
         }
@@ -99,8 +109,24 @@ impl Call<'_> {
     async fn delete(&self) -> Result<(), RuntimeError> {
         let Some(prior) = self.prior else { return Ok(()) };
         let (live, attempt, take_over) = (self.live, self.attempt, self.take_over);
-        let deletion = Deletion { prior, live, attempt, take_over };
+        let tell = |text: &str| self.wait(text);
+        let waits = WaitSink(&tell);
+        let deletion = Deletion { prior, live, attempt, take_over, waits };
         self.patiently(|_| self.runtime.delete(deletion)).await
+    }
+
+    /// Reports what the call waits for, if that is news.
+    fn wait(&self, reason: &str) {
+        let mut last = self.waits_for.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last != reason {
+            reason.clone_into(&mut last);
+            drop(last);
+            self.scope.log.emit(Event::StepWaiting {
+                id: self.id.clone(),
+                action: self.action,
+                message: self.scope.hide(self.id, reason),
+            });
+        }
     }
 
     /// Applies the change. Checks first whether an earlier attempt has already succeeded: an object

@@ -1,12 +1,15 @@
 //! Errors of operations.
 
 use crate::saved::SavedPlanError;
-use kusion_model::{InfrastructureId, ResourceId, ResourceType, StackKey, StackSource};
+use kusion_model::{InfrastructureId, Problem, ResourceId, ResourceType, StackKey, StackSource};
 use kusion_plan::Refusal;
-use kusion_runtime::{Conflict, RuntimeError};
+use kusion_runtime::RuntimeError;
 use kusion_store::StoreError;
 use serde::Serialize;
 use std::fmt;
+
+/// Maximum number of problems of one resource in a message.
+const MAX_PROBLEMS: usize = 20;
 
 /// A problem with one resource. Contains no secrets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -16,27 +19,37 @@ pub struct Finding {
     pub id: ResourceId,
     /// The problem.
     pub message: String,
-    /// Whether the problem is a conflict with other field managers.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_conflict: bool,
+    /// The problem by field, with source locations, where fields are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
 }
 
 impl Finding {
     /// Creates a finding.
     pub fn new(id: &ResourceId, message: impl Into<String>) -> Self {
-        Self { id: id.clone(), message: message.into(), is_conflict: false }
+        Self { id: id.clone(), message: message.into(), problems: Vec::new() }
     }
 
-    /// Creates the finding of a conflict with other field managers.
-    pub(crate) fn conflict(id: &ResourceId, conflicts: Vec<Conflict>) -> Self {
-        let message = RuntimeError::Conflict(conflicts).to_string();
-        Self { id: id.clone(), message, is_conflict: true }
+    /// Creates the finding of problems of fields.
+    pub(crate) fn of_problems(id: &ResourceId, problems: Vec<Problem>) -> Self {
+        let texts = problems.iter().take(MAX_PROBLEMS).map(ToString::to_string);
+        let message = texts.collect::<Vec<_>>().join("; ");
+        Self { id: id.clone(), message, problems }
     }
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.id, self.message)
+        if self.problems.is_empty() {
+            return write!(f, "{}: {}", self.id, self.message);
+        }
+        write!(f, "{}:", self.id)?;
+        let mut shown = self.problems.iter().take(MAX_PROBLEMS);
+        shown.try_for_each(|problem| write!(f, "\n    {problem}"))?;
+        match self.problems.len().saturating_sub(MAX_PROBLEMS) {
+            0 => Ok(()),
+            count => write!(f, "\n    and {count} more"),
+        }
     }
 }
 
@@ -149,9 +162,9 @@ impl EngineError {
             Self::OtherSource { .. } => "other-source",
             Self::OtherInfrastructure { .. } => "other-infrastructure",
             Self::Pinned { .. } => "pinned",
-            Self::Rejected(findings) if findings.iter().all(|it| it.is_conflict) => "conflict",
             Self::Rejected(_) => "rejected",
             Self::References(_) => "unresolved-references",
+            Self::Guarded(refusals) if refusals.iter().all(is_conflict) => "conflict",
             Self::Guarded(_) => "guarded",
             Self::Targets(_) => "no-such-target",
             Self::SavedPlan(error) => error.code(),
@@ -177,6 +190,13 @@ impl EngineError {
             Self::Rejected(findings) | Self::References(findings) => {
                 findings.iter().map(|it| &it.id).collect()
             }
+            Self::Guarded(refusals) => {
+                let conflicts = refusals.iter().filter_map(|it| match it {
+                    Refusal::Conflict { id, .. } => Some(id),
+                    _ => None,
+                });
+                conflicts.collect()
+            }
             Self::SavedPlan(SavedPlanError::LiveMoved(ids)) => ids.iter().collect(),
             _ => Vec::new(),
         }
@@ -190,7 +210,16 @@ fn list(head: &str, findings: &[Finding]) -> String {
     format!("{head} {n} {word}:{}", lines.concat())
 }
 
+fn is_conflict(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::Conflict { .. })
+}
+
 fn guards(refusals: &[Refusal]) -> String {
     let lines: Vec<String> = refusals.iter().map(|it| format!("\n  {it}")).collect();
-    format!("plan rejected by a guard; nothing was changed:{}", lines.concat())
+    let reason = if refusals.iter().all(is_conflict) {
+        "plan rejected because of conflicts"
+    } else {
+        "plan rejected by a guard"
+    };
+    format!("{reason}; nothing was changed:{}", lines.concat())
 }

@@ -89,6 +89,15 @@ pub enum Event {
         /// Pause before the next attempt, in milliseconds.
         pause_ms: u64,
     },
+    /// A step waits for the infrastructure. Emitted when the reason changes.
+    StepWaiting {
+        /// The resource.
+        id: ResourceId,
+        /// Its action.
+        action: Action,
+        /// What it waits for.
+        message: String,
+    },
     /// A step ended.
     StepEnded {
         /// The resource.
@@ -143,7 +152,9 @@ impl Event {
         let hide = |text: &mut String| hide(redactor, text);
         let hide_health = |health: &mut Health| hide_health(redactor, health);
         match self {
-            Self::StepRetried { message, .. } | Self::ReleaseClosed { message, .. } => {
+            Self::StepRetried { message, .. }
+            | Self::StepWaiting { message, .. }
+            | Self::ReleaseClosed { message, .. } => {
                 hide(message);
             }
             Self::StepEnded { message, warnings, .. } => {

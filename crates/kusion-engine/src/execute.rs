@@ -230,11 +230,24 @@ impl<'a> Execution<'a> {
         let (force, take_over) = (self.force(), self.is_taken_over(&step.id));
         let change = Change { desired, prior: None, attempt: None, force, take_over };
         Ok(match runtime.dry_run(change).await {
+            Ok(result) if !result.conflicts.is_empty() && !force && !take_over => {
+                let conflict = RuntimeError::Conflict(result.conflicts);
+                Err(self.scope.hide(&step.id, &conflict.to_string()))
+            }
             // Its requirement was not created; its own step reports that.
             Ok(_) | Err(RuntimeError::Missing(_)) => Ok(()),
             Err(fault) if fault.is_transient() => Ok(()),
-            Err(fault) => Err(self.scope.hide(&step.id, &fault.to_string())),
+            Err(fault) => Err(self.fault_text(step, &fault)),
         })
+    }
+
+    /// Returns the message of a failed call, with the source location of an invalid resource.
+    fn fault_text(&self, step: &Step, fault: &RuntimeError) -> String {
+        let text = self.scope.hide(&step.id, &fault.to_string());
+        match (fault, &step.origin) {
+            (RuntimeError::Rejected(_), Some(origin)) => format!("{origin}: {text}"),
+            _ => text,
+        }
     }
 
     fn force(&self) -> bool {
@@ -414,6 +427,7 @@ impl<'a> Execution<'a> {
             take_over: self.is_taken_over(&step.id),
             retry_policy: self.options.retry_policy_of(&described),
             stop: &self.options.stop,
+            waits_for: Mutex::default(),
         };
         let Some(end) = self.make(step, &call).await? else {
             return self.leave_out(step, attempt).await;
@@ -476,6 +490,7 @@ impl<'a> Execution<'a> {
                 take_over: false,
                 retry_policy: self.options.retry_policy(),
                 stop: &self.options.stop,
+                waits_for: Mutex::default(),
             };
             let fault = match call.make().await {
                 CallEnd::Absent(None) => {
@@ -569,7 +584,7 @@ impl<'a> Execution<'a> {
         target: CallTarget,
         end: CallEnd,
     ) -> Result<(StepEnd, Option<ResourceState>), EngineError> {
-        let hidden = |fault: &RuntimeError| self.scope.hide(&step.id, &fault.to_string());
+        let hidden = |fault: &RuntimeError| self.fault_text(step, fault);
         let mut state = None;
         let (ending, end) = match end {
             CallEnd::Present(applied) => {

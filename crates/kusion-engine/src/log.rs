@@ -26,7 +26,7 @@ const MANY: usize = 100_000;
 
 /// Whether the number of such events depends on the infrastructure alone.
 fn is_repeated(event: &Event) -> bool {
-    matches!(event, Event::Health { .. } | Event::Warning { .. })
+    matches!(event, Event::Health { .. } | Event::Warning { .. } | Event::StepWaiting { .. })
 }
 
 impl EventLog {
@@ -112,6 +112,7 @@ fn trace(seq: u64, event: &Event) {
         Event::StepRetried { id, pause_ms, .. } => {
             tracing::warn!(seq, %id, pause_ms, "step retried");
         }
+        Event::StepWaiting { id, action, .. } => tracing::debug!(seq, %id, ?action, "step waits"),
         Event::StepEnded { id, action, outcome, .. } => {
             tracing::info!(seq, %id, ?action, ?outcome, "step ended");
         }

@@ -7,7 +7,8 @@ use crate::ownership::is_taken_over;
 use crate::scope::Scope;
 use futures::stream::{self, StreamExt as _};
 use kusion_model::{
-    FieldPath, IgnoreRule, Note, Requirement, Resource, ResourceId, ResourceState, ResourceType,
+    Conflict, FieldPath, IgnoreRule, Note, Origins, Problem, Requirement, Resource, ResourceId,
+    ResourceState, ResourceType,
 };
 use kusion_plan::{DryRun, Observed, Ownership};
 use kusion_runtime::{Change, Comparison, Live, Runtime, RuntimeError, Target};
@@ -27,7 +28,15 @@ pub(crate) struct Observation {
     pub(crate) later: Vec<FieldPath>,
     pub(crate) ownership: Ownership,
     pub(crate) dry_run: DryRun,
+    pub(crate) remarks: Remarks,
+}
+
+/// What the plan says about a resource beside its changes.
+#[derive(Default)]
+pub(crate) struct Remarks {
     pub(crate) notes: Vec<Note>,
+    /// Conflicts with other managers that are not forced.
+    pub(crate) conflicts: Vec<Conflict>,
 }
 
 /// Inputs of observations.
@@ -35,6 +44,8 @@ pub(crate) struct Observer<'a> {
     pub(crate) scope: &'a Scope,
     pub(crate) prior: &'a BTreeMap<ResourceId, ResourceState>,
     pub(crate) live: &'a LiveObjects,
+    /// Source locations of desired values.
+    pub(crate) origins: &'a Origins,
     pub(crate) ignore: &'a [IgnoreRule],
     pub(crate) force: bool,
     pub(crate) take_over: &'a [String],
@@ -130,10 +141,7 @@ impl Observer<'_> {
             match observation {
                 Ok(observation) => observations.push((place, observation)),
                 Err(ObserveError::Engine(error)) => return Err(*error),
-                Err(ObserveError::Resource(mut finding)) => {
-                    finding.message = self.scope.hide(&finding.id, &finding.message);
-                    findings.push(finding);
-                }
+                Err(ObserveError::Resource(finding)) => findings.push(finding),
             }
         }
         if !findings.is_empty() {
@@ -152,10 +160,11 @@ impl Observer<'_> {
         let runtime = self.scope.runtime(&desired.id, &desired.resource_type)?;
         let live = self.live.get(&desired.id);
         let mut ownership = self.scope.ownership(&desired, live, self.take_over);
-        let mut notes = self.ownership_notes(&desired.id, live, &ownership);
+        let notes = self.ownership_notes(&desired.id, live, &ownership);
+        let mut remarks = Remarks { notes, conflicts: Vec::new() };
         if matches!(ownership, Ownership::Foreign(_) | Ownership::Shared) {
             let (before_ignore, dry_run) = (None, DryRun::None);
-            return Ok(Observation { desired, before_ignore, later, ownership, dry_run, notes });
+            return Ok(Observation { desired, before_ignore, later, ownership, dry_run, remarks });
         }
         let mut before_ignore = None;
         if let Some(live) = live
@@ -165,7 +174,7 @@ impl Observer<'_> {
             let kind = self.scope.describe(&desired).kind;
             let kept = take_live_values(self.ignore, &kind, &mut desired, &live.attributes);
             before_ignore = Some(before).filter(|_| !kept.is_empty());
-            notes.extend(kept);
+            remarks.notes.extend(kept);
         }
         let is_later = !later.is_empty();
         let dry_run = match live {
@@ -176,29 +185,29 @@ impl Observer<'_> {
                     let message = "these fields cannot be updated in place".to_owned();
                     DryRun::Immutable { fields, message }
                 }
-                Comparison::Differs => self.dry_run(runtime, &desired, &mut notes).await?,
+                Comparison::Differs => self.dry_run(runtime, &desired, &mut remarks).await?,
                 Comparison::Unmarked => {
                     if ownership == Ownership::Own {
                         ownership = Ownership::Unmarked;
                     }
-                    self.dry_run(runtime, &desired, &mut notes).await?
+                    self.dry_run(runtime, &desired, &mut remarks).await?
                 }
             },
             None => {
                 // The result for a new object is not needed; the dry run only checks that
                 // the infrastructure accepts it.
-                self.dry_run(runtime, &desired, &mut notes).await?;
+                self.dry_run(runtime, &desired, &mut remarks).await?;
                 DryRun::None
             }
         };
         if is_later {
-            check_offline(runtime, &desired)?;
-            notes.push(Note::NoDryRun);
+            self.check_offline(runtime, &desired, &mut remarks);
+            remarks.notes.push(Note::NoDryRun);
         }
         if let Some(prior) = self.prior.get(&desired.id).filter(|it| !it.leftovers.is_empty()) {
-            notes.push(Note::DeletesLeftovers { count: prior.leftovers.len() });
+            remarks.notes.push(Note::DeletesLeftovers { count: prior.leftovers.len() });
         }
-        Ok(Observation { desired, before_ignore, later, ownership, dry_run, notes })
+        Ok(Observation { desired, before_ignore, later, ownership, dry_run, remarks })
     }
 
     /// Returns the notes on an object that the stack starts to manage.
@@ -219,11 +228,11 @@ impl Observer<'_> {
         &self,
         runtime: &Arc<dyn Runtime>,
         desired: &Resource,
-        notes: &mut Vec<Note>,
+        remarks: &mut Remarks,
     ) -> Result<DryRun, ObserveError> {
         let required = runtime.describe(desired).requires;
         if let Some(requirement) = self.provided.missing(&required, self.live) {
-            return deferred(runtime, desired, requirement, notes);
+            return self.deferred(runtime, desired, requirement, remarks).await;
         }
         let change = Change {
             desired,
@@ -235,14 +244,18 @@ impl Observer<'_> {
         };
         match runtime.dry_run(change).await {
             Ok(result) => {
-                notes.extend(
-                    result
-                        .conflicts
-                        .into_iter()
-                        .map(|it| Note::TakesFields { manager: it.manager, fields: it.fields }),
-                );
+                if self.force || change.take_over {
+                    remarks.notes.extend(
+                        result
+                            .conflicts
+                            .into_iter()
+                            .map(|it| Note::TakesFields { manager: it.manager, fields: it.fields }),
+                    );
+                } else {
+                    remarks.conflicts = result.conflicts;
+                }
                 let warnings = result.warnings.iter().map(|it| self.scope.hide(&desired.id, it));
-                notes.extend(warnings.map(|message| Note::Warning { message }));
+                remarks.notes.extend(warnings.map(|message| Note::Warning { message }));
                 Ok(DryRun::After(runtime.comparable(&result.after)))
             }
             Err(RuntimeError::Immutable { fields, message }) => {
@@ -250,37 +263,75 @@ impl Observer<'_> {
                 Ok(DryRun::Immutable { fields: unique(fields), message })
             }
             Err(RuntimeError::Missing(it)) if self.provided.0.contains_key(&it) => {
-                deferred(runtime, desired, it, notes)
+                self.deferred(runtime, desired, it, remarks).await
             }
-            Err(RuntimeError::Conflict(conflicts)) => {
-                Err(ObserveError::Resource(Finding::conflict(&desired.id, conflicts)))
+            Err(RuntimeError::Missing(it)) => {
+                Err(self.rejected(&desired.id, vec![runtime.missing_problem(&it)]))
             }
-            Err(fault @ RuntimeError::Unavailable(_)) => {
-                Err(ObserveError::Engine(Box::new(fault.into())))
-            }
-            Err(fault) => Err(ObserveError::Resource(Finding::new(&desired.id, fault.to_string()))),
+            Err(fault) => Err(self.refused(&desired.id, fault)),
         }
     }
-}
 
-/// Checks a resource whose dry run is deferred.
-fn deferred(
-    runtime: &Arc<dyn Runtime>,
-    desired: &Resource,
-    requirement: Requirement,
-    notes: &mut Vec<Note>,
-) -> Result<DryRun, ObserveError> {
-    check_offline(runtime, desired)?;
-    notes.push(Note::DryRunDeferred { requirement });
-    Ok(DryRun::Later)
-}
+    /// Checks a resource whose dry run is deferred.
+    async fn deferred(
+        &self,
+        runtime: &Arc<dyn Runtime>,
+        desired: &Resource,
+        requirement: Requirement,
+        remarks: &mut Remarks,
+    ) -> Result<DryRun, ObserveError> {
+        match runtime.dry_run_elsewhere(desired).await {
+            Ok(()) => {}
+            Err(RuntimeError::Missing(it)) if self.provided.0.contains_key(&it) => {}
+            Err(RuntimeError::Missing(it)) => {
+                return Err(self.rejected(&desired.id, vec![runtime.missing_problem(&it)]));
+            }
+            Err(fault) => return Err(self.refused(&desired.id, fault)),
+        }
+        self.check_offline(runtime, desired, remarks);
+        remarks.notes.push(Note::DryRunDeferred { requirement });
+        Ok(DryRun::Later)
+    }
 
-fn check_offline(runtime: &Arc<dyn Runtime>, desired: &Resource) -> Result<(), ObserveError> {
-    let faults = runtime.check_offline(desired);
-    if faults.is_empty() {
-        Ok(())
-    } else {
-        Err(ObserveError::Resource(Finding::new(&desired.id, faults.join("; "))))
+    /// Checks a resource without the infrastructure, which may decide differently: problems are
+    /// warnings.
+    fn check_offline(&self, runtime: &Arc<dyn Runtime>, desired: &Resource, remarks: &mut Remarks) {
+        for problem in self.placed(&desired.id, runtime.check_offline(desired)) {
+            let message = format!("the server may reject it: {problem}");
+            remarks.notes.push(Note::Warning { message });
+        }
+    }
+
+    /// Converts the error of a dry run.
+    fn refused(&self, id: &ResourceId, fault: RuntimeError) -> ObserveError {
+        match fault {
+            RuntimeError::Unavailable(_) => ObserveError::Engine(Box::new(fault.into())),
+            RuntimeError::Rejected(problems) => self.rejected(id, problems),
+            fault => {
+                let message = self.scope.hide(id, &fault.to_string());
+                ObserveError::Resource(Finding::new(id, message))
+            }
+        }
+    }
+
+    fn rejected(&self, id: &ResourceId, problems: Vec<Problem>) -> ObserveError {
+        ObserveError::Resource(Finding::of_problems(id, self.placed(id, problems)))
+    }
+
+    /// Adds source locations to problems, and hides secrets in them.
+    fn placed(&self, id: &ResourceId, mut problems: Vec<Problem>) -> Vec<Problem> {
+        for problem in &mut problems {
+            problem.message = self.scope.hide(id, &problem.message);
+            // A field that does not exist has no location; the one above it has.
+            let mut path = problem.path.clone();
+            problem.origin = loop {
+                let found = self.origins.find(id, &path);
+                if found.is_some() || path.0.pop().is_none() {
+                    break found;
+                }
+            };
+        }
+        problems
     }
 }
 

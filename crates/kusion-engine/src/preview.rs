@@ -5,13 +5,13 @@ use crate::error::EngineError;
 use crate::execute::records_without_calls;
 use crate::hooks::strip_runs;
 use crate::moves::{add_notes, keep_renamed};
-use crate::observe::{LiveObjects, Observation, Observer, Provided};
+use crate::observe::{LiveObjects, Observation, Observer, Provided, Remarks};
 use crate::references::References;
 use crate::report::Report;
 use crate::scope::Scope;
 use kusion_model::{
-    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, Record, Resource,
-    ResourceId, Spec, Step,
+    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, Record, ReplaceOrder,
+    Resource, ResourceId, Spec, Step,
 };
 use kusion_plan::{Context, DryRun, Facts, Refusal, decide, keep_targets, order};
 use kusion_store::StackState;
@@ -151,6 +151,7 @@ impl Scope {
             scope: self,
             prior: &prior,
             live: &live,
+            origins,
             ignore: &options.ignore,
             force: options.force,
             take_over: &options.take_over,
@@ -219,15 +220,15 @@ impl Scope {
     ) -> Result<Option<Step>, EngineError> {
         let prior = state.resources.get(id);
         let object = live.get(id);
-        let (desired, before_ignore, later, ownership, dry_run, notes) = match observation {
+        let (desired, before_ignore, later, ownership, dry_run, remarks) = match observation {
             Ok(it) => {
-                let Observation { desired, before_ignore, later, ownership, dry_run, notes } = it;
-                (Some(desired), before_ignore, later, ownership, dry_run, notes)
+                let Observation { desired, before_ignore, later, ownership, dry_run, remarks } = it;
+                (Some(desired), before_ignore, later, ownership, dry_run, remarks)
             }
             Err(take_over) => {
                 let owner = prior.map(|it| self.ownership(&it.resource, object, take_over));
-                let ownership = owner.unwrap_or_default();
-                (None, None, Vec::new(), ownership, DryRun::None, leftovers(prior))
+                let remarks = Remarks { notes: leftovers(prior), ..Remarks::default() };
+                (None, None, Vec::new(), owner.unwrap_or_default(), DryRun::None, remarks)
             }
         };
         let desired = desired.as_ref();
@@ -257,14 +258,23 @@ impl Scope {
             ownership,
             dry_run,
             secrets,
-            notes,
+            notes: remarks.notes,
         };
-        let mut step = decide(context, facts);
+        let lists = |path: &FieldPath| runtime.list_items(resource, path);
+        let Some(mut step) = decide(context, facts, &lists) else { return Ok(None) };
+        step.conflicts = remarks.conflicts;
+        if let Some(object) = object {
+            step.terminating = object.terminating.clone().map(|it| self.hide(id, &it));
+            let order = runtime.describe(resource).replace_order;
+            if step.action == Action::Replace && order == ReplaceOrder::DeleteFirst {
+                step.interruption = runtime.replace_interruption(object);
+            }
+        }
         // A resource that is kept has no leftovers: else it would be an update.
-        if let Some(step) = step.as_mut().filter(|it| it.action == Action::Keep) {
+        if step.action == Action::Keep {
             step.notes.retain(|it| !matches!(it, Note::DeletesLeftovers { .. }));
         }
-        Ok(step)
+        Ok(Some(step))
     }
 }
 

@@ -6,11 +6,13 @@
 //! language.
 
 mod attributes;
+mod conflict;
 mod description;
 mod duration;
 mod health;
 mod id;
 mod infrastructure;
+mod list_items;
 pub mod markers;
 mod options;
 mod owner;
@@ -18,6 +20,7 @@ mod path;
 mod pattern;
 mod place;
 mod plan;
+mod problem;
 mod record;
 pub mod references;
 mod resource;
@@ -26,17 +29,20 @@ mod stack_key;
 mod waiting;
 
 pub use attributes::Attributes;
+pub use conflict::Conflict;
 pub use description::{Description, HookTime, Protection, ReplaceOrder, Requirement};
 pub use duration::parse_duration;
 pub use health::{Health, HealthState, Warning};
 pub use id::ResourceId;
 pub use infrastructure::{Infrastructure, InfrastructureId};
+pub use list_items::ListItems;
 pub use options::{Guards, IgnoreError, IgnoreRule, MoveRule, PlanOptions};
 pub use owner::{Owner, OwnerError, StackOwner};
 pub use path::{FieldPath, PathStep};
 pub use pattern::{FieldPattern, PatternError};
 pub use place::{Place, PlaceError};
-pub use plan::{Action, FieldChange, Note, PLAN_VERSION, Plan, Reason, Shown, Step};
+pub use plan::{Action, FieldChange, Management, Note, PLAN_VERSION, Plan, Reason, Shown, Step};
+pub use problem::Problem;
 pub use record::{
     AttemptId, Ending, GitRevision, Identity, Leftover, LoggedRecord, Operation, OperationId,
     Phase, Record, ReleaseHead, ReleaseHealth, ResourceState, RuntimeData, StackSource,

@@ -1,8 +1,8 @@
 //! Plans: the steps to reach the desired state.
 
 use crate::{
-    FieldPath, Identity, Infrastructure, Operation, Origin, Owner, PlanOptions, Requirement,
-    Resource, ResourceId, ResourceType, StackKey,
+    Conflict, FieldPath, Identity, Infrastructure, Operation, Origin, Owner, PlanOptions,
+    Requirement, Resource, ResourceId, ResourceType, StackKey,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -146,8 +146,18 @@ pub enum Shown {
     Later(String),
 }
 
+/// How the management of a field changes whose value stays the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Management {
+    /// The stack starts to manage it.
+    Started,
+    /// The stack no longer sets it: it keeps its value, and others may change it.
+    Ended,
+}
+
 /// The change of one field.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldChange {
     /// The field.
@@ -161,6 +171,20 @@ pub struct FieldChange {
     /// The source location of the desired value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
+    /// The path for display, with list items by their names: `items[name=a].value`; empty if it is
+    /// the text of `path`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// How its management changes, if its value stays the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub management: Option<Management>,
+}
+
+impl FieldChange {
+    /// Returns the path for display.
+    pub fn label(&self) -> String {
+        if self.label.is_empty() { self.path.to_string() } else { self.label.clone() }
+    }
 }
 
 /// One step of a plan: the action on one resource.
@@ -198,6 +222,18 @@ pub struct Step {
     /// Notes for users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
+    /// The source location of the resource; `None` if nothing changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// Conflicts with other managers of fields, which prevent the step unless it is forced.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<Conflict>,
+    /// What the live object waits for, if it is being deleted already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminating: Option<String>,
+    /// What is unavailable while the object is replaced; empty if nothing is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub interruption: String,
 }
 
 impl Step {
@@ -220,6 +256,10 @@ impl Step {
             live_digest: None,
             after: Vec::new(),
             notes: Vec::new(),
+            origin: None,
+            conflicts: Vec::new(),
+            terminating: None,
+            interruption: String::new(),
         }
     }
 }
@@ -266,5 +306,27 @@ impl Plan {
     /// Counts the steps with an action.
     pub fn count(&self, action: Action) -> usize {
         self.steps.iter().filter(|step| step.action == action).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn steps_of_earlier_plan_files_are_read_and_unknown_fields_are_ignored() {
+        let step = json!({
+            "id": "a", "type": "T", "action": "update", "reason": {"why": "differs"},
+            "changes": [{"path": ["spec", 0], "before": {"plain": 1}, "later": true}],
+            "fromTheFuture": 1,
+        });
+        let step: Step = serde_json::from_value(step).expect("a step");
+        assert_eq!(step.changes[0].label(), "spec[0]");
+        assert!(step.conflicts.is_empty() && step.origin.is_none());
+        let text = serde_json::to_string(&step).expect("a text");
+        for field in ["conflicts", "origin", "terminating", "interruption", "label", "management"] {
+            assert!(!text.contains(field), "{field} is left out if it is empty: {text}");
+        }
     }
 }

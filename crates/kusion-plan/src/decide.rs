@@ -1,7 +1,8 @@
 //! Decides the action for one resource from its desired, recorded and live state.
 
-use crate::diff::{Difference, desired_differences, differences};
-use kusion_model::markers::{REFERENCE, SEALED, shown_secret};
+use crate::diff::{Difference, ListRules, desired_differences, differences};
+use crate::management::management_changes;
+use kusion_model::markers::{REFERENCE, SEALED, SECRET, shown_secret};
 use kusion_model::{
     Action, FieldChange, FieldPath, Identity, Note, Origins, Owner, Reason, Resource, ResourceId,
     ResourceState, Shown, Step,
@@ -93,19 +94,22 @@ pub struct Context<'a> {
     pub is_destroy: bool,
 }
 
-/// Decides the step for a resource. Pure function. Returns `None` if the resource is neither
-/// desired nor recorded.
-pub fn decide(context: &Context<'_>, facts: Facts<'_>) -> Option<Step> {
+/// Decides the step for a resource; `lists` says how the items of its lists are identified. Pure
+/// function. Returns `None` if the resource is neither desired nor recorded.
+pub fn decide(context: &Context<'_>, facts: Facts<'_>, lists: ListRules<'_>) -> Option<Step> {
     let (action, reason) = choose(context, &facts)?;
-    let changes = changes(context, &facts, action);
+    let mut changes = changes(context, &facts, action, lists);
+    if action == Action::Update {
+        let more = management_changes(context, &facts, lists, &changes);
+        changes.extend(more);
+    }
+    let whole = FieldPath::default();
+    let is_shown = action.is_change() && facts.desired.is_some();
+    let origin = if is_shown { context.origins.find(facts.id, &whole) } else { None };
     let resource = facts.desired.or(facts.prior.map(|it| &it.resource))?;
     let resource_type = resource.resource_type.clone();
     let live = facts.live;
     Some(Step {
-        id: facts.id.clone(),
-        resource_type,
-        action,
-        reason,
         changes,
         desired: facts.sealed,
         later: facts.later,
@@ -114,8 +118,9 @@ pub fn decide(context: &Context<'_>, facts: Facts<'_>) -> Option<Step> {
             .map(|it| it.identity.clone())
             .or_else(|| facts.prior.map(|it| it.identity.clone())),
         live_digest: live.map(|it| it.digest),
-        after: Vec::new(),
         notes: facts.notes,
+        origin,
+        ..Step::new(facts.id.clone(), resource_type, action, reason)
     })
 }
 
@@ -202,31 +207,49 @@ pub fn is_alike(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn changes(context: &Context<'_>, facts: &Facts<'_>, action: Action) -> Vec<FieldChange> {
+fn changes(
+    context: &Context<'_>,
+    facts: &Facts<'_>,
+    action: Action,
+    lists: ListRules<'_>,
+) -> Vec<FieldChange> {
     let Some(live) = &facts.live else { return Vec::new() };
     let found = match (&facts.dry_run, facts.desired) {
         (_, None) => return Vec::new(),
         _ if action == Action::Keep => return Vec::new(),
-        (DryRun::After(after), _) => differences(&live.attributes, after),
+        (DryRun::After(after), _) => differences(&live.attributes, after, lists),
         (DryRun::Same, _) => return Vec::new(),
-        (_, Some(desired)) => desired_differences(&live.attributes, &desired.attributes),
+        (_, Some(desired)) => desired_differences(&live.attributes, &desired.attributes, lists),
     };
     found.into_iter().map(|it| change(context, facts, it)).collect()
 }
 
 fn change(context: &Context<'_>, facts: &Facts<'_>, found: Difference<'_>) -> FieldChange {
-    let shown = |value: &Value| shown(context, facts, &found.path, value);
+    // Lists may have other indexes on the two sides; a path that is secret on one side hides both.
+    let paths = [&found.path, &found.old_path];
+    let shown = |value: &Value| shown(context, facts, paths, value);
     FieldChange {
         before: found.before.map(shown),
         after: found.after.map(shown),
-        origin: context.origins.find(facts.id, &found.path),
+        // The path of a removed item is that of another one in the new list.
+        origin: found.after.and_then(|_| context.origins.find(facts.id, &found.path)),
+        label: found.label,
         path: found.path,
+        management: None,
     }
 }
 
-fn shown(context: &Context<'_>, facts: &Facts<'_>, path: &FieldPath, value: &Value) -> Shown {
+/// Returns a value as it is shown; it is at one of the paths.
+pub(crate) fn shown(
+    context: &Context<'_>,
+    facts: &Facts<'_>,
+    paths: [&FieldPath; 2],
+    value: &Value,
+) -> Shown {
     let secrets = &facts.secrets;
-    if secrets.iter().any(|secret| secret.is_prefix_of(path)) {
+    let [path, old_path] = paths;
+    let is_secret = |secret: &FieldPath| secret.is_prefix_of(path) || secret.is_prefix_of(old_path);
+    if secrets.iter().any(is_secret) {
         return Shown::Secret { hash: (context.hash)(value) };
     }
     if let Value::String(text) = value
@@ -236,9 +259,12 @@ fn shown(context: &Context<'_>, facts: &Facts<'_>, path: &FieldPath, value: &Val
         return Shown::Later(text.clone());
     }
     let mut plain = value.clone();
-    for secret in secrets.iter().filter(|secret| path.is_prefix_of(secret)) {
+    for (secret, path) in secrets.iter().flat_map(|secret| paths.map(|path| (secret, path))) {
+        if !path.is_prefix_of(secret) {
+            continue;
+        }
         let below = FieldPath(secret.0[path.0.len()..].to_vec());
-        if let Some(hidden) = below.find_mut(&mut plain) {
+        if let Some(hidden) = below.find_mut(&mut plain).filter(|it| it.get(SECRET).is_none()) {
             *hidden = shown_secret((context.hash)(hidden));
         }
     }

@@ -1,9 +1,9 @@
-//! Guards: deletions that a plan must not do unless they are allowed.
+//! Guards: changes that a plan must not make unless they are allowed.
 
 use crate::order::is_match;
 use kusion_model::{
-    Action, Description, Guards, Operation, Owner, Plan, Protection, Reason, Resource, ResourceId,
-    ResourceState,
+    Action, Conflict, Description, Guards, Operation, Owner, Plan, Protection, Reason, Resource,
+    ResourceId, ResourceState,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -68,6 +68,14 @@ pub enum Refusal {
         /// Names of the objects.
         contents: Vec<String>,
     },
+    /// Other managers own fields that would change.
+    #[error("{id}: {}", conflict_text(.conflicts))]
+    Conflict {
+        /// The resource.
+        id: ResourceId,
+        /// The managers and their fields.
+        conflicts: Vec<Conflict>,
+    },
     /// A large share of the resources would be deleted or replaced.
     #[error("{count} of {known} resources would be deleted or replaced, more than {percent} %")]
     MassDelete {
@@ -78,6 +86,11 @@ pub enum Refusal {
         /// The limit, in percent.
         percent: usize,
     },
+}
+
+fn conflict_text(conflicts: &[Conflict]) -> String {
+    let parts: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
+    format!("conflict: {}", parts.join("; "))
 }
 
 fn done(action: Action) -> &'static str {
@@ -140,6 +153,10 @@ pub fn refusals(
                 }
                 _ => Refusal::Owned { id, owner: owner.clone() },
             });
+        }
+        if !step.conflicts.is_empty() && !plan.options.force {
+            let (id, conflicts) = (step.id.clone(), step.conflicts.clone());
+            found.push(Refusal::Conflict { id, conflicts });
         }
         if !matches!(action, Action::Delete | Action::Replace) {
             continue;

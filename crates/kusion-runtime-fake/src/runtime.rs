@@ -378,6 +378,7 @@ fn live(object: &Stored) -> Live {
         attributes: object.shown().into(),
         runtime: Some(remembered),
         owner: object.owner.as_deref().map(Owner::of_mark),
+        terminating: None,
     }
 }
 

@@ -4,14 +4,18 @@ use crate::adopt::{self, Predecessors};
 use crate::calls::{Answer, Call, push_escaped};
 use crate::describe::is_shared;
 use crate::discovery::Served;
+use crate::explain;
+use crate::failure::field_path;
 use crate::key::ObjectKey;
 use crate::object;
 use crate::owner::{remove_mark, set_mark};
 use crate::prepare::prepare;
 use crate::requires;
 use crate::runtime::KubernetesRuntime;
+use crate::types::located;
 use http::Method;
-use kusion_runtime::{Applied, Change, DryRunResult, Live, RuntimeError};
+use kusion_model::Resource;
+use kusion_runtime::{Applied, Change, Conflict, DryRunResult, Live, RuntimeError};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,8 +87,32 @@ impl Patch {
             RuntimeError::Missing(missing) if requires::is_kind(&missing) => {
                 RuntimeError::Missing(requires::kind(&self.key.api_version, &self.key.kind))
             }
+            RuntimeError::Rejected(problems) => {
+                let placed = problems.into_iter().map(|it| explain::placed(&self.object, it));
+                RuntimeError::Rejected(placed.collect())
+            }
             error => error,
         })
+    }
+
+    /// Adds the time of the last change by the managers of conflicts, and the places of their
+    /// fields in an object.
+    async fn described(
+        &self,
+        runtime: &KubernetesRuntime,
+        mut conflicts: Vec<Conflict>,
+        after: &Value,
+    ) -> Vec<Conflict> {
+        // Without the times, a plan is still of use.
+        let answer = runtime.calls.send(Call::get(self.path.clone())).await;
+        let body = answer.ok().map(|it| it.body).unwrap_or_default();
+        let live: Value = serde_json::from_slice(&body).unwrap_or_default();
+        for conflict in &mut conflicts {
+            conflict.time = last_change(&live, &conflict.manager);
+            let places = conflict.fields.iter().map(|it| located(after, &field_path(it)));
+            conflict.paths = places.collect();
+        }
+        conflicts
     }
 
     pub(crate) fn read(
@@ -213,9 +241,6 @@ pub(crate) async fn dry_run(
         Err(RuntimeError::Conflict(conflicts)) => {
             // Fields of predecessors are adopted without a conflict.
             let ours = predecessors(&change).explain(&conflicts, &runtime.mark.manager);
-            if !ours && !change.force && !change.take_over {
-                return Err(RuntimeError::Conflict(conflicts));
-            }
             let answer = patch.send(runtime, true, true).await?;
             (answer, if ours { Vec::new() } else { conflicts })
         }
@@ -223,5 +248,42 @@ pub(crate) async fn dry_run(
     };
     let live = patch.read(runtime, &answer)?;
     let warnings = patch.warnings(answer.warnings);
-    Ok(DryRunResult { after: live.attributes.into_value(), conflicts, warnings })
+    let after = live.attributes.into_value();
+    let conflicts = if conflicts.is_empty() {
+        conflicts
+    } else {
+        patch.described(runtime, conflicts, &after).await
+    };
+    Ok(DryRunResult { after, conflicts, warnings })
+}
+
+/// Returns when a manager last changed an object.
+fn last_change(object: &Value, manager: &str) -> Option<String> {
+    let records = object.pointer("/metadata/managedFields")?.as_array()?;
+    let text =
+        |record: &Value, name: &str| record.get(name).and_then(Value::as_str).map(str::to_owned);
+    let own = records.iter().filter(|it| text(it, "manager").as_deref() == Some(manager));
+    own.filter_map(|it| text(it, "time")).max()
+}
+
+/// Makes a dry run of the creation of an object in another namespace, if the runtime has one for
+/// that. Only errors count that the object would have in every namespace.
+pub(crate) async fn dry_run_elsewhere(
+    runtime: &KubernetesRuntime,
+    desired: &Resource,
+) -> Result<(), RuntimeError> {
+    let Some(namespace) = &runtime.options.stand_in_namespace else { return Ok(()) };
+    let mut moved = desired.clone();
+    match moved.attributes.get_mut("metadata").and_then(Value::as_object_mut) {
+        Some(metadata) if metadata.contains_key("namespace") => {
+            metadata.insert("namespace".to_owned(), namespace.as_str().into());
+        }
+        // A cluster-scoped object, or one that is placed in the namespace of the context.
+        _ => return Ok(()),
+    }
+    match dry_run(runtime, Change::new(&moved)).await {
+        Err(error @ RuntimeError::Rejected(_)) => Err(error),
+        Err(RuntimeError::Missing(it)) if requires::is_kind(&it) => Err(RuntimeError::Missing(it)),
+        _ => Ok(()),
+    }
 }

@@ -1,23 +1,26 @@
 //! Offline checks of resources.
 
+use crate::explain;
 use crate::key::ObjectKey;
-use kusion_k8s_schema::{builtin, check as decode, names};
-use kusion_model::Resource;
+use kusion_k8s_schema::{Finding, builtin, check as decode, names};
+use kusion_model::{FieldPath, Problem, Resource};
 use serde_json::Value;
 
 /// Returns the problems of a resource: unknown fields, wrong types, invalid names. Only built-in
 /// kinds are checked.
-pub(crate) fn check(resource: &Resource) -> Vec<String> {
+pub(crate) fn check(resource: &Resource) -> Vec<Problem> {
     let attributes = &resource.attributes;
     let Some(key) = ObjectKey::of_object(attributes) else {
         let missing = ["apiVersion", "kind"]
             .into_iter()
             .filter(|name| attributes.get(name).and_then(Value::as_str).is_none_or(str::is_empty));
-        let mut missing: Vec<String> = missing.map(|name| format!("missing {name}")).collect();
+        let mut missing: Vec<&str> = missing.collect();
         if missing.is_empty() {
-            missing.push("missing metadata.name".to_owned());
+            missing.push("metadata.name");
         }
-        return missing;
+        let whole = FieldPath::default();
+        let problem = |name| Problem::new(whole.clone(), format!("missing {name}"));
+        return missing.into_iter().map(problem).collect();
     };
     let (group, version) = key.group_version();
     let mut found = Vec::new();
@@ -28,8 +31,12 @@ pub(crate) fn check(resource: &Resource) -> Vec<String> {
     };
     if let Some(ty) = api.type_of(group, version, &key.kind) {
         match decode(&api.types, ty, attributes) {
-            Ok(findings) => found.extend(findings.iter().map(ToString::to_string)),
-            Err(message) => found.push(message),
+            Ok(findings) => found.extend(findings.iter().map(|it| of_finding(attributes, it))),
+            Err(message) => {
+                let problem = explain::of_decoding(&message);
+                let other = || Problem::new(FieldPath::default(), message);
+                found.push(explain::placed(attributes, problem.unwrap_or_else(other)));
+            }
         }
     }
     if let Some(metadata) = attributes.get("metadata") {
@@ -44,9 +51,16 @@ pub(crate) fn check(resource: &Resource) -> Vec<String> {
         }
         let rule = names::name_rule(group, &key.kind);
         let causes = names::object_meta(&metadata, namespaced, rule);
-        found.extend(causes.iter().map(ToString::to_string));
+        found.extend(causes.iter().map(|it| explain::of_cause(&it.field, &it.message)));
     }
     found
+}
+
+fn of_finding(object: &Value, finding: &Finding) -> Problem {
+    let Finding::Unknown(field) = finding else {
+        return Problem::new(FieldPath::default(), finding.to_string());
+    };
+    explain::placed(object, explain::unknown(field))
 }
 
 #[cfg(test)]
@@ -56,13 +70,14 @@ mod tests {
     use serde_json::{Map, json};
 
     fn found(attributes: Value) -> Vec<String> {
-        check(&Resource {
+        let problems = check(&Resource {
             id: ResourceId::new("a"),
             resource_type: ResourceType::new(kusion_k8s_schema::RESOURCE_TYPE),
             attributes: attributes.into(),
             depends_on: Vec::new(),
             extensions: Map::new(),
-        })
+        });
+        problems.iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -76,7 +91,7 @@ mod tests {
     fn unknown_fields_wrong_types_and_bad_names_are_named() {
         let wanted = json!({"apiVersion": "apps/v1", "kind": "Deployment",
             "metadata": {"name": "a"}, "spec": {"replica": 3}});
-        assert_eq!(found(wanted), ["unknown field \"spec.replica\""]);
+        assert_eq!(found(wanted), ["unknown field `spec.replica` (did you mean `replicas`?)"]);
         let wanted = json!({"apiVersion": "v1", "kind": "ConfigMap",
             "metadata": {"name": "a"}, "data": {"a": 1}});
         assert_eq!(found(wanted).len(), 1);

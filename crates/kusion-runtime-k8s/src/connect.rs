@@ -76,6 +76,9 @@ pub struct Options {
     pub call_timeout: Duration,
     /// Timeout of a deletion.
     pub delete_timeout: Duration,
+    /// A namespace for dry runs of objects whose own namespace does not exist yet. Only for clusters
+    /// where such a dry run has no side effects, such as a sandbox.
+    pub stand_in_namespace: Option<String>,
 }
 
 impl Default for Options {
@@ -85,6 +88,7 @@ impl Default for Options {
             calls_per_second: None,
             call_timeout: Duration::from_mins(1),
             delete_timeout: Duration::from_mins(5),
+            stand_in_namespace: None,
         }
     }
 }

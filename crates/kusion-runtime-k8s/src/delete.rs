@@ -7,7 +7,7 @@ use crate::object;
 use crate::runtime::KubernetesRuntime;
 use crate::watch::events::{EventKind, Events};
 use http::{Method, StatusCode};
-use kusion_runtime::{Deletion, RuntimeError};
+use kusion_runtime::{Deletion, RuntimeError, WaitSink};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -85,7 +85,7 @@ pub(crate) async fn delete(
     if left.get("kind").and_then(Value::as_str) == Some("Status") {
         return Ok(());
     }
-    wait(runtime, &served, &key, uid, left).await
+    wait(runtime, &served, &key, uid, left, deletion.waits).await
 }
 
 /// How often an object is read again because it changed after its owner was checked.
@@ -107,6 +107,8 @@ fn options(policy: &str, uid: Option<&str>, version: Option<&str>) -> Vec<u8> {
 
 /// How long a watch is relied on before the object is read again.
 const LOOK_AGAIN: Duration = Duration::from_secs(15);
+/// How long a deletion takes before it says what it waits for.
+const TELL_AFTER: Duration = Duration::from_secs(2);
 
 /// Waits until an object no longer exists.
 async fn wait(
@@ -115,9 +117,12 @@ async fn wait(
     key: &ObjectKey,
     uid: Option<&str>,
     mut left: Value,
+    waits: WaitSink<'_>,
 ) -> Result<(), RuntimeError> {
     let deadline = Instant::now() + runtime.options.delete_timeout;
     let mut pause = Duration::from_millis(20);
+    let tell_from = Instant::now() + TELL_AFTER;
+    let mut tell_at = tell_from;
     loop {
         match runtime.get(served, key).await {
             Ok(None) => return Ok(()),
@@ -130,9 +135,18 @@ async fn wait(
             Err(error) if error.is_transient() => {}
             Err(error) => return Err(error),
         }
+        if Instant::now() >= tell_at {
+            waits.tell(&waits_for(&left));
+            tell_at = Instant::now() + LOOK_AGAIN;
+        }
         // The object is also read from time to time, in case the watch misses an event.
-        let until = deadline.min(Instant::now() + LOOK_AGAIN);
-        let watched = watch(runtime, served, key, &mut left);
+        let until = deadline.min(tell_at).min(Instant::now() + LOOK_AGAIN);
+        let news = |object: &Value| {
+            if Instant::now() >= tell_from {
+                waits.tell(&waits_for(object));
+            }
+        };
+        let watched = watch(runtime, served, key, &mut left, &news);
         match tokio::time::timeout_at(until, watched).await {
             Ok(Ok(true)) => return Ok(()),
             Ok(Err(error)) if !error.is_transient() => return Err(error),
@@ -146,12 +160,14 @@ async fn wait(
     }
 }
 
-/// Watches one object; true when it is seen to go, false when the watch ends.
+/// Watches one object; true when it is seen to go, false when the watch ends. `news` gets each
+/// version of it.
 async fn watch(
     runtime: &KubernetesRuntime,
     served: &Served,
     key: &ObjectKey,
     left: &mut Value,
+    news: &(dyn Fn(&Value) + Sync),
 ) -> Result<bool, RuntimeError> {
     let version = left.pointer("/metadata/resourceVersion").and_then(Value::as_str);
     let Some(version) = version.filter(|_| served.can_watch) else { return Ok(false) };
@@ -161,7 +177,10 @@ async fn watch(
     while let Some(event) = events.next().await? {
         match event.kind {
             EventKind::Deleted => return Ok(true),
-            EventKind::Added | EventKind::Modified => *left = event.object,
+            EventKind::Added | EventKind::Modified => {
+                *left = event.object;
+                news(left);
+            }
             EventKind::Bookmark => {}
             EventKind::Error => return Ok(false),
         }
@@ -186,10 +205,6 @@ pub(crate) fn waits_for(object: &Value) -> String {
         texts.map(|text| format!("`{text}`")).collect()
     };
     let mut parts = Vec::new();
-    let finalizers = [texts("/metadata/finalizers"), texts("/spec/finalizers")].concat();
-    if !finalizers.is_empty() {
-        parts.push(format!("waiting for the finalizers {}", finalizers.join(", ")));
-    }
     let conditions = object.pointer("/status/conditions").and_then(Value::as_array);
     for condition in conditions.into_iter().flatten() {
         let text = |name: &str| condition.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -198,5 +213,32 @@ pub(crate) fn waits_for(object: &Value) -> String {
             parts.push(text("message").to_owned());
         }
     }
+    let mut finalizers = texts("/metadata/finalizers");
+    // Every namespace has this one; its conditions say more.
+    if parts.is_empty() {
+        finalizers.extend(texts("/spec/finalizers"));
+    }
+    if !finalizers.is_empty() {
+        parts.insert(0, format!("waiting for the finalizers {}", finalizers.join(", ")));
+    }
     if parts.is_empty() { "the server has not removed it yet".to_owned() } else { parts.join("; ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_deletion_waits_for_is_named() {
+        let held = json!({"metadata": {"finalizers": ["a/b", "c"]}});
+        assert_eq!(waits_for(&held), "waiting for the finalizers `a/b`, `c`");
+        let mut namespace = json!({"metadata": {}, "spec": {"finalizers": ["kubernetes"]}});
+        assert_eq!(waits_for(&namespace), "waiting for the finalizers `kubernetes`");
+        namespace["status"]["conditions"] = json!([
+            {"type": "NamespaceContentRemaining", "status": "True", "message": "1 pod is left"},
+            {"type": "NamespaceDeletionDiscoveryFailure", "status": "False", "message": "fine"},
+        ]);
+        assert_eq!(waits_for(&namespace), "1 pod is left");
+        assert_eq!(waits_for(&json!({})), "the server has not removed it yet");
+    }
 }

@@ -3,10 +3,11 @@
 use crate::calls::{Call, Calls, push_escaped};
 use crate::key::ObjectKey;
 use crate::requires;
+use base_text::nearest;
 use futures::stream::{self, StreamExt as _};
 use kusion_runtime::RuntimeError;
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One served kind.
@@ -96,6 +97,23 @@ impl Discovery {
     ) -> Result<Arc<Served>, RuntimeError> {
         let missing = || RuntimeError::Missing(requires::kind(api_version, kind));
         self.find(calls, api_version, kind).await?.ok_or_else(missing)
+    }
+
+    /// Returns a kind that is similar to an unknown one, with its group if that is another one.
+    pub(crate) fn similar_kind(&self, kind: &str, group: &str) -> Option<String> {
+        let kinds = self.known()?;
+        let of = |served: &Served| {
+            let group = served.api_version.split_once('/').map_or("", |(group, _)| group);
+            (served.kind.clone(), group.to_owned())
+        };
+        let all: BTreeSet<(String, String)> = kinds.values().map(|it| of(it)).collect();
+        let in_group = all.iter().filter(|it| it.1 == group).map(|it| it.0.as_str());
+        if let Some(similar) = nearest(kind, in_group) {
+            return Some(similar.to_owned());
+        }
+        // The name is right, and the group is not.
+        let (kind, group) = all.iter().find(|it| it.0 == kind)?;
+        Some(if group.is_empty() { format!("{kind} of v1") } else { format!("{kind}.{group}") })
     }
 
     /// Returns the kinds of objects that are stored in namespaces, each in one version. The kinds

@@ -1,9 +1,10 @@
 //! Conversion of error responses of the server.
 
 use crate::calls::Answer;
+use crate::explain;
 use crate::requires;
 use http::StatusCode;
-use kusion_model::{FieldPath, PathStep};
+use kusion_model::{FieldPath, PathStep, Problem};
 use kusion_runtime::{Conflict, RuntimeError};
 use serde::Deserialize;
 use std::time::Duration;
@@ -80,11 +81,19 @@ pub(crate) fn of_status(status: &Status, retry_after: Option<Duration>) -> Runti
         StatusCode::UNPROCESSABLE_ENTITY => invalid(details, message),
         StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => transient(message),
         // A body that does not fit its type is called an internal error.
-        _ if message.starts_with("failed to create typed patch object") => {
-            RuntimeError::Invalid(message)
+        code if code.is_server_error() && !explain::is_invalid_object(&message) => {
+            transient(message)
         }
-        code if code.is_server_error() => transient(message),
-        _ => RuntimeError::Invalid(message),
+        _ => rejected(explain::of_message(&message), message),
+    }
+}
+
+/// Creates the error of an invalid object: its problems, or the message of the server.
+fn rejected(problems: Vec<Problem>, message: String) -> RuntimeError {
+    if problems.is_empty() {
+        RuntimeError::Invalid(message)
+    } else {
+        RuntimeError::Rejected(problems)
     }
 }
 
@@ -107,7 +116,7 @@ fn conflict(
         let field = cause.field.trim_start_matches('.').to_owned();
         match found.iter_mut().find(|conflict| conflict.manager == manager) {
             Some(conflict) => conflict.fields.push(field),
-            None => found.push(Conflict { manager, fields: vec![field] }),
+            None => found.push(Conflict::new(manager, vec![field])),
         }
     }
     if !found.is_empty() {
@@ -167,7 +176,8 @@ fn invalid(details: &Details, message: String) -> RuntimeError {
     if all || (details.causes.is_empty() && is_immutable(&message)) {
         return RuntimeError::Immutable { fields, message };
     }
-    RuntimeError::Invalid(message)
+    let causes = details.causes.iter().filter(|cause| !cause.message.is_empty());
+    rejected(causes.map(|it| explain::of_cause(&it.field, &it.message)).collect(), message)
 }
 
 /// Parses a path as the server writes it: `spec.containers[0].ports[web]`.
@@ -221,9 +231,8 @@ mod tests {
                 {"reason": "FieldManagerConflict", "field": ".data.b",
                  "message": "conflict with \"helm\""}]}}),
         );
-        let conflict = |owner: &str, fields: &[&str]| Conflict {
-            manager: owner.to_owned(),
-            fields: fields.iter().map(|&it| it.to_owned()).collect(),
+        let conflict = |owner: &str, fields: &[&str]| {
+            Conflict::new(owner, fields.iter().map(|&it| it.to_owned()).collect())
         };
         assert_eq!(
             found,
@@ -244,7 +253,10 @@ mod tests {
             failure(422, status(std::slice::from_ref(&immutable))),
             RuntimeError::Immutable { fields, .. } if fields[0].to_string() == "spec.selector"
         ));
-        assert!(matches!(failure(422, status(&[immutable, wrong])), RuntimeError::Invalid(_)));
+        assert!(matches!(
+            failure(422, status(&[immutable, wrong])),
+            RuntimeError::Rejected(problems) if problems.len() == 2
+        ));
     }
 
     #[test]

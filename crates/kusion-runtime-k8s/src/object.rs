@@ -3,6 +3,7 @@
 //! The records of field managers make up most of an object; only ours is needed, to compare. It
 //! is kept as text, the others' by their names.
 
+use crate::delete::waits_for;
 use crate::discovery::Served;
 use crate::key::ObjectKey;
 use crate::owner;
@@ -64,7 +65,9 @@ pub(crate) fn decode(text: &[u8], served: &Served, manager: &str) -> Result<Live
     let key = ObjectKey::of_object(&value).ok_or("an object without a name")?;
     let uid = uid_of(&value);
     let owner = owner::of_object(&value);
-    Ok(Live { owner, ..Live::new(key.identity(uid), value) })
+    let is_terminating = value.pointer("/metadata/deletionTimestamp").is_some();
+    let terminating = is_terminating.then(|| waits_for(&value));
+    Ok(Live { owner, terminating, ..Live::new(key.identity(uid), value) })
 }
 
 /// Reads the version of a live object.

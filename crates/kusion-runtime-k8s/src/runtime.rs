@@ -6,13 +6,14 @@ use crate::discovery::{Discovery, Served};
 use crate::key::ObjectKey;
 use crate::owner::OwnMark;
 use crate::{
-    change, check, clean, compare, contents, delete, describe, identity, object, read, rename,
-    watch,
+    change, check, clean, compare, contents, delete, describe, identity, interruption, object,
+    read, rename, requires, types, watch,
 };
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use kusion_model::{
-    Description, FieldPath, InfrastructureId, Resource, ResourceId, ResourceState, StackOwner,
+    Description, FieldPath, InfrastructureId, ListItems, Problem, Requirement, Resource,
+    ResourceId, ResourceState, StackOwner,
 };
 use kusion_runtime::{
     Applied, Change, Comparison, Content, Deletion, DryRunResult, Live, Pending, Progress, Runtime,
@@ -134,8 +135,27 @@ impl Runtime for KubernetesRuntime {
         clean::is_secret_path(&resource.attributes, path)
     }
 
-    fn check_offline(&self, desired: &Resource) -> Vec<String> {
+    fn list_items(&self, resource: &Resource, path: &FieldPath) -> ListItems {
+        types::list_items(&resource.attributes, path)
+    }
+
+    fn replace_interruption(&self, live: &Live) -> String {
+        interruption::interruption(live)
+    }
+
+    fn missing_problem(&self, missing: &Requirement) -> Problem {
+        let problem = requires::problem(missing);
+        let suggestion = requires::kind_name(missing)
+            .and_then(|(kind, group)| self.discovery.similar_kind(kind, group));
+        Problem { suggestion, ..problem }
+    }
+
+    fn check_offline(&self, desired: &Resource) -> Vec<Problem> {
         check::check(desired)
+    }
+
+    async fn dry_run_elsewhere(&self, desired: &Resource) -> Result<(), RuntimeError> {
+        change::dry_run_elsewhere(self, desired).await
     }
 
     async fn contents(&self, container: &ResourceState) -> Result<Vec<Content>, RuntimeError> {

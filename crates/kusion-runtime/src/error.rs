@@ -1,15 +1,6 @@
 //! Errors of runtimes.
 
-use kusion_model::{FieldPath, Owner, Requirement};
-
-/// A conflict: fields that another manager owns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
-    /// The manager, as named by the infrastructure.
-    pub manager: String,
-    /// The fields, as written by the infrastructure.
-    pub fields: Vec<String>,
-}
+use kusion_model::{Conflict, FieldPath, Owner, Problem, Requirement};
 
 /// The error of a call to the infrastructure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,6 +37,9 @@ pub enum RuntimeError {
     /// The resource is invalid; a retry would fail in the same way.
     #[error("{0}")]
     Invalid(String),
+    /// Fields of the resource are invalid; a retry would fail in the same way.
+    #[error("{}", problems_text(.0))]
+    Rejected(Vec<Problem>),
     /// The infrastructure cannot be reached, or denies access.
     #[error("{0}")]
     Unavailable(String),
@@ -59,9 +53,11 @@ impl RuntimeError {
 }
 
 fn conflict_text(conflicts: &[Conflict]) -> String {
-    let parts: Vec<String> = conflicts
-        .iter()
-        .map(|it| format!("`{}` manages {}", it.manager, it.fields.join(", ")))
-        .collect();
+    let parts: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
     format!("conflict: {}", parts.join("; "))
+}
+
+fn problems_text(problems: &[Problem]) -> String {
+    let parts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    parts.join("; ")
 }

@@ -7,8 +7,9 @@
 mod error;
 mod runtime;
 
-pub use error::{Conflict, RuntimeError};
+pub use error::RuntimeError;
+pub use kusion_model::Conflict;
 pub use runtime::{
     Applied, Change, Comparison, Content, Deletion, DryRunResult, Live, Pending, Progress, Related,
-    Runtime, RuntimeSource, Target,
+    Runtime, RuntimeSource, Target, WaitSink,
 };

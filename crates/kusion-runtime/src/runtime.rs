@@ -1,13 +1,15 @@
 //! The trait that every infrastructure implements.
 
-use crate::{Conflict, RuntimeError};
+use crate::RuntimeError;
 use async_trait::async_trait;
 use futures::stream::BoxStream;
 use kusion_model::{
-    Action, AttemptId, Attributes, Description, FieldPath, Health, Identity, InfrastructureId,
-    Owner, Resource, ResourceId, ResourceState, RuntimeData, StackOwner,
+    Action, AttemptId, Attributes, Conflict, Description, FieldPath, Health, Identity,
+    InfrastructureId, ListItems, Owner, Problem, Requirement, Resource, ResourceId, ResourceState,
+    RuntimeData, StackOwner,
 };
 use serde_json::Value;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,12 +35,15 @@ pub struct Live {
     pub runtime: Option<RuntimeData>,
     /// Its owner, by the marks on it; `None` if nothing names one.
     pub owner: Option<Owner>,
+    /// What it waits for, if it is being deleted.
+    pub terminating: Option<String>,
 }
 
 impl Live {
-    /// Creates a live object without private data and owner.
+    /// Creates a live object without private data and owner, which is not being deleted.
     pub fn new(identity: Identity, attributes: impl Into<Attributes>) -> Self {
-        Self { identity, attributes: attributes.into(), runtime: None, owner: None }
+        let attributes = attributes.into();
+        Self { identity, attributes, runtime: None, owner: None, terminating: None }
     }
 }
 
@@ -83,9 +88,9 @@ impl<'a> Change<'a> {
 /// Result of a dry run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DryRunResult {
-    /// The object as it would be afterwards.
+    /// The object as it would be afterwards, with the fields of `conflicts` taken over.
     pub after: Value,
-    /// Fields of other managers that the change would take over, if forced.
+    /// Fields of other managers that the change would take over; without force it would fail.
     pub conflicts: Vec<Conflict>,
     /// Warnings from the infrastructure.
     pub warnings: Vec<String>,
@@ -112,12 +117,36 @@ pub struct Deletion<'a> {
     pub attempt: AttemptId,
     /// Whether to delete the object of another owner.
     pub take_over: bool,
+    /// Is told what the deletion waits for.
+    pub waits: WaitSink<'a>,
+}
+
+/// Receives what a call waits for, as a text for users; the same text may be repeated.
+#[derive(Clone, Copy)]
+pub struct WaitSink<'a>(pub &'a (dyn Fn(&str) + Send + Sync));
+
+impl WaitSink<'_> {
+    /// Creates a sink that ignores everything.
+    pub fn none() -> Self {
+        Self(&|_| {})
+    }
+
+    /// Says what the call waits for.
+    pub fn tell(&self, text: &str) {
+        (self.0)(text);
+    }
+}
+
+impl fmt::Debug for WaitSink<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WaitSink")
+    }
 }
 
 impl<'a> Deletion<'a> {
     /// Creates the deletion of an object that was not read.
     pub fn new(prior: &'a ResourceState, attempt: AttemptId) -> Self {
-        Self { prior, live: None, attempt, take_over: false }
+        Self { prior, live: None, attempt, take_over: false, waits: WaitSink::none() }
     }
 }
 
@@ -232,10 +261,37 @@ pub trait Runtime: Send + Sync {
         Ok(state)
     }
 
+    /// Returns how the items of a list in a resource, or in its live object, are identified. Pure
+    /// function.
+    fn list_items(&self, _resource: &Resource, _path: &FieldPath) -> ListItems {
+        ListItems::Unknown
+    }
+
+    /// Returns what is unavailable while a live object is deleted and created again, as a text for
+    /// users; empty if nothing is. Pure function.
+    fn replace_interruption(&self, _live: &Live) -> String {
+        String::new()
+    }
+
+    /// Returns the problem of a resource whose requirement does not exist. Pure function.
+    fn missing_problem(&self, missing: &Requirement) -> Problem {
+        Problem::new(FieldPath::default(), format!("{missing} does not exist"))
+    }
+
     /// Returns the problems of a resource that can be found without a network call, for resources
-    /// whose dry run is deferred. Pure function.
-    fn check_offline(&self, _desired: &Resource) -> Vec<String> {
+    /// whose dry run is deferred. The infrastructure may decide differently. Pure function.
+    fn check_offline(&self, _desired: &Resource) -> Vec<Problem> {
         Vec::new()
+    }
+
+    /// Checks a resource whose dry run is deferred because a container of it does not exist yet, by
+    /// a dry run in another container. Succeeds if that is not possible.
+    ///
+    /// # Errors
+    /// The infrastructure would reject the resource in any container, or lacks a requirement of it
+    /// that is not a container.
+    async fn dry_run_elsewhere(&self, _desired: &Resource) -> Result<(), RuntimeError> {
+        Ok(())
     }
 
     /// Lists the objects that are inside an object and would be deleted with it, except those
@@ -244,7 +300,8 @@ pub trait Runtime: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Makes a dry run of a change.
+    /// Makes a dry run of a change. Fields of other managers are no error: they are part of the
+    /// result.
     async fn dry_run(&self, change: Change<'_>) -> Result<DryRunResult, RuntimeError>;
 
     /// Creates or updates an object.

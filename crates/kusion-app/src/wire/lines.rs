@@ -9,7 +9,7 @@ use kusion_model::{
     Action, Health, Infrastructure, Operation, Plan, PlanOptions, ResourceId, Spec, StackKey,
     StackSource, Step,
 };
-use kusion_plan::Refusal;
+use kusion_plan::{Refusal, waves};
 use kusion_store::ReleaseEntry;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
@@ -56,18 +56,8 @@ struct RefusalLine<'a> {
 impl<'a> PlanLine<'a> {
     /// Creates the line of a plan and of the steps that guards reject.
     pub fn new(plan: &'a Plan, refusals: &'a [Refusal]) -> Self {
-        let counts = [
-            ("create", Action::Create),
-            ("adopt", Action::Adopt),
-            ("update", Action::Update),
-            ("replace", Action::Replace),
-            ("delete", Action::Delete),
-            ("forget", Action::Forget),
-            ("keep", Action::Keep),
-        ];
-        let counts = counts.map(|(name, action)| (name.to_owned(), plan.count(action).into()));
         Self {
-            counts: counts.into_iter().collect(),
+            counts: counts(&[plan]),
             plan: PublicPlan {
                 stack: &plan.key,
                 operation: plan.operation,
@@ -83,6 +73,36 @@ impl<'a> PlanLine<'a> {
                 .collect(),
         }
     }
+}
+
+/// The summary of the plans of several stacks.
+#[derive(Serialize)]
+#[serde(tag = "event", rename = "summary")]
+pub struct SummaryLine {
+    stacks: usize,
+    counts: Map<String, Value>,
+}
+
+impl SummaryLine {
+    /// Creates the line of plans.
+    pub fn new(plans: &[&Plan]) -> Self {
+        Self { stacks: plans.len(), counts: counts(plans) }
+    }
+}
+
+/// Counts the steps of plans by action.
+fn counts(plans: &[&Plan]) -> Map<String, Value> {
+    let actions = [
+        ("create", Action::Create),
+        ("adopt", Action::Adopt),
+        ("update", Action::Update),
+        ("replace", Action::Replace),
+        ("delete", Action::Delete),
+        ("forget", Action::Forget),
+        ("keep", Action::Keep),
+    ];
+    let count = |action| plans.iter().map(|plan| plan.count(action)).sum::<usize>();
+    actions.into_iter().map(|(name, action)| (name.to_owned(), count(action).into())).collect()
 }
 
 /// A [`Plan`] without secrets.
@@ -102,9 +122,14 @@ struct PublicSteps<'a>(&'a [Step]);
 
 impl Serialize for PublicSteps<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|step| {
+        serializer.collect_seq(self.0.iter().zip(waves(self.0)).map(|(step, wave)| {
             let mut value = json!(step);
             hash_only(&mut value);
+            if let Value::Object(step) = &mut value
+                && wave > 0
+            {
+                step.insert("wave".to_owned(), wave.into());
+            }
             value
         }))
     }

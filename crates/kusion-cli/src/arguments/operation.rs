@@ -1,6 +1,6 @@
 //! Options of plans and operations.
 
-use super::duration;
+use super::{DiffArgs, DiffForm, duration};
 use kusion_engine::{DEFAULT_TIMEOUT, LockOptions, ReleaseNote, RunOptions, Stop};
 use kusion_generate::{Stack, Timeouts};
 use kusion_model::{GitRevision, Guards, IgnoreRule, PlanOptions};
@@ -74,6 +74,8 @@ pub(crate) struct ChangeArgs {
     lock: LockArgs,
     #[command(flatten)]
     steps: StepArgs,
+    #[command(flatten)]
+    diff: DiffArgs,
     /// Skip the confirmation
     #[arg(long, short)]
     pub(crate) yes: bool,
@@ -126,6 +128,11 @@ impl ChangeArgs {
     /// Returns the plan options of the engine, with the rules of a stack.
     pub(crate) fn plan(&self, stack: Option<&Stack>) -> PlanOptions {
         self.plan.options(stack)
+    }
+
+    /// Returns the form of the differences of plans.
+    pub(crate) fn diff_form(&self) -> DiffForm {
+        self.diff.form()
     }
 
     /// Returns the run options of the engine for a command, with the rules of a stack.

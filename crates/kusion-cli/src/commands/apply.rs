@@ -5,6 +5,7 @@ use crate::arguments::{
 };
 use crate::failure::{Exit, Failure};
 use crate::operate::{APPLY, OperationRunner, change, confirm_name, name_to_type, run_all};
+use crate::view::report::Counts;
 use crate::view::{View, report};
 use base_system::{OsSystem, System as _};
 use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, read_plans};
@@ -124,14 +125,20 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
                 confirm_name(view, &name, stop)?;
             }
         }
+        let n_stacks = planned.len();
+        let mut counts = Counts::default();
         for (stack, plan) in planned {
             let open = opener.open(stack).await?;
             let runner = OperationRunner::new(view, &open, Some(stack), &args.change, APPLY, stop);
             let report = runner.run_saved(plan, &saved.digest).await?;
+            counts.add(&report);
             let exit = finish(args, &runner, report).await?;
             if exit != Exit::Success {
                 return Ok(exit);
             }
+        }
+        if n_stacks > 1 {
+            view.text(&format!("{n_stacks} stacks: {}\n", counts.text()));
         }
         Ok(Exit::Success)
     })

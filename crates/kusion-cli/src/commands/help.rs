@@ -106,7 +106,7 @@ mod tests {
     fn a_similar_name_is_found() {
         let root = crate::Args::command();
         let found = |word| similar(word, &root, topics::NAMES);
-        assert_eq!(found("plan").as_deref(), Some("plans"));
+        assert_eq!(found("plasn").as_deref(), Some("plans"));
         assert_eq!(found("aply").as_deref(), Some("apply"));
         assert_eq!(found("xyz"), None);
     }

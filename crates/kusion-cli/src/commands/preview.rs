@@ -1,7 +1,7 @@
 //! `kusion preview`.
 
 use crate::arguments::{
-    Opener, ParallelArgs, PlanArgs, SandboxStart, SiteArgs, SourceArgs, ViewArgs,
+    Opener, ParallelArgs, PlanArgs, PlanViewArgs, SandboxStart, SiteArgs, SourceArgs,
 };
 use crate::daemon::write_private;
 use crate::failure::{Exit, Failure};
@@ -10,7 +10,7 @@ use crate::view::View;
 use kusion_app::OpenStack;
 use kusion_engine::{Goal, Previewed, write_plans};
 use kusion_generate::{Compiled, Outcome, Stack};
-use kusion_model::Plan;
+use kusion_model::{Origins, Plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     parallel: ParallelArgs,
     #[command(flatten)]
-    view: ViewArgs,
+    view: PlanViewArgs,
 }
 
 /// Shows what applying, destroying or rolling back stacks would do.
@@ -72,7 +72,7 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         let open = opener.open(&compiled.stack).await?;
         let goal = Goal::Apply { spec: &compiled.spec, origins: &compiled.origins };
         let previewed = open.stack.preview(goal, &args.plan.options(Some(&compiled.stack))).await?;
-        Ok((open, previewed))
+        Ok((open, previewed, compiled.origins.clone()))
     })
 }
 
@@ -97,10 +97,10 @@ async fn planned(
     opener: &mut Opener<'_>,
     stack: &Stack,
     goal: Goal<'_>,
-) -> Result<(OpenStack, Previewed), Failure> {
+) -> Result<(OpenStack, Previewed, Origins), Failure> {
     let open = opener.open(stack).await?;
     let previewed = open.stack.preview(goal, &args.plan.options(Some(stack))).await?;
-    Ok((open, previewed))
+    Ok((open, previewed, Origins::default()))
 }
 
 fn name_of(stack: &Stack) -> String {
@@ -129,7 +129,7 @@ fn each<T>(
     args: &Args,
     view: &Arc<View>,
     stacks: Stacks<'_, T>,
-    plan: &impl AsyncFn(&mut Opener<'_>, &T) -> Result<(OpenStack, Previewed), Failure>,
+    plan: &impl AsyncFn(&mut Opener<'_>, &T) -> Result<(OpenStack, Previewed, Origins), Failure>,
 ) -> Result<Exit, Failure> {
     let mut opener = args.site.opener_with(view, args.parallel.count(), SandboxStart::Known)?;
     let Stacks { all, count: n_stacks, mut failed, name } = stacks;
@@ -138,8 +138,8 @@ fn each<T>(
         let mut plans = Vec::new();
         for stack in all {
             match plan(&mut opener, stack).await {
-                Ok((open, previewed)) => {
-                    exit = exit.worse(show(args, view, &open, &previewed));
+                Ok((open, previewed, origins)) => {
+                    exit = exit.worse(show(args, view, &open, &previewed, &origins));
                     plans.push(previewed.plan);
                 }
                 Err(failure) if args.keep_going => {
@@ -151,6 +151,7 @@ fn each<T>(
         }
         Ok((exit, plans))
     })?;
+    view.summary(&plans.iter().collect::<Vec<_>>());
     if !failed.is_empty() {
         return Err(Failure::SomeFailed { failed, n_stacks });
     }
@@ -162,8 +163,14 @@ fn each<T>(
     Ok(exit)
 }
 
-fn show(args: &Args, view: &View, open: &OpenStack, previewed: &Previewed) -> Exit {
-    view.plan(&open.title(), &previewed.plan, &previewed.refusals);
+fn show(
+    args: &Args,
+    view: &View,
+    open: &OpenStack,
+    previewed: &Previewed,
+    origins: &Origins,
+) -> Exit {
+    view.plan(&open.title(), &previewed.plan, &previewed.refusals, origins);
     match previewed.plan.is_empty() {
         _ if !previewed.refusals.is_empty() => Exit::Failed,
         false if args.exit_code => Exit::Changes,

@@ -4,9 +4,8 @@ use crate::arguments::StackArgs;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::operate::record_health;
-use crate::view::board::related_line;
-use crate::view::style::{Role, one_line, pad};
-use crate::view::{View, words};
+use crate::view::style::{Role, one_line, pad, short_id};
+use crate::view::{View, related, words};
 use kusion_app::{OpenStack, wire};
 use kusion_engine::{ResourceStatus, StackHealth};
 use kusion_model::{HealthState, ResourceId};
@@ -58,7 +57,10 @@ fn text(view: &View, open: &OpenStack, resources: &Resources) -> String {
     if resources.is_empty() {
         lines.push("  no resources".to_owned());
     }
-    let width = resources.keys().map(|id| id.as_str().width()).max().unwrap_or(0);
+    // On a terminal, half of a line is left for the health.
+    let room = View::columns().map(|it| it / 2);
+    let label = |id: &ResourceId| short_id(&one_line(id.as_str()), room);
+    let width = resources.keys().map(|id| label(id).width()).max().unwrap_or(0);
     for (id, status) in resources {
         let (mark, role, words) = match &status.health {
             None => ("?", Role::Bad, "missing; the next apply will recreate it".to_owned()),
@@ -67,11 +69,9 @@ fn text(view: &View, open: &OpenStack, resources: &Resources) -> String {
                 (mark, role, words::of_health(health))
             }
         };
-        let id = pad(&one_line(id.as_str()), width);
+        let id = pad(&label(id), width);
         lines.push(format!("  {} {id}  {words}", style.paint(role, mark)));
-        for object in &status.related {
-            lines.push(related_line(object, View::wide_frame(), style));
-        }
+        lines.extend(related::lines(&status.related, View::wide_frame(), style));
     }
     let is = |state: HealthState| {
         let has = |it: &&ResourceStatus| it.health.as_ref().is_some_and(|it| it.state == state);

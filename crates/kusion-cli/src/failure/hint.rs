@@ -109,8 +109,9 @@ fn of_engine(error: &EngineError, typed: Option<&Typed>) -> Option<String> {
     Some(match error {
         EngineError::Store(error) => return of_store(error, typed),
         EngineError::Runtime(RuntimeError::Unavailable(_)) => of_unavailable(typed),
-        EngineError::Rejected(findings) if findings.iter().any(|it| it.is_conflict) => {
-            "remove these fields from the stack, or pass `--force-conflicts` to take them over"
+        EngineError::Guarded(_) if error.code() == "conflict" => {
+            "pass `--force-conflicts` to take these fields over, `--ignore-fields RULE` to keep \
+             their live values, or remove them from the stack"
                 .to_owned()
         }
         EngineError::OtherSource { .. } => format!(

@@ -4,7 +4,7 @@ use super::OperationRunner;
 use super::confirm::{Confirmation, confirm, confirm_name};
 use crate::failure::{Exit, Failure};
 use crate::view::report::Counts;
-use crate::view::{View, plan, words};
+use crate::view::{View, words};
 use kusion_engine::{EngineError, Goal, Previewed, Report};
 use std::sync::Arc;
 
@@ -62,10 +62,7 @@ async fn confirmed(
     if !refusals.is_empty() {
         return Err(EngineError::Guarded(refusals).into());
     }
-    if plans.len() > 1 {
-        let plans: Vec<_> = plans.iter().map(|it| &it.plan).collect();
-        view.text(&plan::summary_of_all(&plans));
-    }
+    view.summary(&plans.iter().map(|it| &it.plan).collect::<Vec<_>>());
     let changed = operations.iter().zip(&plans).filter(|(_, it)| !it.plan.is_empty());
     let changed: Vec<&OperationRunner<'_>> = changed.map(|((runner, _), _)| runner).collect();
     let asked = changed.iter().find(|it| it.confirmation == Confirmation::Question);

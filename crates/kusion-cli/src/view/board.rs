@@ -1,6 +1,7 @@
 //! The live board: running steps and watched resources, as lines for a terminal.
 
-use super::style::{Role, Style, fit, one_line, pad};
+use super::related;
+use super::style::{Role, Style, fit, one_line, pad, short_id};
 use super::words::{self, count, of_action, of_duration, of_state};
 use jiff::Timestamp;
 use kusion_engine::{Event, Outcome, RelatedObject, StampedEvent};
@@ -73,6 +74,11 @@ impl Board {
                     *note = format!("retrying after: {}", one_line(message));
                 }
             }
+            Event::StepWaiting { id, message, .. } => {
+                if let Some(Row::Step { note, .. }) = self.rows.get_mut(&name(id)) {
+                    *note = one_line(message);
+                }
+            }
             Event::StepEnded { id, outcome, .. } => {
                 self.n_ended += usize::from(*outcome != Outcome::Skipped);
                 self.rows.remove(&name(id));
@@ -104,8 +110,11 @@ impl Board {
     /// first, as many as fit.
     pub(crate) fn lines(&self, frame: Frame, style: Style) -> Vec<String> {
         let room = frame.lines.saturating_sub(2).max(1);
-        let mut rows: Vec<(String, &Row)> =
-            self.rows.iter().map(|(name, row)| (self.label(name), row)).collect();
+        let mut rows: Vec<(String, &Row)> = self
+            .rows
+            .iter()
+            .map(|(name, row)| (self.label(name, frame.columns / 2), row))
+            .collect();
         rows.sort_by_key(|(_, row)| row.rank());
         let n_hidden = rows.len().saturating_sub(room);
         let n_hidden = if n_hidden > 0 { n_hidden + 1 } else { 0 };
@@ -117,9 +126,10 @@ impl Board {
         for (label, row) in rows {
             lines.push(row.line(&label, width, frame, style));
             let Row::Watched { related, .. } = row else { continue };
-            let n_shown = related.len().min(left);
-            left -= n_shown;
-            lines.extend(related[..n_shown].iter().map(|it| related_line(it, frame, style)));
+            let mut below = related::lines(related, frame, style);
+            below.truncate(left);
+            left -= below.len();
+            lines.extend(below);
         }
         if n_hidden > 0 {
             lines.push(style.paint(Role::Muted, &format!("  … and {n_hidden} more")));
@@ -128,8 +138,10 @@ impl Board {
     }
 
     /// Names a resource; with its stack where there are several.
-    fn label(&self, (stack, id): &(StackKey, ResourceId)) -> String {
-        if self.has_several { format!("{stack}  {id}") } else { id.to_string() }
+    fn label(&self, (stack, id): &(StackKey, ResourceId), columns: usize) -> String {
+        let stack = if self.has_several { format!("{stack}  ") } else { String::new() };
+        let room = columns.saturating_sub(stack.width()).max(columns / 2);
+        format!("{stack}{}", short_id(&one_line(id.as_str()), Some(room)))
     }
 
     fn head(&self, frame: Frame, style: Style) -> String {
@@ -178,18 +190,6 @@ impl Row {
         let room = frame.columns.saturating_sub(width + 7);
         format!("  {} {id}  {}", style.paint(role, mark), fit(text.trim_end(), room))
     }
-}
-
-/// Draws an object that belongs to a resource.
-pub(crate) fn related_line(object: &RelatedObject, frame: Frame, style: Style) -> String {
-    let (mark, _, role) = of_state(object.health.state);
-    let indent = "  ".repeat(object.depth.min(8));
-    let age = object.created.as_deref().and_then(|it| words::between(it, frame.clock));
-    let age = age.map(|it| format!("  {}", of_duration(it))).unwrap_or_default();
-    let name = format!("{} {}", one_line(&object.kind), one_line(&object.name));
-    let text = format!("{name}{age}  {}", words::of_health(&object.health));
-    let room = frame.columns.saturating_sub(indent.len() + 7);
-    format!("  {indent}└ {} {}", style.paint(role, mark), fit(&text, room))
 }
 
 fn spinner(elapsed: Duration) -> &'static str {

@@ -7,7 +7,13 @@ use std::fmt::Write as _;
 
 /// Returns whether a live board shows an event, so that it needs no line.
 pub(crate) fn is_on_board(event: &Event) -> bool {
-    matches!(event, Event::StepStarted { .. } | Event::StepRetried { .. } | Event::Health { .. })
+    matches!(
+        event,
+        Event::StepStarted { .. }
+            | Event::StepRetried { .. }
+            | Event::StepWaiting { .. }
+            | Event::Health { .. }
+    )
 }
 
 /// Formats an event as a line; `None` if it is not shown to users.
@@ -29,6 +35,9 @@ pub(crate) fn line(event: &Event, style: Style) -> Option<String> {
         Event::StepStarted { id, action } => format!("{} {id}", of_action(*action).doing),
         Event::StepRetried { id, message, pause_ms } => {
             format!("retrying {id} in {pause_ms} ms: {}", one_line(message))
+        }
+        Event::StepWaiting { id, action, message } => {
+            format!("still {} {id}: {}", of_action(*action).doing, one_line(message))
         }
         Event::StepEnded { id, action, outcome, message, warnings } => {
             let words = of_action(*action);
@@ -81,6 +90,9 @@ mod tests {
             warnings: vec!["old\u{7}".into()],
         };
         check(&ended, "failed to update v1:Pod:a:b: no way\n  warning: old\\u{7}");
+        let (action, message) = (Action::Delete, "waiting for the finalizers `x`".into());
+        let waiting = Event::StepWaiting { id: id.clone(), action, message };
+        check(&waiting, "still deleting v1:Pod:a:b: waiting for the finalizers `x`");
         let health = Health::progressing("0 of 1");
         let progress = Event::Health { id, health, related: Vec::new() };
         check(&progress, "v1:Pod:a:b: progressing: 0 of 1");

@@ -1,9 +1,8 @@
 //! Reports of operations and watches.
 
-use super::View;
-use super::board::related_line;
 use super::style::{Role, Style, one_line};
 use super::words::{self, count, of_action};
+use super::{View, related};
 use crate::arguments::quoted;
 use kusion_app::OpenStack;
 use kusion_engine::{Finding, Outcome, RelatedObject, Report, WatchEnd};
@@ -106,7 +105,7 @@ fn of_findings(view: &View, open: &OpenStack, head: &str, findings: &[Finding]) 
             it.health.state != HealthState::Ready || !it.health.warnings.is_empty()
         };
         for object in related.iter().filter(is_worth_a_look) {
-            let _ = writeln!(text, "{}", related_line(object, View::wide_frame(), style));
+            let _ = writeln!(text, "{}", related::line(object, View::wide_frame(), style));
             if object.kind == "Pod" && pod.is_none() {
                 pod = Some((namespace_of(finding.id.as_str()), object.clone()));
             }

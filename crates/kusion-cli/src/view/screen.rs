@@ -1,18 +1,19 @@
 //! The view: shows events and results as lines, as JSON, or on a live board.
 
-use super::Output;
+use super::PlanOutput;
 use super::board::{Board, Frame};
 use super::lines::{is_on_board, line};
-use super::plan;
+use super::plan::{self, PlanFormat};
 use super::style::{Color, Role, Style, printable};
-use super::words;
+use super::{markdown, words};
+use crate::arguments::DiffForm;
 use crate::failure::Failure;
 use base_diag::Colour;
 use jiff::Timestamp;
-use kusion_app::wire::{DiagnosticsLine, ErrorLine, Line, PlanLine};
-use kusion_engine::{Event, EventSink, RelatedObject, StampedEvent, Stop};
+use kusion_app::wire::{DiagnosticsLine, ErrorLine, Line, PlanLine, SummaryLine};
+use kusion_engine::{Event, EventSink, Outcome, RelatedObject, StampedEvent, Stop};
 use kusion_generate::Compiled;
-use kusion_model::{Health, HealthState, Plan, ResourceId, StackKey};
+use kusion_model::{Health, HealthState, Origins, Plan, ResourceId, StackKey};
 use kusion_plan::Refusal;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -20,7 +21,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead as _, IsTerminal as _, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Interval of redraws of the board.
@@ -41,15 +42,16 @@ pub(crate) enum Answer {
 
 /// Shows events and results in the requested format.
 pub(crate) struct View {
-    output: Output,
+    output: PlanOutput,
     style: Style,
+    /// The form of differences, unless it is the default.
+    diff_form: OnceLock<DiffForm>,
     is_live: bool,
     /// Whether the confirmation prompt is shown.
     is_asking: AtomicBool,
     inner: Mutex<Inner>,
 }
 
-#[derive(Default)]
 struct Inner {
     board: Option<Board>,
     /// Number of lines of the board on the terminal.
@@ -62,16 +64,34 @@ struct Inner {
     progress: BTreeMap<(StackKey, ResourceId), (Health, Vec<RelatedObject>)>,
     /// Whether the output was closed.
     is_gone: bool,
+    /// Room that is left for Markdown, in bytes.
+    markdown_room: usize,
+}
+
+impl Default for Inner {
+    fn default() -> Self {
+        Self {
+            board: None,
+            n_drawn: 0,
+            waiting: String::new(),
+            stacks: Vec::new(),
+            progress: BTreeMap::new(),
+            is_gone: false,
+            markdown_room: markdown::MAX_SIZE,
+        }
+    }
 }
 
 impl View {
     /// Creates a view; a live one if both outputs are terminals.
-    pub(crate) fn new(output: Output, color: Color) -> Arc<Self> {
+    pub(crate) fn new(output: impl Into<PlanOutput>, color: Color) -> Arc<Self> {
+        let output = output.into();
         let is_terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         let view = Arc::new(Self {
             output,
             style: Style::new(color),
-            is_live: is_terminal && output == Output::Text,
+            diff_form: OnceLock::new(),
+            is_live: is_terminal && output == PlanOutput::Text,
             is_asking: AtomicBool::new(false),
             inner: Mutex::default(),
         });
@@ -92,7 +112,7 @@ impl View {
 
     /// Prints a text; nothing in the JSON format.
     pub(crate) fn text(&self, text: &str) {
-        if self.output == Output::Text {
+        if self.output == PlanOutput::Text {
             let mut inner = self.lock();
             inner.waiting.push_str(text);
             if !self.is_live || inner.board.is_none() {
@@ -103,7 +123,7 @@ impl View {
 
     /// Prints a JSON object; nothing in the text format.
     pub(crate) fn json(&self, event: &impl Serialize) {
-        if self.output == Output::Json {
+        if self.output == PlanOutput::Json {
             let mut inner = self.lock();
             let _ = writeln!(inner.waiting, "{}", Line::new(event).text());
             inner.flush();
@@ -145,6 +165,11 @@ impl View {
     }
 
     fn failure(&self, failure: &Failure) {
+        if self.output == PlanOutput::Markdown {
+            let mut inner = self.lock();
+            inner.waiting.push_str(&markdown::error(&failure.to_string()));
+            inner.flush();
+        }
         self.json(&ErrorLine {
             code: failure.code(),
             message: failure.to_string(),
@@ -162,14 +187,54 @@ impl View {
         let _ = writeln!(std::io::stderr(), "{text}");
     }
 
-    /// Shows a plan below the name of its stack.
-    pub(crate) fn plan(&self, title: &str, plan: &Plan, refusals: &[Refusal]) {
-        self.json(&PlanLine::new(plan, refusals));
-        let title = self.style.paint(Role::Heading, title);
-        self.text(&format!("{title}\n{}", plan::text(plan, self.style)));
-        for refusal in refusals {
-            let text = words::of_refusal(refusal);
-            self.text(&format!("{} {text}\n", self.style.paint(Role::Bad, "rejected:")));
+    /// Sets the form of the differences of plans; the first call counts.
+    pub(crate) fn set_diff_form(&self, form: DiffForm) {
+        let _ = self.diff_form.set(form);
+    }
+
+    /// Shows a plan below the name of its stack. `origins` are the source locations of its values,
+    /// where they are known.
+    pub(crate) fn plan(&self, title: &str, plan: &Plan, refusals: &[Refusal], origins: &Origins) {
+        let format = PlanFormat {
+            form: self.diff_form.get().copied().unwrap_or_default(),
+            style: self.style,
+            columns: Self::columns(),
+            origins,
+        };
+        match self.output {
+            PlanOutput::Json => self.json(&PlanLine::new(plan, refusals)),
+            PlanOutput::Markdown => {
+                let mut inner = self.lock();
+                let mut room = inner.markdown_room;
+                let format = PlanFormat { style: Style::default(), ..format };
+                let text = markdown::text(title, plan, refusals, format, &mut room);
+                inner.waiting.push_str(&text);
+                inner.markdown_room = room;
+                inner.flush();
+            }
+            PlanOutput::Text => {
+                let title = self.style.paint(Role::Heading, title);
+                self.text(&format!("{title}\n{}", plan::text(plan, format)));
+                for refusal in refusals {
+                    let text = words::of_refusal(refusal);
+                    self.text(&format!("{} {text}\n", self.style.paint(Role::Bad, "rejected:")));
+                }
+            }
+        }
+    }
+
+    /// Shows the summary of the plans of several stacks; nothing for one stack.
+    pub(crate) fn summary(&self, plans: &[&Plan]) {
+        if plans.len() < 2 {
+            return;
+        }
+        let text = plan::summary_of_all(plans);
+        self.json(&SummaryLine::new(plans));
+        self.text(&text);
+        if self.output == PlanOutput::Markdown {
+            let mut inner = self.lock();
+            inner.waiting.push_str(&markdown::summary_of_all(&text));
+            inner.flush();
         }
     }
 
@@ -277,6 +342,11 @@ impl View {
         }
     }
 
+    /// Returns the columns of the terminal, if standard output is one.
+    pub(crate) fn columns() -> Option<usize> {
+        terminal_size::terminal_size_of(std::io::stdout()).map(|it| usize::from(it.0.0))
+    }
+
     /// Returns the frame for permanent texts, without a limit of the width.
     pub(crate) fn wide_frame() -> Frame {
         Frame { columns: 1000, lines: 1000, now: Instant::now(), clock: Timestamp::now() }
@@ -306,7 +376,7 @@ impl View {
 
 impl EventSink for View {
     fn emit(&self, stamped: &StampedEvent) {
-        if self.output == Output::Json {
+        if self.output == PlanOutput::Json {
             self.json(stamped);
         }
         let event = &stamped.event;
@@ -324,8 +394,11 @@ impl EventSink for View {
         let is_news = seen.as_ref().is_none_or(|(name, (health, _))| {
             inner.progress.get(name).is_none_or(|(last, _)| last != health)
         });
-        if self.output == Output::Text
+        // Reports count steps that were skipped.
+        let is_skipped = matches!(event, Event::StepEnded { outcome: Outcome::Skipped, .. });
+        if self.output == PlanOutput::Text
             && is_news
+            && !is_skipped
             && !(self.is_live && is_on_board(event))
             && let Some(line) = line(event, self.style)
         {

@@ -124,6 +124,28 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     cut
 }
 
+/// Shortens the id of a resource to a number of columns: without the API group, as in
+/// `Deployment:shop:web`, then cut at the front, so that the name stays.
+pub(crate) fn short_id(id: &str, columns: Option<usize>) -> String {
+    let Some(columns) = columns.filter(|it| id.width() > *it) else { return id.to_owned() };
+    let short = match id.split_once(':') {
+        Some((_, rest)) if rest.contains(':') => rest,
+        _ => id,
+    };
+    if short.width() <= columns {
+        return short.to_owned();
+    }
+    let mut used = 1;
+    let tail = short.char_indices().rev().take_while(|(_, char)| {
+        used += char.width().unwrap_or(0);
+        used <= columns
+    });
+    match tail.last() {
+        Some((start, _)) => format!("…{}", &short[start..]),
+        None => "…".to_owned(),
+    }
+}
+
 /// Fills a text with spaces up to a number of columns.
 pub(crate) fn pad(text: &str, columns: usize) -> String {
     let missing = columns.saturating_sub(text.width());
@@ -173,5 +195,16 @@ mod tests {
     fn only_a_coloured_style_writes_escapes() {
         assert_eq!(Style::default().paint(Role::Bad, "x"), "x");
         assert_eq!(Style { is_coloured: true }.paint(Role::Bad, "x"), "\u{1b}[31mx\u{1b}[0m");
+    }
+
+    #[test]
+    fn of_an_id_the_name_stays() {
+        let id = "apps/v1:Deployment:shop:web";
+        assert_eq!(short_id(id, None), id);
+        assert_eq!(short_id(id, Some(27)), id);
+        assert_eq!(short_id(id, Some(26)), "Deployment:shop:web");
+        assert_eq!(short_id(id, Some(10)), "…:shop:web");
+        assert_eq!(short_id("日本語", Some(5)), "…本語");
+        assert_eq!(short_id("v1:x", Some(0)), "…");
     }
 }

@@ -1,10 +1,11 @@
 //! Texts of actions, reasons, notes and health.
 
 use super::style::{Role, one_line};
+use crate::arguments::quoted;
 use jiff::Timestamp;
 use kusion_model::{
-    Action, GitRevision, Health, HealthState, Note, Operation, Owner, Phase, Reason, ReleaseHealth,
-    ResourceId,
+    Action, Conflict, FieldPath, GitRevision, Health, HealthState, Note, Operation, Owner,
+    PathStep, Phase, Reason, ReleaseHealth, ResourceId, Step,
 };
 use kusion_plan::Refusal;
 use std::time::Duration;
@@ -39,8 +40,12 @@ pub(crate) fn of_action(action: Action) -> ActionWords {
 
 /// Returns the reason for an action; empty if the action is self-explanatory. `is_moved` says that
 /// the stack moved to another cluster.
-pub(crate) fn of_reason(reason: &Reason, is_moved: bool) -> String {
-    match reason {
+pub(crate) fn of_reason(step: &Step, is_moved: bool) -> String {
+    match &step.reason {
+        // Otherwise an update without lines below it would say nothing.
+        Reason::Differs if step.changes.is_empty() && step.notes.is_empty() => {
+            "no value changes; the managed fields are recorded again".to_owned()
+        }
         Reason::New | Reason::Same | Reason::Differs | Reason::Destroyed => String::new(),
         Reason::Missing if is_moved => "not on this cluster".to_owned(),
         Reason::Missing => "deleted outside this stack".to_owned(),
@@ -60,6 +65,12 @@ pub(crate) fn of_reason(reason: &Reason, is_moved: bool) -> String {
             format!("{} cannot be updated in place", paths.join(", "))
         }
     }
+}
+
+/// Returns who manages a field that would change.
+pub(crate) fn of_conflict(conflict: &Conflict, field: &str) -> String {
+    let time = conflict.time.as_ref().map(|it| format!(" (changed at {it})")).unwrap_or_default();
+    one_line(&format!("conflict: `{}` manages {field}{time}", conflict.manager))
 }
 
 /// Returns the text of a note.
@@ -97,8 +108,47 @@ pub(crate) fn of_refusal(refusal: &Refusal) -> String {
             format!("use that store (`--backend`), or, if it is lost, pass `--take-over {id}`")
         }
         Refusal::MassDelete { .. } => "pass `--allow-mass-delete`".to_owned(),
+        Refusal::Conflict { id, conflicts } => of_conflicts(id, conflicts),
     };
     format!("{refusal}; {way}")
+}
+
+/// Returns what to do about fields of other managers.
+fn of_conflicts(id: &ResourceId, conflicts: &[Conflict]) -> String {
+    let path = conflicts.iter().flat_map(|it| &it.paths).next();
+    let ignore = path.map(|path| {
+        let rule = match kind_of(id.as_str()) {
+            Some(kind) => format!("{kind}:{}", pattern(path)),
+            None => pattern(path),
+        };
+        format!("`--ignore-fields {}` to keep the live value, ", quoted(&rule))
+    });
+    let ignore = ignore.unwrap_or_default();
+    format!("pass `--force-conflicts` to take it over, {ignore}or remove it from the stack")
+}
+
+/// Writes a path as a pattern that matches all items of lists.
+fn pattern(path: &FieldPath) -> String {
+    let mut text = String::new();
+    for step in &path.0 {
+        match step {
+            PathStep::Index(_) => text.push_str("[*]"),
+            PathStep::Key(key) => {
+                let key = FieldPath::default().key(key).to_string();
+                if !text.is_empty() && !key.starts_with('[') {
+                    text.push('.');
+                }
+                text.push_str(&key);
+            }
+        }
+    }
+    text
+}
+
+/// Returns the kind in the id of a Kubernetes object: `apps/v1:Deployment:shop:web`.
+fn kind_of(id: &str) -> Option<&str> {
+    let parts: Vec<&str> = id.split(':').collect();
+    parts.get(1).copied().filter(|_| parts.len() >= 3)
 }
 
 /// Returns what to do about an object of another owner.
@@ -247,5 +297,25 @@ mod tests {
     fn the_cause_of_a_failure_is_said() {
         let health = Health::failed("ImagePullBackOff", "no such image\n  x");
         assert_eq!(of_health(&health), "failed, ImagePullBackOff: no such image   x");
+    }
+
+    #[test]
+    fn the_ways_out_of_a_conflict_can_be_copied() {
+        let conflict = |paths: Vec<FieldPath>| Refusal::Conflict {
+            id: ResourceId::new("apps/v1:Deployment:shop:web"),
+            conflicts: vec![Conflict { paths, ..Conflict::new("kubectl", vec!["f".into()]) }],
+        };
+        let path = FieldPath::default().key("spec").key("containers").index(2).key("image");
+        let expected = "apps/v1:Deployment:shop:web: conflict: `kubectl` manages f; pass \
+                        `--force-conflicts` to take it over, `--ignore-fields \
+                        'Deployment:spec.containers[*].image'` to keep the live value, or remove \
+                        it from the stack";
+        assert_eq!(of_refusal(&conflict(vec![path])), expected);
+        let label = FieldPath::default().key("labels").key("a/b");
+        let rule = pattern(&label);
+        assert_eq!(rule, r#"labels["a/b"]"#);
+        assert!(rule.parse::<kusion_model::FieldPattern>().is_ok());
+        let text = of_refusal(&conflict(Vec::new()));
+        assert!(text.ends_with("take it over, or remove it from the stack"), "{text}");
     }
 }

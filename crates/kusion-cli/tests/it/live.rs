@@ -148,7 +148,7 @@ fn delete(project: &Project, recorder: &Recorder<'_>, golden: &mut Golden, words
     let destroy = words("destroy shop/dev --sandbox --yes --parallel 1");
     golden.command(&destroy);
     let mut session = recorder.start(&destroy);
-    let frame = recorder.frame(&mut session, 0, &["deleting 2s"]);
+    let frame = recorder.frame(&mut session, 0, &["deleting 2s waiting for"]);
     golden.frame("while a finalizer delays a step", &frame);
     project.patch(SETTINGS, r#"{"metadata":{"finalizers":null}}"#);
     golden.end(recorder.end(session));

@@ -1,5 +1,6 @@
 //! Runs the binary as a user would, each test in a home of its own.
 
+mod conflicts;
 #[cfg(unix)]
 mod live;
 mod logs;

@@ -39,7 +39,7 @@ fn apply(recorder: &Recorder<'_>) {
     let command = ["apply", STACK, "--sandbox", "--watch", "--yes"];
     Recorder::next_second();
     let mut session = recorder.start(&command);
-    let texts = ["4 of 6 ready", "Pod guestbook-", "Pod store-0", "EndpointSlice store-"];
+    let texts = ["4 of 6 ready", "Pod guestbook-", "Pod store-0"];
     let mut frames = vec![Frame::default(), recorder.frame(&mut session, 5, &texts)];
     recorder.let_pods_start(NAMESPACE, "store-");
     frames.push(recorder.frame(&mut session, 3, &["5 of 6 ready", "Pod guestbook-"]));
@@ -64,17 +64,15 @@ fn preview(recorder: &Recorder<'_>, main: &Path) {
 fn watch(recorder: &Recorder<'_>, home: &Home, base: &Path, work: &Path) {
     let command = ["watch", STACK, "--sandbox"];
     let mut session = recorder.start(&command);
-    let mut frames = vec![
-        Frame::default(),
-        recorder.frame(&mut session, 0, &["6 of 6 ready", "EndpointSlice store-"]),
-    ];
+    let mut frames =
+        vec![Frame::default(), recorder.frame(&mut session, 0, &["6 of 6 ready", "Pod store-0"])];
     replace(base, "guestbook/ui:v5", "guestbook/ui:v6");
     Recorder::next_second();
     let stack = work.join(STACK).display().to_string();
     home.ok(&["apply", &stack, "--sandbox", "--yes"]);
     frames.push(recorder.frame(&mut session, 3, &["5 of 6 ready", "0 of 1 pods available"]));
     recorder.let_pods_start(NAMESPACE, "guestbook-");
-    frames.push(recorder.frame(&mut session, 0, &["6 of 6 ready", "0 of 0 pods available"]));
+    frames.push(recorder.frame(&mut session, 0, &["6 of 6 ready", "1 old ReplicaSet"]));
     session.interrupt().expect("it runs");
     let (last, code) = recorder.end(session);
     assert_eq!(code, Some(130), "{}", last.text());

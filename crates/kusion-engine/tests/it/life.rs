@@ -1,8 +1,9 @@
 //! A stack from its first release to its end.
 
-use crate::world::{World, config, key, namespace, options, preview, run, spec};
+use crate::world::{World, apply, config, key, namespace, options, preview, run, spec};
 use kusion_engine::{DEFAULT_SETTLE, Event, Goal, Outcome, Stop, WatchEnd, WatchOptions};
 use kusion_model::{HealthState, Operation, Phase, PlanOptions};
+use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -76,9 +77,12 @@ async fn dependents_of_a_failed_step_are_skipped_and_others_go_on() {
     });
     let mut user = config("user", "1");
     user["metadata"]["annotations"] = json!({"depends-on": "v1:Service:shop:wrong"});
-    // The namespace is new, so the fault shows only when it is there.
-    let objects = [namespace("shop"), wrong, user, config("fine", "1")];
-    let report = world.apply(&objects).await.expect("the operation ends");
+    // The namespace is new, so the fault shows only when it is there: on a real cluster, no other
+    // namespace is used for the dry run.
+    let objects = spec(&[namespace("shop"), wrong, user, config("fine", "1")]);
+    let source = ClusterSource::Text(world.sandbox.kubeconfig());
+    let stack = world.on(KubernetesSource::new(source, Options::default()));
+    let report = apply(&stack, &objects).await.expect("the operation ends");
     assert_eq!(report.phase, Phase::Failed);
     let outcome = |name: &str| {
         report.steps.iter().find(|it| it.id.as_str().ends_with(name)).map(|it| it.outcome)

@@ -1,7 +1,9 @@
 //! Guards, ignored fields, faults that a preview finds.
 
-use crate::world::{World, config, namespace, options};
-use kusion_model::{IgnoreRule, Phase, PlanOptions};
+use crate::world::{World, config, namespace, options, preview, spec};
+use kusion_engine::{Event, RunOptions};
+use kusion_model::{Action, FieldPath, IgnoreRule, Note, Phase, PlanOptions};
+use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
 use serde_json::json;
 
 #[tokio::test]
@@ -35,9 +37,71 @@ async fn fields_of_others_are_no_noise_and_conflicts_name_their_owner() {
     assert!(world.planned(&objects).await.is_empty());
     let mut ours = config("a", "1");
     ours["data"]["theirs"] = json!("y");
-    let refused = world.preview(&[namespace("shop"), ours]).await;
-    let message = refused.expect_err("there is a conflict").to_string();
-    assert!(message.contains("manages") && message.contains("theirs"), "{message}");
+    let previewed = world.preview(&[namespace("shop"), ours.clone()]).await.expect("a plan");
+    // Everything is shown: the change, the manager of the field, and when it set it.
+    let step = previewed.plan.steps.iter().find(|it| it.action == Action::Update);
+    let step = step.expect("the change is shown");
+    let theirs = FieldPath::default().key("data").key("theirs");
+    assert_eq!(step.changes[0].path, theirs);
+    let conflict = &step.conflicts[0];
+    assert_eq!((conflict.manager.as_str(), &conflict.paths[..]), ("somebody", &[theirs][..]));
+    assert!(conflict.time.is_some(), "{conflict:?}");
+    let message = previewed.refusals[0].to_string();
+    assert!(message.contains("`somebody` manages data.theirs (changed at "), "{message}");
+    let refused = world.apply(&[namespace("shop"), ours.clone()]).await.expect_err("a conflict");
+    assert_eq!(refused.code(), "conflict", "{refused}");
+    let forced = PlanOptions { force: true, ..PlanOptions::default() };
+    let report = world.apply_with(&[namespace("shop"), ours], &forced, &options()).await;
+    assert_eq!(report.expect("it is forced").phase, Phase::Succeeded);
+}
+
+#[tokio::test]
+async fn items_of_lists_are_compared_by_their_merge_keys() {
+    let world = World::start();
+    let service = |ports: serde_json::Value| {
+        json!({
+            "apiVersion": "v1", "kind": "Service",
+            "metadata": {"name": "web", "namespace": "default"},
+            "spec": {"selector": {"app": "web"}, "ports": ports},
+        })
+    };
+    let (http, dns) = (json!({"name": "http", "port": 80}), json!({"name": "dns", "port": 53}));
+    world.apply(&[service(json!([http, dns]))]).await.expect("it is applied");
+    let mut other = dns.clone();
+    other["targetPort"] = json!(5353);
+    let previewed = world.preview(&[service(json!([other]))]).await.expect("a plan");
+    let labels: Vec<String> = previewed.plan.steps[0].changes.iter().map(|it| it.label()).collect();
+    assert_eq!(labels, ["spec.ports[port=80]", "spec.ports[port=53].targetPort"]);
+}
+
+#[tokio::test]
+async fn an_object_that_is_being_deleted_is_said_to_be() {
+    let world = World::start();
+    let mut held = config("a", "1");
+    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    let objects = [namespace("shop"), held];
+    world.apply(&objects).await.expect("it is applied");
+    world.delete_config("a");
+    let previewed = world.preview(&objects).await.expect("a plan");
+    let step = previewed.plan.steps.iter().find(|it| it.id.as_str().ends_with(":a"));
+    let said = step.and_then(|it| it.terminating.as_deref());
+    assert_eq!(said, Some("waiting for the finalizers `example.com/hold`"));
+}
+
+#[tokio::test]
+async fn a_deletion_says_what_it_waits_for() {
+    let world = World::start();
+    let mut held = config("a", "1");
+    held["metadata"]["finalizers"] = json!(["example.com/hold"]);
+    world.apply(&[namespace("shop"), held]).await.expect("it is applied");
+    let short = RunOptions { timeout: std::time::Duration::from_secs(4), ..options() };
+    let report = world.apply_with(&[namespace("shop")], &PlanOptions::default(), &short).await;
+    let report = report.expect("a report");
+    let message = &report.steps[0].message;
+    let reason = "waiting for the finalizers `example.com/hold`";
+    assert_eq!(*message, format!("timed out after 4 s: {reason}"));
+    let waits = |it: &Event| matches!(it, Event::StepWaiting { message, .. } if message == reason);
+    assert_eq!(world.events.all().iter().filter(|it| waits(it)).count(), 1);
 }
 
 #[tokio::test]
@@ -62,9 +126,45 @@ async fn faults_of_new_resources_show_in_the_preview() {
     wrong["metadata"]["labels"] = json!({"a": "not a label!"});
     let refused = world.preview(&[wrong]).await.expect_err("the server refuses it");
     assert!(refused.to_string().contains("v1:ConfigMap:default:a"), "{refused}");
+    // The namespace does not exist yet: a dry run in another one finds the same.
     let mut odd = config("b", "1");
-    odd["unknown"] = json!(1);
-    let refused =
-        world.preview(&[namespace("shop"), odd]).await.expect_err("the schema refuses it");
-    assert!(refused.to_string().contains("unknown"), "{refused}");
+    odd["dat"] = json!({});
+    let refused = world.preview(&[namespace("shop"), odd]).await.expect_err("it is refused");
+    let expected = "rejected 1 resource:\n  v1:ConfigMap:shop:b:\n    unknown field `dat` (did you \
+                    mean `data`?)";
+    assert_eq!(refused.to_string(), expected);
+    let service = json!({
+        "apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": "web", "namespace": "shop"}, "spec": {"ports": [{"port": 99_999}]},
+    });
+    let refused = world.preview(&[namespace("shop"), service]).await.expect_err("it is refused");
+    assert!(refused.to_string().contains("spec.ports[0].port: invalid value 99999"), "{refused}");
+}
+
+#[tokio::test]
+async fn what_only_the_own_check_finds_is_a_warning() {
+    let world = World::start();
+    let source = ClusterSource::Text(world.sandbox.kubeconfig());
+    let cluster = KubernetesSource::new(source, Options::default());
+    let stack = world.on(cluster);
+    let mut odd = config("b", "1");
+    odd["dat"] = json!({});
+    let spec = spec(&[namespace("shop"), odd]);
+    let previewed = preview(&stack, &spec, &PlanOptions::default()).await.expect("a plan");
+    let notes: Vec<&Note> = previewed.plan.steps.iter().flat_map(|it| &it.notes).collect();
+    let text = "the server may reject it: unknown field `dat` (did you mean `data`?)";
+    assert!(notes.contains(&&Note::Warning { message: text.to_owned() }), "{notes:?}");
+}
+
+#[tokio::test]
+async fn an_unknown_kind_has_a_similar_one() {
+    let world = World::start();
+    let mut odd = config("b", "1");
+    odd["kind"] = json!("ConfigMpa");
+    odd["metadata"]["namespace"] = json!("default");
+    let refused = world.preview(&[odd]).await.expect_err("it is refused").to_string();
+    assert!(
+        refused.contains("kind `ConfigMpa` does not exist (did you mean `ConfigMap`?)"),
+        "{refused}"
+    );
 }

@@ -57,7 +57,7 @@ impl World {
     pub(crate) fn start_with(backend: Arc<dyn Backend>, options: kusion_sandbox::Options) -> Self {
         let sandbox = Sandbox::start(options).expect("it starts");
         let source = ClusterSource::Text(sandbox.kubeconfig());
-        let kubernetes = KubernetesSource::new(source, Options::default());
+        let kubernetes = KubernetesSource::new(source, cluster_options());
         let runtimes = Runtimes::default().with_source(RESOURCE_TYPE, Arc::new(kubernetes));
         let events = Arc::new(Memo::default());
         let engine = Engine::new(store_on(backend), runtimes, sealer(), Arc::clone(&events) as _);
@@ -65,10 +65,18 @@ impl World {
         Self { sandbox, engine, stack, events }
     }
 
+    /// Returns the stack on a connection with other options.
+    pub(crate) fn on(&self, cluster: KubernetesSource) -> Stack {
+        let runtimes = Runtimes::default().with_source(RESOURCE_TYPE, Arc::new(cluster));
+        let store = self.engine.store().clone();
+        let events = Arc::clone(&self.events) as _;
+        Engine::new(store, runtimes, sealer(), events).stack(key("dev"))
+    }
+
     /// Returns the stack as a process with another key for secrets sees it.
     pub(crate) fn with_sealer(&self, sealer: Sealer) -> Stack {
         let source = ClusterSource::Text(self.sandbox.kubeconfig());
-        let kubernetes = KubernetesSource::new(source, Options::default());
+        let kubernetes = KubernetesSource::new(source, cluster_options());
         let runtimes = Runtimes::default().with_source(RESOURCE_TYPE, Arc::new(kubernetes));
         let store = self.engine.store().clone();
         let events = Arc::clone(&self.events) as _;
@@ -243,6 +251,11 @@ pub(crate) fn spec(objects: &[Value]) -> Spec {
         })
         .collect();
     Spec { resources, ..Spec::default() }
+}
+
+/// The options of connections to the cluster of a test, which is a sandbox.
+pub(crate) fn cluster_options() -> Options {
+    Options { stand_in_namespace: Some("kube-public".to_owned()), ..Options::default() }
 }
 
 pub(crate) fn namespace(name: &str) -> Value {

@@ -2,7 +2,8 @@
 
 use super::{resource, state};
 use kusion_model::{
-    Action, FieldPath, Identity, Origin, Origins, Owner, Reason, ResourceId, Shown, Step,
+    Action, FieldPath, Identity, ListItems, Management, Origin, Origins, Owner, Reason, ResourceId,
+    Shown, Step,
 };
 use kusion_plan::{Context, DryRun, Facts, Observed, Ownership, decide};
 use serde_json::{Value, json};
@@ -55,7 +56,7 @@ fn decided_for(
         secrets: vec![FieldPath::default().key("data").key("password")],
         notes: Vec::new(),
     };
-    decide(&context, facts)
+    decide(&context, facts, &|_| ListItems::Unknown)
 }
 
 fn action(prior: bool, wanted: bool, live: bool, dry_run: DryRun) -> Option<(Action, Reason)> {
@@ -125,7 +126,7 @@ fn other_wishes_are_applied_even_if_no_value_differs() {
         DryRun::After(json!({"cpu": "1"})),
     )
     .expect("it is wanted");
-    assert_eq!((step.action, step.changes.len()), (Action::Update, 0));
+    assert_eq!((step.action, step.changes.len()), (Action::Update, 1));
 }
 
 #[test]
@@ -181,4 +182,77 @@ fn a_value_that_is_known_later_shows_its_reference() {
     assert_eq!(step.action, Action::Update);
     assert_eq!(step.changes.len(), 1);
     assert_eq!(step.changes[0].after, Some(Shown::Later(text.into())));
+}
+
+#[test]
+fn a_field_that_is_no_longer_set_is_shown_even_if_its_value_stays() {
+    let live = json!({"n": 1, "kept": 2, "data": {"password": "p"}});
+    let prior = json!({"n": 1, "kept": 2, "data": {"password": {"$sealed": {"hash": "h"}}}});
+    let wanted = json!({"n": 1, "new": 3});
+    let after = DryRun::After(live.clone());
+    let step = decided(Some(prior), Some(wanted), Some(live), after).expect("a step");
+    assert_eq!((step.action, step.reason), (Action::Update, Reason::Differs));
+    let text: Vec<String> = step
+        .changes
+        .iter()
+        .map(|it| format!("{} {:?} {:?}", it.label(), it.management, it.after))
+        .collect();
+    assert_eq!(
+        text,
+        [
+            r#"data Some(Ended) Some(Plain(Object {"password": Object {"$secret": String("h")}}))"#,
+            "kept Some(Ended) Some(Plain(Number(2)))",
+            "new Some(Started) Some(Plain(Number(3)))",
+        ]
+    );
+    assert!(step.changes.iter().all(|it| it.before == it.after));
+}
+
+#[test]
+fn a_changed_field_is_not_shown_twice() {
+    let (prior, live) = (json!({"n": 1, "a": {"b": 1}}), json!({"n": 1, "a": {"b": 1}}));
+    let wanted = json!({"n": 2});
+    let after = DryRun::After(json!({"n": 2}));
+    let step = decided(Some(prior), Some(wanted), Some(live), after).expect("a step");
+    let text: Vec<String> =
+        step.changes.iter().map(|it| format!("{} {:?}", it.label(), it.management)).collect();
+    assert_eq!(text, ["a None", "n None"]);
+}
+
+#[test]
+fn a_step_says_where_its_resource_is_written() {
+    let step = decided(None, Some(json!({"n": 1})), None, DryRun::None).expect("a step");
+    assert_eq!(step.origin.map(|it| it.line), Some(7));
+}
+
+#[test]
+fn a_secret_stays_hidden_if_its_place_in_a_list_changes() {
+    let id = ResourceId::new("a");
+    let item = |name: &str, value: &str| json!({"name": name, "value": value});
+    let live = json!({"env": [item("x", "1"), item("secret", "old")]});
+    let after = json!({"env": [item("secret", "new"), item("x", "1")]});
+    let desired = resource("a", after.clone(), &[]);
+    let prior = state(resource("a", live.clone(), &[]));
+    let hash = |value: &Value| format!("#{}", value.to_string().len());
+    let (origins, identity) = (Origins::default(), Identity::new("a", None));
+    let context = Context { origins: &origins, hash: &hash, is_destroy: false };
+    let env = FieldPath::default().key("env");
+    let facts = Facts {
+        id: &id,
+        sealed: Some(desired.clone()),
+        desired: Some(&desired),
+        before_ignore: None,
+        prior: Some(&prior),
+        live: Some(Observed { identity, attributes: live, digest: "d".into() }),
+        later: Vec::new(),
+        ownership: Ownership::Own,
+        dry_run: DryRun::After(after),
+        // Only the live place is known to be secret.
+        secrets: vec![env.index(1).key("value")],
+        notes: Vec::new(),
+    };
+    let step = decide(&context, facts, &|_| ListItems::Unknown).expect("a step");
+    let text = format!("{:?}", step.changes);
+    assert!(!text.contains("old") && !text.contains("new"), "{text}");
+    assert_eq!(step.changes[0].label(), "env[name=secret].value");
 }

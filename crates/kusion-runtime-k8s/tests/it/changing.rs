@@ -96,15 +96,18 @@ async fn fields_of_others_are_taken_only_by_force() {
     let prior = state(&wanted, &first);
     let mut change =
         Change { prior: Some(&prior), attempt: Some(attempt()), ..Change::new(&wanted) };
-    for result in [
-        cluster.runtime.dry_run(change).await.map(drop),
-        cluster.runtime.apply(change).await.map(drop),
-    ] {
-        let Err(RuntimeError::Conflict(conflicts)) = result else { panic!("{result:?}") };
+    let result = cluster.runtime.apply(change).await;
+    let Err(RuntimeError::Conflict(conflicts)) = result else { panic!("{result:?}") };
+    // A dry run shows what would happen, and who is in the way since when.
+    let shown = cluster.runtime.dry_run(change).await.expect("a dry run");
+    assert_eq!(shown.after["data"]["a"], "3");
+    for conflicts in [&conflicts, &shown.conflicts] {
         assert_eq!(conflicts.len(), 1);
         assert_eq!(conflicts[0].manager, "somebody");
         assert_eq!(conflicts[0].fields, ["data.a"]);
     }
+    assert_eq!(shown.conflicts[0].paths[0].find(&shown.after), Some(&json!("3")));
+    assert!(shown.conflicts[0].time.is_some());
     change.force = true;
     let rehearsed = cluster.runtime.dry_run(change).await.expect("a rehearsal");
     assert_eq!(rehearsed.conflicts[0].manager, "somebody");
@@ -177,7 +180,9 @@ async fn wrong_resources_are_refused_when_rehearsed() {
     let mut wrong = cluster.resource(deployment("web", "nginx:1", 0));
     wrong.attributes["spec"]["replica"] = 1.into();
     let error = cluster.runtime.dry_run(rehearsal(&wrong)).await.expect_err("refused");
-    assert!(matches!(&error, RuntimeError::Invalid(text) if text.contains("replica")), "{error}");
+    let RuntimeError::Rejected(problems) = &error else { panic!("{error}") };
+    assert_eq!(problems[0].path.to_string(), "spec.replica");
+    assert_eq!(error.to_string(), "unknown field `spec.replica` (did you mean `replicas`?)");
     let nowhere = resource(json!({"apiVersion": "v1", "kind": "ConfigMap",
         "metadata": {"name": "a", "namespace": "nonsuch"}}));
     let error = cluster.runtime.dry_run(rehearsal(&nowhere)).await.expect_err("refused");

@@ -1,8 +1,9 @@
 //! `kusion release diff`.
 
-use crate::arguments::StackArgs;
+use crate::arguments::{DiffArgs, StackArgs};
 use crate::failure::{Exit, Failure};
 use kusion_app::releases;
+use kusion_model::Origins;
 
 /// Arguments of `kusion release diff`.
 #[derive(Debug, clap::Args)]
@@ -14,6 +15,8 @@ pub(crate) struct Args {
     #[arg(value_name = "REV")]
     to: u64,
     #[command(flatten)]
+    diff: DiffArgs,
+    #[command(flatten)]
     stack: StackArgs,
 }
 
@@ -23,7 +26,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let plan = releases::compare(&open.stack, args.from, args.to).await;
         let plan = plan.map_err(|error| Failure::of_release(error, open.key()))?;
         let (from, to, title) = (args.from, args.to, open.title());
-        view.plan(&format!("from release {from} to release {to} of {title}"), &plan, &[]);
+        view.set_diff_form(args.diff.form());
+        let title = format!("from release {from} to release {to} of {title}");
+        view.plan(&title, &plan, &[], &Origins::default());
         Ok(())
     })
 }
