@@ -3,11 +3,13 @@
 //! `p: P {…}` may be written several times. The last statement gets the entries of all of them,
 //! in one order, as if they stood in one config: an entry reads the keys that come before it.
 
-use crate::program::{Global, PackageId, Program};
+use crate::names::key_name;
+use crate::program::{Global, Program};
 use base_text::{FileId, Name};
 use indexmap::IndexMap;
-use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Module, Stmt, StmtId, Target};
-use rustc_hash::FxBuildHasher;
+use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Ident, Module, Stmt, StmtId, Target};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::sync::Arc;
 
 /// A config block that takes part in a merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +22,8 @@ pub struct Block {
     pub config: ExprId,
 }
 
-/// How many definitions of a name are looked through for each of them.
-const MAX_DEFINITIONS: usize = 64;
+/// How many blocks of one name read each other's keys.
+const MAX_BLOCKS: usize = 1000;
 
 impl Program {
     /// Returns the config blocks that are merged under a name of the main package, in order;
@@ -54,29 +56,82 @@ impl Program {
         blocks
     }
 
-    /// Returns the blocks that a statement is merged with, itself among them; `None` for a name
-    /// with very many definitions, whose blocks read their own keys alone.
-    #[inline]
-    pub(crate) fn blocks_around(&self, file: FileId, stmt: StmtId) -> Option<Vec<Block>> {
-        let source = self.file(file);
-        if source.package != PackageId(0) {
+    /// Returns the merge that a statement takes part in, and the number of its block; `None` also
+    /// for one of very many blocks, which read their own keys alone.
+    pub(crate) fn merge_of(&self, file: FileId, stmt: StmtId) -> Option<(&Merge, usize)> {
+        let package = self.main_package()?;
+        let merges = package.merges.get_or_init(|| Arc::new(Merges::find(self)));
+        if merges.by_stmt.is_empty() {
             return None;
         }
-        let globals = &self.package(source.package).globals;
-        let around = |name: Name| {
-            let is_merge = |it: &&Global| (2..=MAX_DEFINITIONS).contains(&it.definitions.len());
-            let global = globals.get(&name).filter(is_merge)?;
-            let blocks = self.merged_blocks(name, global);
-            blocks.iter().any(|it| (it.file, it.stmt) == (file, stmt)).then_some(blocks)
-        };
-        match &source.module[stmt].kind {
-            Stmt::Unification(it) => around(it.target.names.first()?.name),
-            Stmt::Assign(assign) => {
-                let mut targets = assign.targets.iter().filter(|target| target.paths.is_empty());
-                targets.find_map(|target| around(target.name.name))
+        let &(merge, block) = merges.by_stmt.get(&(file, stmt))?;
+        Some((&merges.merges[merge], block))
+    }
+}
+
+/// The blocks of the main package that are merged, where they are not too many.
+#[derive(Debug, Default)]
+pub(crate) struct Merges {
+    merges: Vec<Merge>,
+    /// The number of the merge and that of the block in it.
+    by_stmt: FxHashMap<(FileId, StmtId), (usize, usize)>,
+}
+
+/// The blocks of one name.
+#[derive(Debug)]
+pub(crate) struct Merge {
+    pub(crate) blocks: Vec<Block>,
+    /// The entries of all blocks that count, in order.
+    pub(crate) entries: Vec<MergedEntry>,
+    /// Those that a later one makes void.
+    pub(crate) void: Vec<MergedEntry>,
+}
+
+/// An entry of one of several blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MergedEntry {
+    /// The number of the block.
+    pub(crate) block: usize,
+    /// The number of the entry in the block.
+    pub(crate) item: usize,
+    /// The name that its key brings into scope.
+    pub(crate) key: Option<Ident>,
+}
+
+impl Merges {
+    fn find(program: &Program) -> Self {
+        let mut found = Self::default();
+        let globals = program.main_package().into_iter().flat_map(|package| &package.globals);
+        for (name, global) in globals {
+            let blocks = program.merged_blocks(*name, global);
+            if (1..=MAX_BLOCKS).contains(&blocks.len()) {
+                let number = found.merges.len();
+                let places = blocks.iter().enumerate();
+                found.by_stmt.extend(places.map(|(at, it)| ((it.file, it.stmt), (number, at))));
+                found.merges.push(Merge::new(program, blocks));
             }
-            _ => None,
         }
+        found
+    }
+}
+
+impl Merge {
+    fn new(program: &Program, blocks: Vec<Block>) -> Self {
+        let mut order = EntryOrder::default();
+        let mut void = Vec::new();
+        for (number, block) in blocks.iter().enumerate() {
+            let module = &program.file(block.file).module;
+            let Expr::Config(items) = &module[block.config].kind else { continue };
+            for (at, item) in items.iter().enumerate() {
+                let key = item.key.and_then(|key| {
+                    let span = module[key].span;
+                    Some(Ident { name: key_name(module, key)?, span })
+                });
+                let entry = MergedEntry { block: number, item: at, key };
+                void.extend(order.add(entry_name(module, item), item.op, entry));
+            }
+        }
+        Self { blocks, entries: order.into_entries().collect(), void }
     }
 }
 

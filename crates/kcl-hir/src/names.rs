@@ -32,6 +32,7 @@ pub use name_map::NameMap;
 pub use occurrences::{Occurrence, Symbol, occurrences};
 use order::{Layer, Place, order};
 pub use query::{definition_at, definitions, occurrence_at, references};
+pub(crate) use resolve::key_name;
 pub use resolve::literal_index;
 pub use uses::{Definition, DefinitionKind, UnitUses, Use, UseTarget, uses};
 

@@ -1,5 +1,6 @@
 //! The program: files in packages.
 
+use crate::blocks::Merges;
 use crate::names::visit_definitions;
 use base_diag::SourceMap;
 use base_text::{FileId, LineCol, LineIndex, Name, Span};
@@ -97,6 +98,8 @@ pub struct Package {
     pub files: Vec<FileId>,
     /// The names defined at the top level, in the order of their first definition.
     pub globals: IndexMap<Name, Global, FxBuildHasher>,
+    /// The config blocks that are merged, found when first asked for.
+    pub(crate) merges: OnceLock<Arc<Merges>>,
 }
 
 /// One global name and the statements that define it.
@@ -200,6 +203,7 @@ impl Program {
             }
         }
         package.globals = globals;
+        package.merges = OnceLock::new();
     }
 }
 

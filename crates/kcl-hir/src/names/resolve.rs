@@ -372,7 +372,7 @@ impl Resolver<'_, '_> {
 
 /// The name that a config key brings into scope.
 #[inline]
-pub(super) fn key_name(module: &Module, key: ExprId) -> Option<Name> {
+pub(crate) fn key_name(module: &Module, key: ExprId) -> Option<Name> {
     match &module[key].kind {
         Expr::Ident(path) => path.names.first().map(|first| first.name),
         Expr::String(text) => Some(Name::new(&text.value)),

@@ -182,7 +182,7 @@ pub(super) struct Resolver<'p, 's> {
     pub(super) sink: &'s mut dyn Sink,
     pub(super) functions: Vec<Function>,
     /// The config of the unit, if it is merged with others and was not walked yet.
-    pub(super) merged: Option<MergedConfig>,
+    pub(super) merged: Option<MergedConfig<'p>>,
 }
 
 impl Resolver<'_, '_> {
