@@ -54,11 +54,20 @@ pub struct Guards {
     /// Protected kinds, or patterns of ids, that may be deleted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<String>,
+    /// The same by the rules of the stack itself, which can allow the deletion of its own
+    /// resources only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_by_stack: Vec<String>,
 }
 
 impl Default for Guards {
     fn default() -> Self {
-        Self { allow_mass_delete: false, mass_delete_percent: 50, allowed: Vec::new() }
+        Self {
+            allow_mass_delete: false,
+            mass_delete_percent: 50,
+            allowed: Vec::new(),
+            allowed_by_stack: Vec::new(),
+        }
     }
 }
 

@@ -129,8 +129,15 @@ pub fn emptied_containers<'a>(
         .collect()
 }
 
+/// Returns whether the user names a resource: also its deletion with objects of others is allowed.
 fn is_named(guards: &Guards, id: &ResourceId) -> bool {
     guards.allowed.iter().any(|it| is_match(it, id.as_str()))
+}
+
+/// Returns whether the user or the stack allows the deletion of a protected resource.
+fn is_allowed(guards: &Guards, id: &ResourceId, kind: &str) -> bool {
+    let mut rules = guards.allowed.iter().chain(&guards.allowed_by_stack);
+    rules.any(|it| it == kind || is_match(it, id.as_str()))
 }
 
 /// Returns the steps of a plan that guards reject. `describe` returns the static properties of a
@@ -170,7 +177,7 @@ pub fn refusals(
         let is = |protection| all.iter().any(|it| it.protection == protection);
         let kind = all.first().map(|it| it.kind.clone()).unwrap_or_default();
         let is_named = is_named(guards, &id);
-        let is_allowed = is_named || guards.allowed.contains(&kind);
+        let is_allowed = is_allowed(guards, &id, &kind);
         if is(Protection::Marked) {
             found.push(Refusal::PreventDestroy { id, action });
         } else if is(Protection::Kind) && !is_allowed {

@@ -91,21 +91,20 @@ pub(crate) struct ChangeArgs {
 impl PlanArgs {
     /// Returns the plan options of the engine, with the rules of a stack.
     pub(crate) fn options(&self, stack: Option<&Stack>) -> PlanOptions {
-        let (mut ignore, mut allowed) = (self.ignore_fields.clone(), self.allow_delete.clone());
-        if let Some(file) = stack.map(|it| &it.file) {
-            ignore.extend(file.ignore_fields.iter().cloned());
-            allowed.extend(file.allow_delete.iter().cloned());
-        }
+        let file = stack.map(|it| &it.file);
+        let mut ignore = self.ignore_fields.clone();
+        ignore.extend(file.into_iter().flat_map(|it| it.ignore_fields.iter().cloned()));
         PlanOptions {
             targets: self.targets.clone(),
             ignore,
             force: self.force_conflicts,
-            moved: stack.map(|it| it.file.moved.clone()).unwrap_or_default(),
+            moved: file.map(|it| it.moved.clone()).unwrap_or_default(),
             take_over: self.take_over.clone(),
             relocate: self.move_to_cluster,
             guards: Guards {
                 allow_mass_delete: self.allow_mass_delete,
-                allowed,
+                allowed: self.allow_delete.clone(),
+                allowed_by_stack: file.map(|it| it.allow_delete.clone()).unwrap_or_default(),
                 ..Guards::default()
             },
         }

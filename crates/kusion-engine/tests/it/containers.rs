@@ -42,8 +42,12 @@ async fn a_namespace_with_objects_of_others_is_deleted_on_request() {
     let world = World::start();
     world.apply(&[namespace("shop")]).await.expect("it is applied");
     world.make_config("theirs", "2");
-    let guards = Guards { allowed: vec!["v1:Namespace:shop".into()], ..Guards::default() };
-    assert_eq!(refusals(&world.stack, &PlanOptions::default()).await.len(), 1);
+    let name = || vec!["v1:Namespace:shop".to_owned()];
+    // The author of a stack cannot allow it, only the user.
+    let guards = Guards { allowed_by_stack: name(), ..Guards::default() };
+    let by_stack = PlanOptions { guards, ..PlanOptions::default() };
+    assert_eq!(refusals(&world.stack, &by_stack).await.len(), 1);
+    let guards = Guards { allowed: name(), ..Guards::default() };
     assert!(
         refusals(&world.stack, &PlanOptions { guards, ..PlanOptions::default() }).await.is_empty()
     );

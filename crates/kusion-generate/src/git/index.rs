@@ -8,6 +8,11 @@ use std::time::Duration;
 
 /// Maximum size of an index, in bytes.
 const MAX_INDEX: u64 = 64 << 20;
+/// Maximum length of a path, in bytes. Paths of one index share their beginnings, so a small index
+/// could stand for very many bytes.
+const MAX_PATH: usize = 4096;
+/// Maximum length of all paths, in bytes.
+const MAX_PATHS: usize = 256 << 20;
 /// Maximum size of all contents that are compared, in bytes.
 pub(super) const MAX_CONTENT: u64 = 64 << 20;
 
@@ -166,8 +171,10 @@ fn parse(bytes: &[u8]) -> Option<Index> {
     let count = reader.number()?;
     let (mut entries, mut has_conflicts) = (Vec::new(), false);
     let mut last = Vec::new();
+    let mut left = MAX_PATHS;
     for _ in 0..count {
         let (entry, stage) = entry(&mut reader, version, &mut last)?;
+        left = left.checked_sub(entry.path.len())?;
         has_conflicts |= stage != 0;
         entries.push(entry);
     }
@@ -198,6 +205,9 @@ fn entry(reader: &mut Reader<'_>, version: u32, last: &mut Vec<u8>) -> Option<(E
         // Entries are padded to a multiple of 8.
         let length = (reader.at - start).next_multiple_of(8);
         reader.at = start.checked_add(length)?;
+    }
+    if last.len() > MAX_PATH {
+        return None;
     }
     let path = std::str::from_utf8(last).ok().filter(|it| is_path(it))?.to_owned();
     let is_skipped = flags & 0x8000 != 0 || more & 0x4000 != 0;
@@ -283,6 +293,14 @@ mod tests {
         }
         let many = [b"DIRC\0\0\0\x02\xff\xff\xff\xff".as_slice(), &[0; 20]].concat();
         assert!(parse(&many).is_none());
+        // An entry of the version with shared beginnings.
+        let entry = |path: &[u8]| [&[0; 60], &[0, 0, 0].as_slice(), path, &[0]].concat();
+        let long = |length: usize| {
+            let path = vec![b'a'; length];
+            [b"DIRC\0\0\0\x04\0\0\0\x01".as_slice(), &entry(&path), &[0; 20]].concat()
+        };
+        assert!(parse(&long(MAX_PATH)).is_some_and(|it| it.entries.len() == 1));
+        assert!(parse(&long(MAX_PATH + 1)).is_none());
         let split = [b"DIRC\0\0\0\x02\0\0\0\0link\0\0\0\0".as_slice(), &[0; 20]].concat();
         assert!(parse(&split).is_none());
     }

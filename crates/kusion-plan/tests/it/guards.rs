@@ -46,6 +46,10 @@ fn a_protected_kind_must_be_named() {
     assert_eq!(refused(claim(), &["c"], &Guards::default()).len(), 1);
     let guards = Guards { allowed: vec!["Disk".into()], ..Guards::default() };
     assert!(refused(claim(), &["c"], &guards).is_empty());
+    for rule in ["Disk", "c"] {
+        let guards = Guards { allowed_by_stack: vec![rule.into()], ..Guards::default() };
+        assert!(refused(claim(), &["c"], &guards).is_empty());
+    }
 }
 
 #[test]
@@ -79,4 +83,7 @@ fn what_others_made_is_not_replaced_unasked() {
     assert_eq!(refused(&Guards::default()), 1);
     let guards = Guards { allowed: vec!["v1:Pod:a:*".into()], ..Guards::default() };
     assert_eq!(refused(&guards), 0);
+    // The author of a stack cannot allow it.
+    let guards = Guards { allowed_by_stack: vec!["v1:Pod:a:*".into()], ..Guards::default() };
+    assert_eq!(refused(&guards), 1);
 }
