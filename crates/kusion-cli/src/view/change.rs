@@ -233,7 +233,10 @@ a: 1 line removed, 1 line added
 
     #[test]
     fn many_changed_lines_are_cut_unless_all_are_requested() {
-        let text = |word: &str| (0..100).map(|it| format!("{word} {it}\n")).collect::<String>();
+        let text = |word: &str| {
+            let lines: Vec<String> = (0..100).map(|it| format!("{word} {it}")).collect();
+            lines.join("\n") + "\n"
+        };
         let change = change(Some(text("a").into()), Some(text("b").into()));
         let short = shown(&change, DiffForm::Fields);
         assert!(short.ends_with("  … 162 more lines; pass `--full` to show all"), "{short}");

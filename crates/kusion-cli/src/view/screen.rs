@@ -174,6 +174,7 @@ impl View {
             code: failure.code(),
             message: failure.to_string(),
             subjects: failure.subjects(),
+            findings: failure.findings(),
             hint: failure.hint(),
             diagnostics: failure.diagnostics(),
         });
