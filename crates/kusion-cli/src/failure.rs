@@ -4,7 +4,7 @@ mod hint;
 
 use crate::commands::trust::described;
 use kusion_app::AppError;
-use kusion_engine::{EngineError, SavedPlanError};
+use kusion_engine::{EngineError, Finding, SavedPlanError};
 use kusion_generate::GenerateError;
 use kusion_model::{ResourceId, StackKey};
 use kusion_secret::KeyError;
@@ -270,6 +270,16 @@ impl Failure {
         match self {
             Self::Engine(error) => error.subjects(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Returns the problems of resources, if they are the cause.
+    pub(crate) fn findings(&self) -> &[Finding] {
+        match self {
+            Self::Engine(EngineError::Rejected(findings) | EngineError::References(findings)) => {
+                findings
+            }
+            _ => &[],
         }
     }
 

@@ -49,7 +49,7 @@ pub(crate) struct Call<'a> {
 /// The result of a change.
 pub(crate) enum CallEnd {
     /// The object exists.
-    Present(Applied),
+    Present(Box<Applied>),
     /// The object does not exist; an error if it was expected to.
     Absent(Option<RuntimeError>),
     /// Nothing changed.
@@ -84,7 +84,7 @@ impl Call<'_> {
             },
             (Action::Replace, Some(desired)) if self.is_create_first() => {
                 match self.apply(desired, None).await {
-                    Ok(applied) => CallEnd::Present(applied),
+                    Ok(applied) => CallEnd::Present(Box::new(applied)),
                     Err(fault) => self.judge(fault).await,
                 }
             }
@@ -94,13 +94,13 @@ impl Call<'_> {
                 }
                 self.scope.engine.failpoints.pass(Failpoint::Removed, Some(self.id));
                 match self.apply(desired, None).await {
-                    Ok(applied) => CallEnd::Present(applied),
+                    Ok(applied) => CallEnd::Present(Box::new(applied)),
                     Err(fault) if fault.is_transient() => self.check_live(fault).await,
                     Err(fault) => CallEnd::Absent(Some(fault)),
                 }
             }
             (_, Some(desired)) => match self.apply(desired, self.prior).await {
-                Ok(applied) => CallEnd::Present(applied),
+                Ok(applied) => CallEnd::Present(Box::new(applied)),
                 Err(fault) => self.judge(fault).await,
             },
         }
@@ -215,7 +215,7 @@ impl Call<'_> {
             (Ok(Ok(Some(live))), Some(desired))
                 if self.runtime.compare(desired, &live) == Comparison::Same =>
             {
-                CallEnd::Present(Applied { live, warnings: Vec::new() })
+                CallEnd::Present(Box::new(Applied { live, warnings: Vec::new() }))
             }
             (Ok(Ok(Some(live))), _) if self.is_known(&live) => CallEnd::Failed(fault),
             _ => CallEnd::Unknown(fault),

@@ -86,18 +86,19 @@ pub fn text_differences<'a>(before: &'a str, after: &'a str, context: usize) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fmt::Write as _;
 
     fn text(before: &str, after: &str, context: usize) -> String {
         let mut text = String::new();
         for hunk in text_differences(before, after, context) {
-            text.push_str(&format!("@@ {} @@\n", hunk.position()));
+            let _ = writeln!(text, "@@ {} @@", hunk.position());
             for line in hunk.lines {
                 let (sign, line) = match line {
                     DiffLine::Same(line) => (' ', line),
                     DiffLine::Removed(line) => ('-', line),
                     DiffLine::Added(line) => ('+', line),
                 };
-                text.push_str(&format!("{sign}{line}\n"));
+                let _ = writeln!(text, "{sign}{line}");
             }
         }
         text

@@ -284,6 +284,9 @@ pub struct ErrorLine<'a> {
     /// The resources that it is about.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subjects: Vec<&'a ResourceId>,
+    /// The problems of resources, with fields and source locations, if they are the cause.
+    #[serde(skip_serializing_if = "<[Finding]>::is_empty")]
+    pub findings: &'a [Finding],
     /// How to fix the error, if that is known.
     pub hint: Option<String>,
     /// The diagnostics of the compiler, if they are the cause.

@@ -1,7 +1,7 @@
 //! Changes of fields as lines.
 
 use super::content::content;
-use super::style::{Role, Style, one_line};
+use super::style::{Role, Style, one_line, printable};
 use super::words::count;
 use crate::arguments::DiffForm;
 use kusion_app::secrets::hide;
@@ -68,13 +68,19 @@ pub(crate) fn public(value: &Shown) -> Value {
     }
 }
 
-/// Returns the line of a text with its sign.
+/// Returns the line of a text with its sign. Of changed lines, spaces at the end are visible.
 pub(crate) fn signed(line: &DiffLine<'_>) -> (char, String) {
     match line {
-        DiffLine::Same(text) => (' ', one_line(text)),
-        DiffLine::Removed(text) => ('-', one_line(text)),
-        DiffLine::Added(text) => ('+', one_line(text)),
+        DiffLine::Same(text) => (' ', printable(text)),
+        DiffLine::Removed(text) => ('-', visible(text)),
+        DiffLine::Added(text) => ('+', visible(text)),
     }
+}
+
+fn visible(text: &str) -> String {
+    let text = printable(text);
+    let end = text.trim_end_matches([' ', '\t']).len();
+    format!("{}{}", &text[..end], "·".repeat(text.len() - end))
 }
 
 fn is_large(value: &Shown) -> bool {
@@ -223,6 +229,22 @@ a: 1 line removed, 1 line added
     }
 
     #[test]
+    fn changes_of_white_space_are_visible() {
+        let change = change(Some("a\n b\nc".into()), Some("a \r\n\tb\nc\u{1b}".into()));
+        let expected = "\
+a: 3 lines removed, 3 lines added
+  @@ -1,3 +1,3 @@
+  - a
+  -  b
+  - c
+  + a \\u{d}
+  + \tb
+  + c\\u{1b}";
+        assert_eq!(shown(&change, DiffForm::Fields), expected);
+        assert_eq!(signed(&DiffLine::Added("x  ")), ('+', "x··".to_owned()));
+    }
+
+    #[test]
     fn a_changed_word_in_a_long_line_is_found() {
         let text = |word: &str| format!("{}{word}{}", "x".repeat(500), "y".repeat(500));
         let change = change(Some(text("OLD").into()), Some(text("NEW").into()));
@@ -233,7 +255,10 @@ a: 1 line removed, 1 line added
 
     #[test]
     fn many_changed_lines_are_cut_unless_all_are_requested() {
-        let text = |word: &str| (0..100).map(|it| format!("{word} {it}\n")).collect::<String>();
+        let text = |word: &str| {
+            let lines: Vec<String> = (0..100).map(|it| format!("{word} {it}")).collect();
+            lines.join("\n") + "\n"
+        };
         let change = change(Some(text("a").into()), Some(text("b").into()));
         let short = shown(&change, DiffForm::Fields);
         assert!(short.ends_with("  … 162 more lines; pass `--full` to show all"), "{short}");

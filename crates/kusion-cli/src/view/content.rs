@@ -31,7 +31,7 @@ fn lines(value: &Value, path: &FieldPath, origins: FindOrigin<'_>) -> Vec<Conten
                 let key = scalar(key);
                 match block_sign(value) {
                     None => {
-                        all.extend(below.into_iter().map(|it| prefixed(&format!("{key}: "), it)))
+                        all.extend(below.into_iter().map(|it| prefixed(&format!("{key}: "), it)));
                     }
                     Some(sign) => {
                         all.push(line(format!("{key}:{sign}")));

@@ -4,7 +4,7 @@ use super::PlanOutput;
 use super::board::{Board, Frame};
 use super::lines::{is_on_board, line};
 use super::plan::{self, PlanFormat};
-use super::style::{Color, Role, Style, printable};
+use super::style::{Color, Role, Style, one_line, printable};
 use super::{markdown, words};
 use crate::arguments::DiffForm;
 use crate::failure::Failure;
@@ -174,6 +174,7 @@ impl View {
             code: failure.code(),
             message: failure.to_string(),
             subjects: failure.subjects(),
+            findings: failure.findings(),
             hint: failure.hint(),
             diagnostics: failure.diagnostics(),
         });
@@ -216,7 +217,7 @@ impl View {
                 let title = self.style.paint(Role::Heading, title);
                 self.text(&format!("{title}\n{}", plan::text(plan, format)));
                 for refusal in refusals {
-                    let text = words::of_refusal(refusal);
+                    let text = one_line(&words::of_refusal(refusal));
                     self.text(&format!("{} {text}\n", self.style.paint(Role::Bad, "rejected:")));
                 }
             }

@@ -2,7 +2,7 @@
 
 use crate::world::{World, config, namespace, options, preview, spec};
 use kusion_engine::{Event, RunOptions};
-use kusion_model::{Action, FieldPath, IgnoreRule, Note, Phase, PlanOptions};
+use kusion_model::{Action, FieldChange, FieldPath, IgnoreRule, Note, Phase, PlanOptions};
 use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
 use serde_json::json;
 
@@ -70,7 +70,8 @@ async fn items_of_lists_are_compared_by_their_merge_keys() {
     let mut other = dns.clone();
     other["targetPort"] = json!(5353);
     let previewed = world.preview(&[service(json!([other]))]).await.expect("a plan");
-    let labels: Vec<String> = previewed.plan.steps[0].changes.iter().map(|it| it.label()).collect();
+    let labels: Vec<String> =
+        previewed.plan.steps[0].changes.iter().map(FieldChange::label).collect();
     assert_eq!(labels, ["spec.ports[port=80]", "spec.ports[port=53].targetPort"]);
 }
 

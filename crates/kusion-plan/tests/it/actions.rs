@@ -2,8 +2,7 @@
 
 use super::{resource, state};
 use kusion_model::{
-    Action, FieldPath, Identity, ListItems, Management, Origin, Origins, Owner, Reason, ResourceId,
-    Shown, Step,
+    Action, FieldPath, Identity, ListItems, Origin, Origins, Owner, Reason, ResourceId, Shown, Step,
 };
 use kusion_plan::{Context, DryRun, Facts, Observed, Ownership, decide};
 use serde_json::{Value, json};

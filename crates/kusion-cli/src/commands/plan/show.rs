@@ -3,6 +3,7 @@
 use crate::arguments::{PlanViewArgs, app};
 use crate::failure::{Exit, Failure};
 use crate::view::View;
+use crate::view::style::one_line;
 use crate::view::words::of_operation;
 use base_system::{OsSystem, System as _};
 use kusion_engine::{EngineError, Silent, read_plans};
@@ -30,7 +31,7 @@ fn show(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let keyed = app(Arc::new(Silent), 1)?;
     let saved = read_plans(&bytes, keyed.sealer()).map_err(EngineError::from)?;
     for plan in &saved.plans {
-        view.plan(&title(plan), plan, &[], &Origins::default());
+        view.plan(&one_line(&title(plan)), plan, &[], &Origins::default());
     }
     view.summary(&saved.plans.iter().collect::<Vec<_>>());
     Ok(Exit::Success)
