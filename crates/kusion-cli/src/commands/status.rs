@@ -56,7 +56,8 @@ fn text(view: &View, open: &OpenStack, resources: &Resources) -> String {
     let style = view.style();
     let mut lines = vec![style.paint(Role::Heading, &open.title())];
     if resources.is_empty() {
-        lines.push("  no resources".to_owned());
+        let list = "`kusion stack list` shows where stacks are deployed";
+        lines.push(format!("  no resources; {list}"));
     }
     let width = resources.keys().map(|id| id.as_str().width()).max().unwrap_or(0);
     for (id, status) in resources {
