@@ -145,14 +145,13 @@ impl ChangeArgs {
         let step = self.steps.timeout.or(rules.step).unwrap_or(DEFAULT_TIMEOUT);
         let relocate = self.plan.move_to_cluster;
         RunOptions {
-            lock: LockOptions { holder: holder.clone(), wait, relocate },
+            lock: LockOptions { holder, wait, relocate },
             keep_going: !self.steps.fail_fast,
             timeout: step,
             attempts: stack.and_then(|it| it.file.attempts).unwrap_or(DEFAULT_ATTEMPTS),
             ready_timeout: self.steps.timeout.or(rules.ready).unwrap_or(step),
             stop: stop.clone(),
             note: ReleaseNote { message: self.message.clone().unwrap_or_default(), git },
-            ..RunOptions::new(holder)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Dependencies that must be ready.
 
 use crate::support::stack;
-use kusion_model::{WAIT_FOR, wait_for};
+use kusion_model::{ResourceId, WAIT_FOR, wait_for};
 use serde_json::json;
 
 const FIRST: &str = r#"{
@@ -24,7 +24,7 @@ fn second(depends_on: &str) -> String {
 fn a_dependency_can_say_that_it_must_be_ready() {
     let compiled = stack(&second(r#"{id = "v1:ConfigMap:a", ready = True}"#)).expect("a Spec");
     let waiting = &compiled.spec.resources[1];
-    let waits: Vec<&str> = wait_for(waiting).map(|it| it.as_str()).collect();
+    let waits: Vec<&str> = wait_for(waiting).map(ResourceId::as_str).collect();
     assert_eq!(waits, ["v1:ConfigMap:default:a"], "with the long form of the id");
     assert_eq!(waiting.depends_on.len(), 1);
     let compiled = stack(&second(r#"{id = "v1:ConfigMap:a", ready = False}"#)).expect("a Spec");
@@ -32,7 +32,7 @@ fn a_dependency_can_say_that_it_must_be_ready() {
     assert_eq!((wait_for(waiting).count(), waiting.depends_on.len()), (0, 1));
     for (wrong, found) in [
         (r#"{id = "v1:ConfigMap:a", redy = True}"#, "a map with `redy`"),
-        (r#"{ready = True}"#, "a map with other values"),
+        ("{ready = True}", "a map with other values"),
         ("1", "a number"),
     ] {
         let error = stack(&second(wrong)).expect_err(wrong);
