@@ -160,8 +160,8 @@ impl<'a> Execution<'a> {
 
     /// Skips all other steps if one of a stage failed.
     fn stop_after_failure(&self, ends: &mut [Option<StepEnd>]) {
-        let is_bad = |end: &&StepEnd| matches!(end.outcome, Outcome::Failed | Outcome::Unknown);
-        let failed = ends.iter().position(|end| end.as_ref().filter(is_bad).is_some());
+        let is_bad = |end: &StepEnd| matches!(end.outcome, Outcome::Failed | Outcome::Unknown);
+        let failed = ends.iter().position(|end| end.as_ref().is_some_and(is_bad));
         let Some(reason) = failed.and_then(|place| self.reason(place, ends)) else { return };
         for place in 0..ends.len() {
             if ends[place].is_none() {

@@ -31,7 +31,8 @@ impl Scope {
         }
     }
 
-    /// Decides which hooks run: those that did not run for this Spec, if anything else changes.
+    /// Decides which hooks run: those that did not run for this Spec, if they or anything else
+    /// change.
     pub(crate) fn plan_hooks(&self, steps: &mut BTreeMap<ResourceId, Step>, state: &StackState) {
         let is_hook =
             |step: &Step| step.desired.as_ref().is_some_and(|it| self.describe(it).hook.is_some());
@@ -43,7 +44,8 @@ impl Scope {
             let prior = state.resources.get(&step.id);
             let desired = step.desired.as_ref();
             let ran = prior.is_some_and(|it| run_of(&it.resource) == desired.and_then(run_of));
-            let is_kept = ran || (prior.is_some() && !has_changes);
+            let is_new = matches!(step.action, Action::Update | Action::Replace);
+            let is_kept = ran || (prior.is_some() && !has_changes && !is_new);
             (step.action, step.reason) = match (is_kept, &step.live_digest) {
                 (true, _) => (Action::Keep, Reason::Same),
                 (false, Some(_)) => (Action::Replace, Reason::Hook),

@@ -9,6 +9,9 @@ use std::time::Duration;
 /// The default timeout of a step, and of waiting until resources are ready.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 
+/// The default number of attempts of a call.
+pub const DEFAULT_ATTEMPTS: u32 = 6;
+
 /// Options of a lock.
 #[derive(Clone, Debug)]
 pub struct LockOptions {
@@ -56,7 +59,7 @@ impl RunOptions {
             keep_going: true,
             timeout: DEFAULT_TIMEOUT,
             ready_timeout: DEFAULT_TIMEOUT,
-            attempts: 6,
+            attempts: DEFAULT_ATTEMPTS,
             note: ReleaseNote::default(),
             stop: Stop::default(),
         }

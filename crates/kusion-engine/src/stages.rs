@@ -9,7 +9,7 @@ pub(crate) struct Stages<'a> {
     /// The static properties of the desired resource of each step.
     pub(crate) described: Vec<Description>,
     /// The stage of each step; deletions belong to the last one.
-    stages: Vec<i32>,
+    numbers: Vec<i32>,
     /// The last stage.
     last: i32,
     /// Resources that others wait for until they are ready.
@@ -29,12 +29,12 @@ impl<'a> Stages<'a> {
         let desired = |place: &usize| steps[*place].desired.is_some();
         let last = (0..steps.len()).filter(desired).map(|it| stage(&described[it])).max();
         let last = last.unwrap_or_default();
-        let stages = (0..steps.len())
+        let numbers = (0..steps.len())
             .map(|place| if desired(&place) { stage(&described[place]) } else { last })
             .collect();
         let changing = steps.iter().filter(|step| step.action.is_change());
         let waited = changing.filter_map(|it| it.desired.as_ref()).flat_map(wait_for).collect();
-        Self { described, stages, last, waited }
+        Self { described, numbers, last, waited }
     }
 
     /// Returns the steps of each stage but the last one, with those that they wait for.
@@ -43,13 +43,13 @@ impl<'a> Stages<'a> {
         steps: &[Step],
         place_of: impl Fn(&ResourceId) -> Option<usize>,
     ) -> Vec<Vec<bool>> {
-        let mut all: BTreeSet<i32> = self.stages.iter().copied().collect();
+        let mut all: BTreeSet<i32> = self.numbers.iter().copied().collect();
         all.remove(&self.last);
         let mut masks = Vec::with_capacity(all.len());
         for stage in all {
             let mut mask = vec![false; steps.len()];
             let mut open: Vec<usize> =
-                (0..steps.len()).filter(|it| self.stages[*it] <= stage).collect();
+                (0..steps.len()).filter(|it| self.numbers[*it] <= stage).collect();
             while let Some(place) = open.pop() {
                 if !std::mem::replace(&mut mask[place], true) {
                     open.extend(steps[place].after.iter().filter_map(&place_of));
@@ -62,7 +62,7 @@ impl<'a> Stages<'a> {
 
     /// Returns whether a step ends only when its resource is ready: something else waits for that.
     pub(crate) fn waits(&self, place: usize, step: &Step) -> bool {
-        self.stages[place] < self.last
+        self.numbers[place] < self.last
             || self.waited.contains(&step.id)
             || (step.action.is_change() && self.described[place].dependents_wait)
     }

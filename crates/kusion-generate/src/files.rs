@@ -91,6 +91,9 @@ pub struct StackFile {
     /// How long its operations wait.
     #[serde(default)]
     pub timeouts: Timeouts,
+    /// Maximum number of attempts of a call that fails with a transient error.
+    #[serde(default)]
+    pub attempts: Option<u32>,
     /// Additions to all of its resources; takes precedence over the project.
     #[serde(default)]
     pub extensions: Option<Vec<Extension>>,

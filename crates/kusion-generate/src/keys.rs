@@ -33,6 +33,7 @@ const STACK: &[&str] = &[
     "allowDelete",
     "cluster",
     "timeouts",
+    "attempts",
     "moved",
     "extensions",
 ];

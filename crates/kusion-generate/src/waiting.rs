@@ -17,7 +17,7 @@ pub(crate) fn spellings(resource: &Resource, draft: &Draft) -> Vec<String> {
                 found.extend(ids.map(str::to_owned));
             }
             Value::Array(ids) => {
-                found.extend(ids.iter().filter_map(Value::as_str).map(str::to_owned))
+                found.extend(ids.iter().filter_map(Value::as_str).map(str::to_owned));
             }
             _ => {}
         }

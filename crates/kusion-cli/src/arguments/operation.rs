@@ -1,7 +1,9 @@
 //! Options of plans and operations.
 
 use super::{DiffArgs, DiffForm, duration};
-use kusion_engine::{DEFAULT_TIMEOUT, LockOptions, ReleaseNote, RunOptions, Stop};
+use kusion_engine::{
+    DEFAULT_ATTEMPTS, DEFAULT_TIMEOUT, LockOptions, ReleaseNote, RunOptions, Stop,
+};
 use kusion_generate::{Stack, Timeouts};
 use kusion_model::{GitRevision, Guards, IgnoreRule, PlanOptions};
 use kusion_store::{Holder, LockWait};
@@ -149,13 +151,13 @@ impl ChangeArgs {
         let step = self.steps.timeout.or(rules.step).unwrap_or(DEFAULT_TIMEOUT);
         let relocate = self.plan.move_to_cluster;
         RunOptions {
-            lock: LockOptions { holder: holder.clone(), wait, relocate },
+            lock: LockOptions { holder, wait, relocate },
             keep_going: !self.steps.fail_fast,
             timeout: step,
+            attempts: stack.and_then(|it| it.file.attempts).unwrap_or(DEFAULT_ATTEMPTS),
             ready_timeout: self.steps.timeout.or(rules.ready).unwrap_or(step),
             stop: stop.clone(),
             note: ReleaseNote { message: self.message.clone().unwrap_or_default(), git },
-            ..RunOptions::new(holder)
         }
     }
 }

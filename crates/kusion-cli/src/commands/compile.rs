@@ -86,7 +86,8 @@ impl Target {
             (None, Some(file)) => {
                 let shown = quoted(&one_line(&file.display().to_string()));
                 view::warning(&format!(
-                    "`{shown}` is not a format; use `--out {shown}` for a file"
+                    "`{shown}` is not a format (`yaml` or `json`), so it is the name of a file; \
+                     write `--out {shown}`"
                 ));
                 Some(file)
             }

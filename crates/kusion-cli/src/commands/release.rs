@@ -26,6 +26,12 @@ pub(crate) enum Command {
     Rollback(Box<rollback::Args>),
 }
 
+/// Parses the number of a release.
+pub(crate) fn number(word: &str) -> Result<u64, String> {
+    let wrong = || "expected the number of a release, and then the folder".to_owned();
+    word.parse().map_err(|_| wrong())
+}
+
 /// Runs a command.
 pub(crate) fn run(command: &Command) -> Result<Exit, Failure> {
     match command {

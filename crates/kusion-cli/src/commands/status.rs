@@ -55,7 +55,8 @@ fn text(view: &View, open: &OpenStack, resources: &Resources) -> String {
     let style = view.style();
     let mut lines = vec![style.paint(Role::Heading, &open.title())];
     if resources.is_empty() {
-        lines.push("  no resources".to_owned());
+        let list = "`kusion stack list` shows where stacks are deployed";
+        lines.push(format!("  no resources; {list}"));
     }
     // On a terminal, half of a line is left for the health.
     let room = View::columns().map(|it| it / 2);

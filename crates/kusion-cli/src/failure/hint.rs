@@ -4,13 +4,13 @@ use super::{Failure, ManyStacks};
 use crate::arguments::quoted;
 use crate::home;
 use crate::typed::Typed;
+use base_text::nearest;
 use kusion_app::AppError;
 use kusion_app::trust::RiskySetting;
 use kusion_engine::{EngineError, SavedPlanError};
 use kusion_generate::{FindError, GenerateError};
 use kusion_runtime::RuntimeError;
 use kusion_store::StoreError;
-use std::path::Path;
 
 impl Failure {
     /// Returns a hint that says how to fix the failure.
@@ -80,16 +80,26 @@ fn of_new_sandbox(name: &str, near: Option<&str>) -> String {
     format!("{near}{list}, and `kusion sandbox up --name {name}` starts a new one")
 }
 
-/// Returns the hint for a folder that was meant as the name of a sandbox.
+/// Returns the hint for a folder that does not exist: it was meant as the name of a sandbox, or
+/// mistyped.
 fn of_folder(error: &GenerateError, typed: Option<&Typed>) -> Option<String> {
     let GenerateError::Find(FindError::Unreadable { path, .. }) = error else { return None };
     let word = path.file_name()?.to_str()?;
-    let is_meant = typed?.is_after_sandbox(word) && home::sandbox(word).is_ok() && !exists(path);
-    is_meant.then(|| format!("to use the sandbox `{word}`, write `--sandbox={word}`"))
-}
-
-fn exists(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok()
+    if std::fs::symlink_metadata(path).is_ok() {
+        return None;
+    }
+    if typed.is_some_and(|it| it.is_after_sandbox(word)) && home::sandbox(word).is_ok() {
+        return Some(format!("to use the sandbox `{word}`, write `--sandbox={word}`"));
+    }
+    let above = path.parent().filter(|it| it.is_dir())?;
+    let names: Vec<String> = std::fs::read_dir(above)
+        .ok()?
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    let near = nearest(word, names.iter().map(String::as_str))?;
+    Some(format!("did you mean `{}`?", above.join(near).display()))
 }
 
 /// Returns the hint for untrusted settings.
@@ -132,6 +142,13 @@ fn of_engine(error: &EngineError, typed: Option<&Typed>) -> Option<String> {
             "if the stack belongs to this cluster, set `cluster.id` in stack.yaml to `{}`",
             found.id
         ),
+        EngineError::Targets(targets) => {
+            let word = targets.first().map_or("", String::as_str);
+            let pattern = quoted(&format!("*{}*", word.trim_matches('*')));
+            format!(
+                "pass the id of a resource as the plan shows it; `*` matches any text, as in `--target {pattern}`"
+            )
+        }
         EngineError::NoResources { .. } => {
             format!("run `{}` first", for_stack(typed, "apply"))
         }

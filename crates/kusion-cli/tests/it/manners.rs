@@ -166,3 +166,34 @@ fn an_interrupted_watch_tells_of_failures() {
     assert_eq!(watched_until(&project, "good", "ready"), Some(130));
     assert_eq!(watched_until(&project, "bad", "failed"), Some(1));
 }
+
+#[test]
+fn releases_show_their_commits() {
+    let project = Project::new("commits", &[("dev", PROGRAM)]);
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let settings = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        command.args(settings).args(words).current_dir(project.folder());
+        let output = command.env("GIT_CONFIG_GLOBAL", "/dev/null").output().expect("git runs");
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        text(&output.stdout).trim().to_owned()
+    };
+    git(&["init", "-q", "-b", "trunk"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-q", "-m", "x"]);
+    let commit = git(&["rev-parse", "HEAD"]);
+    project.ok(&["apply", "dev", "--yes", "-m", "first"]);
+    project.write("dev", &PROGRAM.replace("}\n", ", data.n = \"1\"}\n"));
+    project.ok(&["apply", "dev", "--yes"]);
+    let list = project.ok(&["release", "list", "dev"]);
+    let short = &commit[..10];
+    assert!(list.contains(&format!("{short} (trunk)  ")), "{list}");
+    assert!(list.contains(&format!("{short} (trunk), modified")), "{list}");
+    let shown = project.ok(&["release", "show", "2", "dev"]);
+    let sentence = format!("# commit {commit} of the branch trunk, with uncommitted changes\n");
+    assert!(shown.contains(&sentence), "{shown}");
+    let lines = project.json(&["release", "list", "dev"]);
+    let expected = serde_json::json!({"commit": commit, "branch": "trunk", "isDirty": false});
+    assert_eq!(lines[0]["head"]["git"], expected);
+    assert_eq!(lines[1]["head"]["git"]["isDirty"], true);
+}

@@ -84,7 +84,7 @@ macro_rules! snapshots {
 snapshots!(
     apply, cluster, colour, compile, completion, destroy, diffs, graph, help, init, json, key, ls,
     moved, newcomer, owners, places, plans, preview, release, replace, rollback, rules, sandbox,
-    several, silent, stack, state, status, topics, trust, usage, version, watch, words,
+    several, silent, stack, state, status, topics, trust, usage, version, waiting, watch, words,
 );
 
 #[test]

@@ -138,6 +138,15 @@ async fn hooks_run_once_for_each_spec() {
     let second = [uid(&world, "before"), uid(&world, "after")];
     assert!(second.iter().all(Option::is_some));
     assert!(first[0] != second[0] && first[1] != second[1], "they ran again");
+    // A hook that changes runs, even if nothing else does.
+    let mut changed = objects("2");
+    let image = "/spec/template/spec/containers/0/image";
+    let attributes = &mut changed.resources[2].attributes;
+    *attributes.pointer_mut(image).expect("a field") = json!("busybox:2");
+    let report = applied(&world, &changed).await;
+    assert_eq!((report.phase, report.count(Outcome::Done)), (Phase::Succeeded, 1));
+    assert_ne!(uid(&world, "before"), second[0]);
+    assert_eq!(uid(&world, "after"), second[1]);
 }
 
 #[tokio::test]

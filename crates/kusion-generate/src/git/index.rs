@@ -178,7 +178,8 @@ fn parse(bytes: &[u8]) -> Option<Index> {
         has_conflicts |= stage != 0;
         entries.push(entry);
     }
-    let tree = extensions(&mut reader)?;
+    let mut tree = None;
+    extensions(&mut reader, &mut tree)?;
     Some(Index { entries, has_conflicts, tree, written: Duration::ZERO })
 }
 
@@ -229,21 +230,20 @@ fn is_path(path: &str) -> bool {
     !path.contains('\\') && path.split('/').all(is_plain)
 }
 
-/// Reads the extensions; returns the id of the tree of the index, if it is there. `None` for an
+/// Reads the extensions, and the id of the tree of the index if it is there. `None` for an
 /// extension that must be understood.
-fn extensions(reader: &mut Reader<'_>) -> Option<Option<String>> {
-    let mut tree = None;
+fn extensions(reader: &mut Reader<'_>, tree: &mut Option<String>) -> Option<()> {
     while reader.at < reader.bytes.len() {
         let name = reader.take(4)?;
         let length = reader.number()? as usize;
         let content = reader.take(length)?;
         match name {
-            b"TREE" => tree = root_tree(content),
+            b"TREE" => *tree = root_tree(content),
             [first, ..] if first.is_ascii_uppercase() => {}
             _ => return None,
         }
     }
-    Some(tree)
+    Some(())
 }
 
 /// Returns the id of the first tree of the extension, which is that of the root; `None` if it is

@@ -1,5 +1,11 @@
 //! The commit of a stack, as `git` says it.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the repositories of the tests are made by git"
+)]
+
 use base_system::OsSystem;
 use kusion_generate::{find, git_revision};
 use kusion_model::GitRevision;

@@ -9,3 +9,4 @@ mod konfig;
 mod references;
 mod shapes;
 mod support;
+mod waiting;

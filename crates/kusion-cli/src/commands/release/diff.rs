@@ -9,10 +9,10 @@ use kusion_model::Origins;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Revision of the earlier release
-    #[arg(value_name = "REV")]
+    #[arg(value_name = "REV", value_parser = super::number)]
     from: u64,
     /// Revision of the later release
-    #[arg(value_name = "REV")]
+    #[arg(value_name = "REV", value_parser = super::number)]
     to: u64,
     #[command(flatten)]
     diff: DiffArgs,

@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Revision of the release
-    #[arg(value_name = "REV")]
+    #[arg(value_name = "REV", value_parser = super::number)]
     revision: u64,
     #[command(flatten)]
     stack: StackArgs,
