@@ -27,6 +27,7 @@ mod store;
 mod subresources;
 mod table;
 mod validate;
+mod warnings;
 mod write;
 
 pub use api::{
@@ -37,6 +38,7 @@ pub use controllers::{Clock, ControllerOptions, Controllers, Reconcilers, System
 pub use credentials::{Credentials, random_token};
 pub use kusion_k8s_schema::Cause;
 pub use lifecycle::bootstrap::ServerAddress;
+pub use pods::nodes::Nodes;
 pub use sandbox::{Options, Sandbox};
 pub use selector::{FieldSelector, LabelSelector};
 pub use status::Status;

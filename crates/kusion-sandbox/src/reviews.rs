@@ -8,6 +8,11 @@ use serde_json::{Value, json};
 /// The name of the user that holds the token of the sandbox.
 pub(crate) const USER: &str = "admin";
 
+/// Returns the user that every accepted client is.
+pub(crate) fn user() -> Value {
+    json!({"username": USER, "uid": "1", "groups": ["system:masters", "system:authenticated"]})
+}
+
 /// Answers a review.
 pub(crate) fn answer(
     _cluster: &Cluster,
@@ -29,9 +34,7 @@ pub(crate) fn answer(
             "resourceRules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}],
             "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["*"]}],
         }),
-        "SelfSubjectReview" => json!({
-            "userInfo": {"username": USER, "groups": ["system:masters", "system:authenticated"]},
-        }),
+        "SelfSubjectReview" => json!({"userInfo": user()}),
         "TokenReview" => token_review(&review),
         _ => return Err(Status::method_not_allowed()),
     };

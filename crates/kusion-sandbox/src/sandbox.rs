@@ -5,6 +5,7 @@ use crate::controllers::{ControllerOptions, Controllers};
 use crate::credentials::Credentials;
 use crate::http::{Access, Limits, Server, serve};
 use crate::lifecycle::bootstrap::ServerAddress;
+use crate::pods::nodes::Nodes;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::runtime::{Builder, Runtime};
@@ -21,6 +22,8 @@ pub struct Options {
     pub plain: bool,
     /// Token and certificate; `None` makes random ones.
     pub credentials: Option<Credentials>,
+    /// The nodes.
+    pub nodes: Nodes,
     /// Whether reconcilers run and the usual objects (namespaces, nodes) are there.
     pub reconcile: bool,
 }
@@ -32,6 +35,7 @@ impl Default for Options {
             port: 0,
             plain: false,
             credentials: None,
+            nodes: Nodes::default(),
             reconcile: true,
         }
     }
@@ -62,13 +66,14 @@ impl Sandbox {
         let tls = if options.plain { None } else { Some(credentials.acceptor()?) };
         let api = Api::new();
         let controllers = if options.reconcile {
-            let options = ControllerOptions {
+            let controllers = ControllerOptions {
                 server: ServerAddress { ip: address.ip().to_string(), port: address.port() },
                 // Pods expect a root certificate in every namespace, with or without TLS.
                 root_ca: credentials.authority().into(),
+                nodes: options.nodes,
                 ..ControllerOptions::default()
             };
-            Some(Controllers::start(api.clone(), &options).map_err(io::Error::other)?)
+            Some(Controllers::start(api.clone(), &controllers).map_err(io::Error::other)?)
         } else {
             None
         };

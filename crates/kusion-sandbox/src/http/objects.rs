@@ -32,17 +32,14 @@ pub(crate) fn handle(
         .ok_or_else(Status::no_route)?;
     check_place(&served, route, &request.method)?;
     let target = Target { api, cluster, served: &served, route, request };
-    match (&request.method, route.name.is_empty(), route.subresource.is_empty()) {
-        (&Method::GET, true, _) => target.list(),
-        (&Method::GET, false, true) => target.get(),
-        (&Method::GET, false, false) => target.get_subresource(),
-        (&Method::POST, true, _) => target.create(),
-        (&Method::POST, false, false) => target.create_subresource(),
-        (&Method::PUT, false, _) => target.update(),
-        (&Method::PATCH, false, _) => target.patch(),
-        (&Method::DELETE, false, true) => target.delete(),
-        (&Method::DELETE, true, _) => target.delete_collection(),
-        _ => Err(Status::method_not_allowed()),
+    let answer = target.answered();
+    match crate::warnings::deprecation(&served) {
+        Some(warning) => {
+            let response = answer
+                .or_else(|status| Ok::<_, Status>(present::failure(&request.form()?, &status)))?;
+            Ok(present::warn(response, &[warning.to_owned()]))
+        }
+        None => answer,
     }
 }
 
@@ -73,6 +70,22 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
+    fn answered(&self) -> Result<Response<Body>, Status> {
+        match (&self.request.method, self.route.name.is_empty(), self.route.subresource.is_empty())
+        {
+            (&Method::GET, true, _) => self.list(),
+            (&Method::GET, false, true) => self.get(),
+            (&Method::GET, false, false) => self.get_subresource(),
+            (&Method::POST, true, _) => self.create(),
+            (&Method::POST, false, false) => self.create_subresource(),
+            (&Method::PUT, false, _) => self.update(),
+            (&Method::PATCH, false, _) => self.patch(),
+            (&Method::DELETE, false, true) => self.delete(),
+            (&Method::DELETE, true, _) => self.delete_collection(),
+            _ => Err(Status::method_not_allowed()),
+        }
+    }
+
     fn require(&self, verb: &str) -> Result<(), Status> {
         if self.served.can(verb) { Ok(()) } else { Err(Status::method_not_allowed()) }
     }
@@ -209,7 +222,7 @@ impl Target<'_> {
         }
         let namespace = &self.route.namespace;
         let mut outcome = self.cluster.create(self.served, namespace, object, &write)?;
-        outcome.warnings = warnings;
+        outcome.warnings.splice(..0, warnings);
         Ok(self.answer(&form, &outcome))
     }
 
@@ -244,7 +257,7 @@ impl Target<'_> {
         };
         let (namespace, name) = (&self.route.namespace, &self.route.name);
         let mut outcome = self.cluster.update(self.served, namespace, name, object, &write)?;
-        outcome.warnings = warnings;
+        outcome.warnings.splice(..0, warnings);
         Ok(self.answer(&form, &outcome))
     }
 
