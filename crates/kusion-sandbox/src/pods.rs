@@ -11,6 +11,7 @@ pub(crate) mod eviction;
 pub(crate) mod kubelet;
 pub(crate) mod load;
 pub(crate) mod logs;
+mod lost;
 mod neighbours;
 pub(crate) mod nodes;
 mod ports;

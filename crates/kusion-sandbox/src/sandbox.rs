@@ -3,6 +3,7 @@
 use crate::api::Api;
 use crate::controllers::{ControllerOptions, Controllers};
 use crate::credentials::Credentials;
+use crate::faults::Faults;
 use crate::http::{Access, Limits, Server, serve};
 use crate::lifecycle::bootstrap::ServerAddress;
 use crate::pods::nodes::Nodes;
@@ -45,6 +46,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Sandbox {
     api: Api,
+    faults: Faults,
     name: String,
     address: SocketAddr,
     plain: bool,
@@ -83,6 +85,7 @@ impl Sandbox {
             .enable_all()
             .build()?;
         let limits = Limits::default();
+        let faults = Faults::new(api.clone());
         let access = Access {
             token: credentials.token().to_owned(),
             guests: options.plain,
@@ -91,6 +94,7 @@ impl Sandbox {
         let server = Server {
             api: api.clone(),
             access,
+            faults: faults.clone(),
             address: address.to_string(),
             tls,
             limits,
@@ -103,6 +107,7 @@ impl Sandbox {
         runtime.spawn(serve(server, listener));
         Ok(Self {
             api,
+            faults,
             name: options.name,
             address,
             plain: options.plain,
@@ -115,6 +120,11 @@ impl Sandbox {
     /// Returns the cluster, for use in this process.
     pub fn api(&self) -> &Api {
         &self.api
+    }
+
+    /// Returns the faults that the sandbox commits on purpose.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
     }
 
     /// Returns the address at which the server listens.

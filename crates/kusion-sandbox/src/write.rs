@@ -13,6 +13,7 @@ mod update;
 
 pub(crate) use check::judge;
 pub(crate) use create::check_type;
+pub(crate) use managed::created as record_managers;
 pub(crate) use names::{generate as generate_name, uid as new_uid};
 pub(crate) use subresource::selector_text;
 pub(crate) use update::Origin;

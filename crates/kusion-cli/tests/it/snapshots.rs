@@ -82,9 +82,9 @@ macro_rules! snapshots {
 }
 
 snapshots!(
-    apply, cluster, colour, compile, completion, destroy, graph, help, init, json, key, ls, owners,
-    places, plans, preview, release, replace, rollback, sandbox, several, silent, stack, state,
-    status, topics, trust, usage, version, watch,
+    apply, cluster, colour, compile, completion, destroy, faults, graph, help, init, json, key, ls,
+    owners, places, plans, preview, release, replace, rollback, sandbox, several, silent, stack,
+    state, status, topics, trust, usage, version, watch,
 );
 
 #[test]

@@ -9,6 +9,7 @@ use super::route::Route;
 use super::watch;
 use crate::api::{Api, Deletion, PatchKind, Propagation, Scope, Validation, Write};
 use crate::cluster::{Cluster, Filter, prefix};
+use crate::rbac::User;
 use crate::registry::Served;
 use crate::store::{Stored, TooOld};
 use crate::write::{Outcome, judge};
@@ -24,6 +25,7 @@ pub(crate) fn handle(
     api: &Api,
     route: &Route,
     request: &Request,
+    user: Option<&User>,
 ) -> Result<Response<Body>, Status> {
     let cluster = api.cluster();
     let served = cluster
@@ -31,7 +33,7 @@ pub(crate) fn handle(
         .find(&route.group, &route.version, &route.plural)
         .ok_or_else(Status::no_route)?;
     check_place(&served, route, &request.method)?;
-    let target = Target { api, cluster, served: &served, route, request };
+    let target = Target { api, cluster, served: &served, route, request, user };
     let answer = target.answered();
     match crate::warnings::deprecation(&served) {
         Some(warning) => {
@@ -67,6 +69,8 @@ struct Target<'a> {
     served: &'a Arc<Served>,
     route: &'a Route,
     request: &'a Request,
+    /// Whom the client wants to be taken for; none for the user of the kubeconfig.
+    user: Option<&'a User>,
 }
 
 impl Target<'_> {
@@ -217,7 +221,8 @@ impl Target<'_> {
         let warnings = judge(self.served, &decoded.findings, write.validation)?;
         let object = decoded.value;
         if self.served.table.is_none() {
-            let answer = reviews::answer(self.cluster, self.served, &self.route.namespace, object)?;
+            let user = self.user.cloned().unwrap_or_else(User::admin);
+            let answer = reviews::answer(self.cluster, self.served, &user, &write, object)?;
             return Ok(present::document(201, &form, &answer));
         }
         let namespace = &self.route.namespace;

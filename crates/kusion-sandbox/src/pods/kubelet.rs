@@ -62,7 +62,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
         return collect_orphan(world, key, &pod);
     };
     world.kubelet.orphans.remove(meta::uid(&pod));
-    if !nodes::is_simulated(&node) {
+    if !nodes::is_simulated(&node) || crate::faults::is_lost(&node) {
         return Ok(());
     }
     if meta::is_deleting(&pod) {

@@ -96,10 +96,8 @@ pub(crate) fn object(nodes: &Nodes, name: &str, number: usize) -> Value {
 /// The status of a node that is well.
 pub(crate) fn status(nodes: &Nodes, name: &str, number: usize, now: Timestamp) -> Value {
     let now = rfc3339(now);
-    let condition = |type_: &str, status: &str, reason: &str, message: &str| {
-        json!({"type": type_, "status": status, "reason": reason, "message": message,
-            "lastHeartbeatTime": now, "lastTransitionTime": now})
-    };
+    let mut conditions = Value::Null;
+    set_conditions(&mut conditions, &now);
     let amounts = json!({"cpu": nodes.cpu.to_string(), "memory": nodes.memory, "ephemeral-storage": "1Ti",
         "pods": "10000", "hugepages-1Gi": "0", "hugepages-2Mi": "0"});
     json!({
@@ -109,15 +107,7 @@ pub(crate) fn status(nodes: &Nodes, name: &str, number: usize, now: Timestamp) -
         ],
         "capacity": amounts,
         "allocatable": amounts,
-        "conditions": [
-            condition("MemoryPressure", "False", "KubeletHasSufficientMemory",
-                "kubelet has sufficient memory available"),
-            condition("DiskPressure", "False", "KubeletHasNoDiskPressure",
-                "kubelet has no disk pressure"),
-            condition("PIDPressure", "False", "KubeletHasSufficientPID",
-                "kubelet has sufficient PID available"),
-            condition("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
-        ],
+        "conditions": conditions,
         "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
         "nodeInfo": {
             "architecture": "amd64",
@@ -132,6 +122,30 @@ pub(crate) fn status(nodes: &Nodes, name: &str, number: usize, now: Timestamp) -
             "systemUUID": "",
         },
     })
+}
+
+/// Sets the conditions of a node that is well.
+fn set_conditions(conditions: &mut Value, now: &str) {
+    for (type_, status, reason, message) in [
+        (
+            "MemoryPressure",
+            "False",
+            "KubeletHasSufficientMemory",
+            "kubelet has sufficient memory available",
+        ),
+        ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+        ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+        ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+    ] {
+        let condition = json!({"type": type_, "status": status, "reason": reason,
+            "message": message, "lastHeartbeatTime": now});
+        meta::set_condition(conditions, condition, now);
+    }
+}
+
+/// Sets the conditions of a node that answers again.
+pub(super) fn recover(status: &mut Value, now: &str) {
+    set_conditions(&mut status["conditions"], now);
 }
 
 /// Whether a node is one of those that are there from the start.
@@ -160,6 +174,12 @@ pub(crate) fn lease(node: &Value, now: Timestamp) -> Value {
 pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let Some(node) = world.get(Kind::Node, "", key.name()) else { return Ok(()) };
     if !is_simulated(&node) {
+        return Ok(());
+    }
+    if crate::faults::is_lost(&node) {
+        return super::lost::lose(world, key, &node);
+    }
+    if super::lost::regain(world, &node)? {
         return Ok(());
     }
     let now = world.now();

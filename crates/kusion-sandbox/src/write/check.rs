@@ -143,9 +143,12 @@ pub(crate) fn judge(
 }
 
 /// Brings an object that a patch made into the form in which it is kept; returns findings.
+///
+/// `sent` is the patch.
 pub(crate) fn normalize_patched(
     served: &Served,
     kind: PatchKind,
+    sent: &Value,
     object: &mut Value,
 ) -> Result<Vec<Finding>, Status> {
     if let Some(custom) = &served.custom {
@@ -153,7 +156,8 @@ pub(crate) fn normalize_patched(
         return Ok(unknown.into_iter().map(Finding::Unknown).collect());
     }
     let Some(info) = served.info else { return Ok(Vec::new()) };
-    let place = format!("{}/{}", object::namespace(object), object::name(object));
+    // A text about the object names it as it was sent.
+    let place = format!("{}/{}", object::namespace(sent), object::name(object));
     let normalize = match kind {
         PatchKind::Apply => kusion_k8s_schema::normalize_applied,
         _ => kusion_k8s_schema::normalize,

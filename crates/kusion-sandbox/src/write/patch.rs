@@ -70,7 +70,7 @@ impl Cluster {
         check_type(served, &mut new)?;
         check_namespace(served, namespace, &mut new)?;
         check_name(name, &mut new)?;
-        let findings = normalize_patched(served, kind, &mut new)?;
+        let findings = normalize_patched(served, kind, patch, &mut new)?;
         let warnings = judge_patch(served, &findings, kind, &new, write)?;
         check_uid(served, &old.value(), &new)?;
         check_preconditions(served, &old, &new)?;
@@ -122,9 +122,8 @@ impl Cluster {
         object::meta_mut(&mut object).remove("resourceVersion");
         object::meta_mut(&mut object).insert("name".to_owned(), name.into());
         check_type(served, &mut object)?;
-        // A text about the object names it as it was sent.
-        normalize_patched(served, PatchKind::Apply, &mut object)?;
         check_namespace(served, namespace, &mut object)?;
+        normalize_patched(served, PatchKind::Apply, config, &mut object)?;
         match self.create_object(served, namespace, object, write, Origin::Applied) {
             Err(status) if status.is_already_exists() => Err(Failed::Race),
             result => Ok(result?),
