@@ -6,16 +6,22 @@ use crate::controllers::meta::{self, items, text};
 use kusion_k8s_schema::Quantity;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The load of all nodes; kept up by [`Load::note`].
 #[derive(Debug, Default)]
 pub(crate) struct Load {
     nodes: FxHashMap<Arc<str>, NodeLoad>,
-    /// How many placed pods keep others away.
-    anti_affinity: usize,
+    /// Namespaces and names of the placed pods that keep others away.
+    repelling: BTreeSet<(String, String)>,
+    /// How many placed pods have each priority.
+    priorities: BTreeMap<i64, usize>,
     /// Namespaces and names of the pods that got no node.
     waiting: FxHashSet<(String, String)>,
+    /// The time, in milliseconds, at which all of them are looked at again.
+    next_look: i64,
 }
 
 #[derive(Debug, Default)]
@@ -42,7 +48,13 @@ impl Load {
             return false;
         }
         if let (Some(node), Some(pod)) = (before, old) {
-            self.anti_affinity -= usize::from(repels(pod)).min(self.anti_affinity);
+            self.repelling.remove(&place_of(pod));
+            if let Entry::Occupied(mut count) = self.priorities.entry(priority(pod)) {
+                *count.get_mut() -= 1;
+                if *count.get() == 0 {
+                    count.remove();
+                }
+            }
             let load = self.nodes.entry(node).or_default();
             load.pods -= 1;
             for (name, amount) in pod_amounts(pod, "requests") {
@@ -51,7 +63,10 @@ impl Load {
             }
         }
         if let (Some(node), Some(pod)) = (after, new) {
-            self.anti_affinity += usize::from(repels(pod));
+            if repels(pod) {
+                self.repelling.insert(place_of(pod));
+            }
+            *self.priorities.entry(priority(pod)).or_default() += 1;
             let load = self.nodes.entry(node).or_default();
             load.pods += 1;
             for (name, amount) in pod_amounts(pod, "requests") {
@@ -65,18 +80,29 @@ impl Load {
     /// Takes note of a pod that got no node.
     pub(super) fn wait(&mut self, pod: &Value) {
         self.waiting.insert(place_of(pod));
+        self.next_look = 0;
     }
 
-    /// The namespaces and names of the pods that got no node.
-    pub(super) fn waiting(&self) -> Vec<(String, String)> {
+    /// The namespaces and names of the pods that got no node, to be looked at after a pause; none
+    /// if they are about to be looked at anyway.
+    pub(super) fn look_again(&mut self, now: i64, pause: i64) -> Vec<(String, String)> {
+        if now < self.next_look {
+            return Vec::new();
+        }
+        self.next_look = now + pause;
         let mut all: Vec<_> = self.waiting.iter().cloned().collect();
         all.sort_unstable();
         all
     }
 
-    /// Whether some placed pods keep others away.
-    pub(super) fn has_anti_affinity(&self) -> bool {
-        self.anti_affinity > 0
+    /// Namespaces and names of the placed pods that keep others away.
+    pub(super) fn repelling(&self) -> impl Iterator<Item = &(String, String)> {
+        self.repelling.iter()
+    }
+
+    /// Whether a placed pod has a lower priority than another one.
+    pub(super) fn has_lower(&self, pod: &Value) -> bool {
+        self.priorities.keys().next().is_some_and(|lowest| *lowest < priority(pod))
     }
 
     /// The number of pods on a node.
@@ -118,6 +144,11 @@ impl Load {
 
 fn place_of(pod: &Value) -> (String, String) {
     (meta::namespace(pod).to_owned(), meta::name(pod).to_owned())
+}
+
+/// The priority of a pod.
+pub(super) fn priority(pod: &Value) -> i64 {
+    meta::int(&pod["spec"]["priority"], 0)
 }
 
 fn repels(pod: &Value) -> bool {

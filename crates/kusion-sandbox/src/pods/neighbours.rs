@@ -47,17 +47,34 @@ impl<'a> Neighbours<'a> {
             .filter(|it| it["whenUnsatisfiable"] != "ScheduleAnyway")
             .collect();
         let none = affinity.is_empty() && anti_affinity.is_empty() && spread.is_empty();
-        if none && !world.load.has_anti_affinity() {
+        if none && world.load.repelling().next().is_none() {
             return None;
         }
-        let placed = world
-            .cache
-            .all(Kind::Pod)
+        let elsewhere = |term: &Value| {
+            !items(&term["namespaces"]).is_empty() || !term["namespaceSelector"].is_null()
+        };
+        // Pods that no rule can mean are not looked at.
+        let all = affinity.iter().chain(anti_affinity).any(elsewhere);
+        let mut seen: Vec<Arc<Value>> = if all {
+            world.cache.all(Kind::Pod).collect()
+        } else if none {
+            Vec::new()
+        } else {
+            world.cache.in_namespace(Kind::Pod, meta::namespace(pod)).collect()
+        };
+        for (namespace, name) in world.load.repelling() {
+            if !all && (none || namespace != meta::namespace(pod)) {
+                seen.extend(world.get(Kind::Pod, namespace, name));
+            }
+        }
+        let placed = seen
+            .into_iter()
             .filter(|it| !meta::is_pod_finished(it) && !without.contains(&meta::uid(it)))
             .filter_map(|it| {
                 let name = text(&it["spec"]["nodeName"]);
                 let node = nodes.iter().find(|node| meta::name(node) == name)?;
-                Some((it.clone(), &node["metadata"]["labels"]))
+                let labels = &node["metadata"]["labels"];
+                Some((it, labels))
             })
             .collect();
         let namespaces = world

@@ -1,12 +1,13 @@
 //! Makes room for a pod by ending pods of lower priority.
 
+use super::load::priority;
 use super::neighbours::Neighbours;
 use super::ports;
 use super::resources::{Amounts, pod_amounts};
 use super::scheduler::misfit;
 use crate::Status;
 use crate::controllers::kind::Kind;
-use crate::controllers::meta::{self, int, text};
+use crate::controllers::meta::{self, text};
 use crate::controllers::record::{Source, Tone, record};
 use crate::controllers::world::{SCHEDULER, World};
 use serde_json::{Value, json};
@@ -29,7 +30,7 @@ pub(super) fn make_room(
     all: &[Arc<Value>],
     nodes: &[&Arc<Value>],
 ) -> Result<bool, Status> {
-    if pod["spec"]["preemptionPolicy"] == "Never" {
+    if pod["spec"]["preemptionPolicy"] == "Never" || !world.load.has_lower(pod) {
         return Ok(false);
     }
     if is_under_way(world, pod) {
@@ -52,10 +53,6 @@ pub(super) fn make_room(
     status["nominatedNodeName"] = meta::name(best.node).into();
     world.update_status_as(SCHEDULER, Kind::Pod, pod, status)?;
     Ok(true)
-}
-
-fn priority(pod: &Value) -> i64 {
-    int(&pod["spec"]["priority"], 0)
 }
 
 /// Whether pods on the node that was chosen before are still about to end.

@@ -189,7 +189,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
 /// Asks for another look at all pods that got no node.
 pub(crate) fn retry_all(world: &mut World) {
     let now = world.now_ms();
-    for (namespace, name) in world.load.waiting() {
+    for (namespace, name) in world.load.look_again(now, RETRY_MS) {
         // Many changes at a time ask for one look.
         let key = Key::new(Task::Schedule, Kind::Pod, &namespace, &name);
         world.queue.add_at(key, now + RETRY_MS);
