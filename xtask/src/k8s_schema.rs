@@ -38,7 +38,8 @@ pub(crate) fn generate(kubeconfig: &Path) -> anyhow::Result<String> {
     let file = table_file(&version, &types, &descriptions);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
     std::fs::write(root.join(FILE), &file).with_context(|| format!("writing {FILE}"))?;
-    let first = zstd::encode_all(&first_objects_file(first(&Server::new(kubeconfig))?)[..], LEVEL)?;
+    let first =
+        zstd::encode_all(first_objects_file(first(&Server::new(kubeconfig))?).as_bytes(), LEVEL)?;
     std::fs::write(root.join(FIRST_FILE), first)
         .with_context(|| format!("writing {FIRST_FILE}"))?;
     Ok(format!(

@@ -3,25 +3,27 @@
 
 use crate::builtin::decompress;
 use serde_json::Value;
+use std::io::Cursor;
 
-/// The objects as one compressed JSON list, recorded by `cargo xtask k8s-schema`.
+/// The objects as compressed lines of JSON, recorded by `cargo xtask k8s-schema`.
 const FILE: &[u8] = include_bytes!("../data/k8s-v1.36.first.json.zst");
 
 /// Returns the objects, without what differs from server to server: uids, versions and times.
 ///
+/// They are read one by one, so that they never are in memory all together.
+///
 /// # Panics
-/// Never: the list is part of the program, and a test reads it.
-pub fn first_objects() -> Vec<Value> {
-    decompress(FILE)
-        .ok()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .expect("the recorded objects are whole: a test reads them")
+/// Never: the objects are part of the program, and a test reads them.
+pub fn first_objects() -> impl Iterator<Item = Value> {
+    let lines = decompress(FILE).expect("the recorded objects are whole: a test reads them");
+    let reader = serde_json::Deserializer::from_reader(Cursor::new(lines));
+    reader.into_iter::<Value>().map_while(Result::ok)
 }
 
 /// Returns the objects of a server in the form in which they are recorded.
 ///
-/// Returns an empty text if they cannot be written as JSON.
-pub fn first_objects_file(mut objects: Vec<Value>) -> Vec<u8> {
+/// One line per object.
+pub fn first_objects_file(mut objects: Vec<Value>) -> String {
     for object in &mut objects {
         if let Some(metadata) = object["metadata"].as_object_mut() {
             for key in ["uid", "resourceVersion", "creationTimestamp"] {
@@ -37,7 +39,8 @@ pub fn first_objects_file(mut objects: Vec<Value>) -> Vec<u8> {
             }
         }
     }
-    serde_json::to_vec(&objects).unwrap_or_default()
+    let lines: Vec<String> = objects.iter().map(Value::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 #[cfg(test)]
@@ -46,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_recorded_objects_are_of_known_kinds() {
-        let objects = first_objects();
+        let objects: Vec<Value> = first_objects().collect();
         assert!(objects.len() > 150, "{}", objects.len());
         for object in &objects {
             let text = |key: &str| object[key].as_str().unwrap_or_default();

@@ -140,6 +140,11 @@ impl Faults {
         Ok(full.map(|it| object::namespace(it).to_owned()).collect())
     }
 
+    /// Returns whether requests have faults.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.lock().is_empty()
+    }
+
     /// Returns how long the answer to a request is put off, and how the request fails.
     pub(crate) fn of(&self, resource: &str) -> (Duration, Option<Status>) {
         let mut all = self.lock();
