@@ -12,10 +12,22 @@ mod sources;
 use anyhow::{Context as _, ensure};
 use fetch::Server;
 use kusion_k8s_schema::table::{Table, write_descriptions, write_table};
-use kusion_k8s_schema::{described_table, table_file, version};
+use kusion_k8s_schema::{described_table, first_objects_file, table_file, version};
+use serde_json::Value;
 use std::path::Path;
 
 const FILE: &str = "crates/kusion-k8s-schema/data/k8s-v1.36.bin.zst";
+const FIRST_FILE: &str = "crates/kusion-k8s-schema/data/k8s-v1.36.first.json.zst";
+/// The resources of which a server has objects from its start.
+const FIRST: &[&str] = &[
+    "rbac.authorization.k8s.io/v1/clusterroles",
+    "rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "rbac.authorization.k8s.io/v1/roles",
+    "rbac.authorization.k8s.io/v1/rolebindings",
+    "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations",
+    "flowcontrol.apiserver.k8s.io/v1/flowschemas",
+    "apiregistration.k8s.io/v1/apiservices",
+];
 const LEVEL: i32 = 19;
 
 /// Writes the table of a server into the repository and returns what it did, in a sentence.
@@ -26,6 +38,10 @@ pub(crate) fn generate(kubeconfig: &Path) -> anyhow::Result<String> {
     let file = table_file(&version, &types, &descriptions);
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
     std::fs::write(root.join(FILE), &file).with_context(|| format!("writing {FILE}"))?;
+    let first =
+        zstd::encode_all(first_objects_file(first(&Server::new(kubeconfig))?).as_bytes(), LEVEL)?;
+    std::fs::write(root.join(FIRST_FILE), first)
+        .with_context(|| format!("writing {FIRST_FILE}"))?;
     Ok(format!(
         "{FILE}: Kubernetes {version}, {} definitions, {} bytes ({} types, {} descriptions)",
         table.definitions.len(),
@@ -49,6 +65,23 @@ pub(crate) fn check(kubeconfig: &Path) -> anyhow::Result<String> {
     );
     let n_objects = check_objects(&Server::new(kubeconfig))?;
     Ok(format!("{FILE} is what Kubernetes {fresh_version} serves; {n_objects} objects compared"))
+}
+
+/// Reads the objects that a new server has; the server must not have been used for anything else.
+fn first(server: &Server) -> anyhow::Result<Vec<Value>> {
+    let mut all = Vec::new();
+    for path in FIRST {
+        let list = server.get(&format!("/apis/{path}"))?;
+        let kind = list["kind"].as_str().and_then(|it| it.strip_suffix("List"));
+        let kind = kind.with_context(|| format!("{path} is no list"))?;
+        for object in list["items"].as_array().into_iter().flatten() {
+            let mut object = object.clone();
+            object["apiVersion"] = list["apiVersion"].clone();
+            object["kind"] = kind.into();
+            all.push(object);
+        }
+    }
+    Ok(all)
 }
 
 fn read(kubeconfig: &Path) -> anyhow::Result<(String, Table)> {

@@ -4,8 +4,10 @@
 //! secret from its state file. Whether it is running is determined by a request, never by the
 //! process id, so a state file that a crash left behind does no harm.
 
+use crate::commands::sandbox::nodes;
 use crate::failure::Failure;
 use crate::home;
+use kusion_sandbox::Nodes;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
@@ -19,6 +21,8 @@ pub(crate) const OBEYED: &str = "ok";
 pub(crate) const REFUSED: &str = "refused";
 /// Timeout of a reply.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest reply, in bytes.
+const LONGEST_REPLY: u64 = 64 << 10;
 /// Timeout of a connection.
 const CONNECT: Duration = Duration::from_millis(500);
 
@@ -45,6 +49,8 @@ pub(crate) struct Daemon {
     pub(crate) control: u16,
     /// The secret that commands must contain.
     pub(crate) secret: String,
+    /// The nodes that it was started with.
+    pub(crate) nodes: Nodes,
 }
 
 impl Daemon {
@@ -65,6 +71,7 @@ impl Daemon {
             tls: value.get("tls")?.as_bool()?,
             control: port("control")?,
             secret: text("secret")?,
+            nodes: nodes::from_value(value.get("nodes").unwrap_or(&Value::Null)),
         })
     }
 
@@ -79,6 +86,7 @@ impl Daemon {
             "tls": self.tls,
             "control": self.control,
             "secret": self.secret,
+            "nodes": nodes::to_value(&self.nodes),
         });
         write_private(&home::sandbox(&self.name)?.join("state.json"), &value.to_string())
     }
@@ -109,6 +117,17 @@ impl Daemon {
         }
     }
 
+    /// Sends a command and returns the reply.
+    ///
+    /// # Errors
+    /// The sandbox is not running.
+    pub(crate) fn tell(&self, command: &str) -> Result<String, Failure> {
+        match self.ask(command, PATIENCE) {
+            Ok(line) if !line.is_empty() && line != REFUSED => Ok(line),
+            _ => Err(Failure::NotRunning(self.name.clone())),
+        }
+    }
+
     /// Returns whether the control port is open, even if the process does not reply.
     pub(crate) fn listens(&self) -> bool {
         let refused = ErrorKind::ConnectionRefused;
@@ -120,7 +139,7 @@ impl Daemon {
         stream.set_read_timeout(Some(patience))?;
         writeln!(stream, "{} {word}", self.secret)?;
         let mut line = String::new();
-        BufReader::new(stream.take(1024)).read_line(&mut line)?;
+        BufReader::new(stream.take(LONGEST_REPLY)).read_line(&mut line)?;
         Ok(line.trim_end().to_owned())
     }
 

@@ -24,6 +24,20 @@ pub(crate) enum Failure {
     /// The sandbox is not running.
     #[error("sandbox `{0}` is not running; start it with `kusion sandbox up --name {0}`")]
     NotRunning(String),
+    /// The sandbox is running with other nodes.
+    #[error(
+        "sandbox `{0}` is already running with other nodes; stop it with `kusion sandbox down \
+         --name {0}` first"
+    )]
+    OtherNodes(String),
+    /// The sandbox cannot commit a fault.
+    #[error("sandbox `{name}` rejects the fault: {why}")]
+    Fault {
+        /// The sandbox.
+        name: String,
+        /// The reason.
+        why: String,
+    },
     /// The sandbox was never started.
     #[error("sandbox `{0}` does not exist; start it with `kusion sandbox up --name {0}`")]
     Unknown(String),
@@ -254,6 +268,8 @@ impl Failure {
             Self::File { .. } | Self::Output(_) | Self::Exists(_) => "file",
             Self::Name(_)
             | Self::NotRunning(_)
+            | Self::OtherNodes(_)
+            | Self::Fault { .. }
             | Self::Unknown(_)
             | Self::NewSandbox { .. }
             | Self::Start { .. }

@@ -44,12 +44,13 @@ const ENGINE: [(&str, Form); 10] = [
 ];
 
 /// All annotations of the sandbox, without their prefix.
-const SANDBOX: [(&str, Form); 10] = [
+const SANDBOX: [(&str, Form); 11] = [
     ("crash-after", Form::Duration),
     ("crash-loop", Form::Flag),
     ("exit-code", Form::Number),
     ("image-pull-error", Form::FlagOrCount),
     ("log", Form::Text),
+    ("lost", Form::Flag),
     ("never-ready", Form::Flag),
     ("ready-delay", Form::Duration),
     ("run-time", Form::Duration),

@@ -131,6 +131,14 @@ pub fn normalize(table: &TypeTable, ty: TypeId, value: Value) -> Result<Decoded,
     Ok(Decoded { value, findings })
 }
 
+/// Converts a value that server-side apply made to the form in which a server stores it.
+///
+/// Like [`normalize`], but `2.0` is a whole number: apply reads bodies as YAML.
+pub fn normalize_applied(table: &TypeTable, ty: TypeId, value: Value) -> Result<Decoded, String> {
+    let (value, findings) = typed::convert_applied(table, ty, value.into())?;
+    Ok(Decoded { value, findings })
+}
+
 /// Returns the fields of a value that its type does not have; the error is the first mismatch.
 pub fn check(table: &TypeTable, ty: TypeId, value: &Value) -> Result<Vec<Finding>, String> {
     typed::convert(table, ty, value.clone().into()).map(|(_, findings)| findings)

@@ -11,6 +11,7 @@ mod cause;
 mod cel;
 mod decode;
 pub mod discovery;
+mod first;
 mod model;
 pub mod names;
 mod object_id;
@@ -32,9 +33,10 @@ pub use builtin::{
 };
 pub use cause::{Cause, join_causes};
 pub use decode::{
-    Decoded, Expected, Finding, Format, cannot_handle, check, decode, normalize, parse,
-    strict_error, zero_value,
+    Decoded, Expected, Finding, Format, cannot_handle, check, decode, normalize, normalize_applied,
+    parse, strict_error, zero_value,
 };
+pub use first::{first_objects, first_objects_file};
 pub use model::{
     Field, ListKind, Listing, Mapping, Presence, Scalar, Struct, Type, TypeId, TypeTable,
 };

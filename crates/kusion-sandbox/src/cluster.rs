@@ -16,6 +16,8 @@ pub(crate) struct Cluster {
     pub(crate) registry: Registry,
     /// The addresses and ports that services have.
     pub(crate) services: crate::lifecycle::services::Allocator,
+    /// How often all watches were cut.
+    pub(crate) cuts: tokio::sync::watch::Sender<u64>,
 }
 
 impl Cluster {
@@ -28,6 +30,7 @@ impl Cluster {
             store,
             registry,
             services: crate::lifecycle::services::Allocator::default(),
+            cuts: tokio::sync::watch::Sender::new(0),
         })
     }
 

@@ -37,6 +37,7 @@ pub(crate) mod world;
 pub use clock::{Clock, SystemClock};
 
 use crate::lifecycle::bootstrap::{self, ServerAddress};
+use crate::pods::nodes::Nodes;
 use crate::{Api, Status, Subscription};
 use kind::Kind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -57,13 +58,20 @@ pub struct ControllerOptions {
     pub clock: Arc<dyn Clock>,
     /// Where the server listens, for the Service `default/kubernetes`.
     pub server: ServerAddress,
+    /// The nodes.
+    pub nodes: Nodes,
     /// The certificate (PEM) that every namespace gets in `kube-root-ca.crt`.
     pub root_ca: Arc<str>,
 }
 
 impl Default for ControllerOptions {
     fn default() -> Self {
-        Self { clock: Arc::new(SystemClock), server: ServerAddress::default(), root_ca: "".into() }
+        Self {
+            clock: Arc::new(SystemClock),
+            server: ServerAddress::default(),
+            nodes: Nodes::default(),
+            root_ca: "".into(),
+        }
     }
 }
 
@@ -140,7 +148,7 @@ impl Runtime {
     pub(crate) fn new(api: Api, options: &ControllerOptions) -> Result<Self, Status> {
         let events = api.subscribe();
         let mut world = World::new(api, Arc::clone(&options.clock), Arc::clone(&options.root_ca));
-        bootstrap::run(&world, &options.server)?;
+        bootstrap::run(&world, &options.server, &options.nodes)?;
         world.queue.add(Key::new(Task::Events, Kind::Event, "", ""));
         Ok(Self { world, events })
     }

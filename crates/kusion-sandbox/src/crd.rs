@@ -2,6 +2,7 @@
 
 use crate::api::{Deletion, Resource, Write};
 use crate::cluster::Cluster;
+use crate::lifecycle::conditions::{APPROVAL, is_protected};
 use crate::registry::{Custom, ScalePaths, Served};
 use crate::store::Stored;
 use crate::table::custom::columns;
@@ -53,6 +54,47 @@ fn storage_version(definition: &Value) -> &str {
         .map_or("", |version| object::text(version, &["name"]))
 }
 
+/// Returns what is wrong with the approval of a kind in a group of Kubernetes itself.
+fn approval(definition: &Value, group: &str) -> Option<Cause> {
+    const SEE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
+    if !is_protected(group) {
+        return None;
+    }
+    let field = format!("metadata.annotations[{APPROVAL}]");
+    let must = format!("protected groups must have approval annotation {APPROVAL:?}");
+    let value = object::text(definition, &["metadata", "annotations", APPROVAL]);
+    let has_host = value
+        .split_once("://")
+        .is_some_and(|(scheme, rest)| !scheme.is_empty() && !rest.trim_matches('/').is_empty());
+    if value.is_empty() {
+        let message = format!("Required value: {must}, {SEE}");
+        Some(Cause::new("FieldValueRequired", field, message))
+    } else if value.starts_with("unapproved") || has_host {
+        None
+    } else {
+        let message = format!(
+            "Invalid value: {value:?}: {must} with either a URL or a reason starting with \
+             \"unapproved\", {SEE}"
+        );
+        Some(Cause::new("FieldValueInvalid", field, message))
+    }
+}
+
+/// Returns the warning about requests for a version of a definition, if it is deprecated.
+fn deprecation(spec: &Value, version: &Value) -> Option<Box<str>> {
+    if version["deprecated"] != true {
+        return None;
+    }
+    Some(version["deprecationWarning"].as_str().map_or_else(
+        || {
+            let (group, kind) =
+                (object::text(spec, &["group"]), object::text(spec, &["names", "kind"]));
+            format!("{group}/{} {kind} is deprecated", object::text(version, &["name"])).into()
+        },
+        Into::into,
+    ))
+}
+
 /// Returns what is wrong with a definition.
 pub(crate) fn validate(definition: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
@@ -68,6 +110,7 @@ pub(crate) fn validate(definition: &Value) -> Vec<Cause> {
             format!("Invalid value: \"{name}\": must be spec.names.plural+\".\"+spec.group"),
         ));
     }
+    causes.extend(approval(definition, group));
     for key in ["plural", "singular", "kind", "listKind"] {
         if object::text(definition, &["spec", "names", key]).is_empty() {
             causes.push(Cause::new(
@@ -184,6 +227,7 @@ impl Cluster {
                     scale: scale_paths(version),
                     selectable: selectable(version),
                     since: revision,
+                    deprecation: deprecation(spec, version),
                     generation,
                     definition: object::name(definition).into(),
                 })),

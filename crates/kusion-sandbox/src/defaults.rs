@@ -3,7 +3,9 @@
 //! The tables of the API hold only few defaults; the others are here, one function per kind.
 //! They work on objects in the version of the request. Start reading at [`apply`].
 
+mod admission;
 mod cluster;
+mod image;
 mod network;
 mod pod;
 mod workloads;
@@ -54,7 +56,17 @@ pub(crate) fn apply(served: &Served, object: &mut Value) {
         (
             "admissionregistration.k8s.io",
             "ValidatingWebhookConfiguration" | "MutatingWebhookConfiguration",
-        ) => cluster::webhooks(&served.kind, object),
+        ) => admission::webhooks(&served.kind, object),
+        ("admissionregistration.k8s.io", kind) => admission::policy(kind, object),
+        ("apiregistration.k8s.io", "APIService") => admission::aggregation(object),
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema") => admission::flow_schema(object),
+        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration") => {
+            admission::priority_level(object);
+        }
+        ("resource.k8s.io", "ResourceClaim") => cluster::resource_claim(spec(object)),
+        ("resource.k8s.io", "ResourceClaimTemplate") => {
+            cluster::resource_claim(made(spec(object), "spec"));
+        }
         ("certificates.k8s.io", "CertificateSigningRequest") => {
             set(spec(object), "signerName", "kubernetes.io/legacy-unknown");
         }
@@ -86,6 +98,14 @@ fn core(kind: &str, object: &mut Object) {
 fn set(object: &mut Object, key: &str, value: impl Into<Value>) {
     let slot = object.entry(key).or_insert(Value::Null);
     if slot.is_null() {
+        *slot = value.into();
+    }
+}
+
+/// Sets a number that is missing, null or zero.
+fn set_number(object: &mut Object, key: &str, value: i64) {
+    let slot = object.entry(key).or_insert(Value::Null);
+    if slot.is_null() || slot.as_i64() == Some(0) {
         *slot = value.into();
     }
 }

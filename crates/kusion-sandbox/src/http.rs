@@ -4,6 +4,7 @@
 mod access;
 mod body;
 mod flight;
+mod identity;
 mod inside;
 mod limits;
 mod logs;

@@ -13,11 +13,13 @@ mod convert;
 mod crd;
 mod credentials;
 mod defaults;
+mod faults;
 mod fields;
 mod http;
 mod lifecycle;
 pub mod object;
 mod pods;
+mod rbac;
 mod registry;
 mod reviews;
 mod sandbox;
@@ -27,6 +29,7 @@ mod store;
 mod subresources;
 mod table;
 mod validate;
+mod warnings;
 mod write;
 
 pub use api::{
@@ -35,8 +38,10 @@ pub use api::{
 };
 pub use controllers::{Clock, ControllerOptions, Controllers, Reconcilers, SystemClock};
 pub use credentials::{Credentials, random_token};
+pub use faults::{Fault, FaultKind, Faults};
 pub use kusion_k8s_schema::Cause;
 pub use lifecycle::bootstrap::ServerAddress;
+pub use pods::nodes::Nodes;
 pub use sandbox::{Options, Sandbox};
 pub use selector::{FieldSelector, LabelSelector};
 pub use status::Status;

@@ -5,6 +5,7 @@ pub(crate) mod accounts;
 pub(crate) mod admit;
 pub(crate) mod bootstrap;
 pub(crate) mod collector;
+pub(crate) mod conditions;
 pub(crate) mod expiry;
 mod limits;
 pub(crate) mod namespace;

@@ -5,12 +5,17 @@
 
 mod annotations;
 mod behaviour;
+mod claims;
 mod containers;
 pub(crate) mod eviction;
 pub(crate) mod kubelet;
+pub(crate) mod load;
 pub(crate) mod logs;
+mod lost;
+mod neighbours;
 pub(crate) mod nodes;
 mod ports;
+mod preemption;
 mod refusals;
 pub(crate) mod resources;
 pub(crate) mod scheduler;

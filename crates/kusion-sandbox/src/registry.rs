@@ -54,6 +54,8 @@ pub(crate) struct Custom {
     /// The revision at which this version of the definition came into force: older objects may
     /// lack its defaults.
     pub(crate) since: u64,
+    /// The warning about requests for this version, if it is deprecated.
+    pub(crate) deprecation: Option<Box<str>>,
     /// The generation of the definition.
     pub(crate) generation: Option<i64>,
     /// The name of the definition.

@@ -3,8 +3,10 @@
 use crate::api::Api;
 use crate::controllers::{ControllerOptions, Controllers};
 use crate::credentials::Credentials;
+use crate::faults::Faults;
 use crate::http::{Access, Limits, Server, serve};
 use crate::lifecycle::bootstrap::ServerAddress;
+use crate::pods::nodes::Nodes;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use tokio::runtime::{Builder, Runtime};
@@ -21,6 +23,8 @@ pub struct Options {
     pub plain: bool,
     /// Token and certificate; `None` makes random ones.
     pub credentials: Option<Credentials>,
+    /// The nodes.
+    pub nodes: Nodes,
     /// Whether reconcilers run and the usual objects (namespaces, nodes) are there.
     pub reconcile: bool,
 }
@@ -32,6 +36,7 @@ impl Default for Options {
             port: 0,
             plain: false,
             credentials: None,
+            nodes: Nodes::default(),
             reconcile: true,
         }
     }
@@ -41,6 +46,7 @@ impl Default for Options {
 #[derive(Debug)]
 pub struct Sandbox {
     api: Api,
+    faults: Faults,
     name: String,
     address: SocketAddr,
     plain: bool,
@@ -62,13 +68,14 @@ impl Sandbox {
         let tls = if options.plain { None } else { Some(credentials.acceptor()?) };
         let api = Api::new();
         let controllers = if options.reconcile {
-            let options = ControllerOptions {
+            let controllers = ControllerOptions {
                 server: ServerAddress { ip: address.ip().to_string(), port: address.port() },
                 // Pods expect a root certificate in every namespace, with or without TLS.
                 root_ca: credentials.authority().into(),
+                nodes: options.nodes,
                 ..ControllerOptions::default()
             };
-            Some(Controllers::start(api.clone(), &options).map_err(io::Error::other)?)
+            Some(Controllers::start(api.clone(), &controllers).map_err(io::Error::other)?)
         } else {
             None
         };
@@ -78,6 +85,7 @@ impl Sandbox {
             .enable_all()
             .build()?;
         let limits = Limits::default();
+        let faults = Faults::new(api.clone());
         let access = Access {
             token: credentials.token().to_owned(),
             guests: options.plain,
@@ -86,6 +94,7 @@ impl Sandbox {
         let server = Server {
             api: api.clone(),
             access,
+            faults: faults.clone(),
             address: address.to_string(),
             tls,
             limits,
@@ -98,6 +107,7 @@ impl Sandbox {
         runtime.spawn(serve(server, listener));
         Ok(Self {
             api,
+            faults,
             name: options.name,
             address,
             plain: options.plain,
@@ -110,6 +120,11 @@ impl Sandbox {
     /// Returns the cluster, for use in this process.
     pub fn api(&self) -> &Api {
         &self.api
+    }
+
+    /// Returns the faults that the sandbox commits on purpose.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
     }
 
     /// Returns the address at which the server listens.

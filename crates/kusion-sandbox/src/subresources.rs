@@ -118,14 +118,8 @@ fn token(api: &Api, namespace: &str, name: &str, body: &Value) -> Result<Value, 
     let account = api.get(&Resource::new("", "v1", "serviceaccounts"), namespace, name)?;
     let seconds = body["spec"]["expirationSeconds"].as_i64().unwrap_or(3600);
     let expires = clock::after(seconds);
-    let claims = json!({
-        "iss": "https://kubernetes.default.svc",
-        "sub": format!("system:serviceaccount:{namespace}:{name}"),
-        "uid": object::uid(&account),
-        "expires": expires,
-    });
-    let part = |value: &Value| BASE64URL_NOPAD.encode(value.to_string().as_bytes());
-    let head = part(&json!({"alg": "none", "typ": "JWT"}));
+    let mut claims = claims(namespace, name, object::uid(&account));
+    claims["expires"] = expires.as_str().into();
     let mut answer = body.clone();
     answer["apiVersion"] = "authentication.k8s.io/v1".into();
     answer["kind"] = "TokenRequest".into();
@@ -135,10 +129,28 @@ fn token(api: &Api, namespace: &str, name: &str, body: &Value) -> Result<Value, 
     meta.insert("creationTimestamp".to_owned(), clock::now().into());
     object::child_mut(&mut answer, "spec").insert("expirationSeconds".to_owned(), seconds.into());
     answer["status"] = json!({
-        "token": format!("{head}.{}.sandbox", part(&claims)),
+        "token": token_of(&claims),
         "expirationTimestamp": expires,
     });
     Ok(answer)
+}
+
+/// Returns the token of an account that does not expire.
+pub(crate) fn legacy_token(namespace: &str, name: &str, uid: &str) -> String {
+    token_of(&claims(namespace, name, uid))
+}
+
+fn claims(namespace: &str, name: &str, uid: &str) -> Value {
+    json!({
+        "iss": "https://kubernetes.default.svc",
+        "sub": format!("system:serviceaccount:{namespace}:{name}"),
+        "uid": uid,
+    })
+}
+
+fn token_of(claims: &Value) -> String {
+    let part = |value: &Value| BASE64URL_NOPAD.encode(value.to_string().as_bytes());
+    format!("{}.{}.sandbox", part(&json!({"alg": "none", "typ": "JWT"})), part(claims))
 }
 
 /// Returns the user of a token that [`create`] gave out.

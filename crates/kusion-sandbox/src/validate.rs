@@ -15,12 +15,14 @@ mod update;
 mod volumes;
 mod workloads;
 
+pub(crate) use addresses::{start_of_range, without_zeros as address_without_zeros};
+pub(crate) use report::{at, items, join, text};
 pub(crate) use service::addresses as service_addresses;
 
 use crate::Cause;
 use crate::registry::Served;
 use kusion_k8s_schema::names;
-use report::{Report, at};
+use report::Report;
 use serde_json::Value;
 
 /// Returns what is wrong with an object in its storage version.

@@ -3,6 +3,7 @@
 mod check;
 mod create;
 mod delete;
+mod gates;
 mod managed;
 mod names;
 mod patch;
@@ -12,7 +13,8 @@ mod update;
 
 pub(crate) use check::judge;
 pub(crate) use create::check_type;
-pub(crate) use names::generate as generate_name;
+pub(crate) use managed::created as record_managers;
+pub(crate) use names::{generate as generate_name, uid as new_uid};
 pub(crate) use subresource::selector_text;
 pub(crate) use update::Origin;
 
@@ -35,6 +37,14 @@ pub(crate) struct Outcome {
     pub(crate) removed: bool,
     /// What the client ought to know.
     pub(crate) warnings: Vec<String>,
+}
+
+impl Outcome {
+    /// Returns the outcome with more for the client to know.
+    fn with(mut self, warnings: Vec<String>) -> Self {
+        self.warnings.extend(warnings);
+        self
+    }
 }
 
 /// Why a write did not happen.

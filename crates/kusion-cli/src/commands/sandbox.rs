@@ -2,9 +2,11 @@
 
 mod control;
 mod down;
+mod fault;
 mod kubeconfig;
 mod lock;
 mod logs;
+pub(crate) mod nodes;
 mod reset;
 mod status;
 mod up;
@@ -28,6 +30,8 @@ pub(crate) enum Command {
     Logs(logs::Args),
     /// Delete all objects of a running sandbox; its address stays the same
     Reset(reset::Args),
+    /// Make a running sandbox fail on purpose, to test clients
+    Fault(fault::Args),
     /// Stop sandboxes and delete their data
     Down(down::Args),
 }
@@ -40,6 +44,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Status(args) => status::run(&args),
         Command::Logs(args) => logs::run(&args),
         Command::Reset(args) => reset::run(&args),
+        Command::Fault(args) => fault::run(&args),
         Command::Down(args) => down::run(&args),
     }
 }

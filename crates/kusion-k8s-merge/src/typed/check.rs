@@ -73,11 +73,16 @@ impl<'v> Check<'v> {
                 for (key, below) in map {
                     let Some(place) = place.step(key) else { continue };
                     self.path.push(PathElement::Field(key));
-                    match shape.type_of(key) {
+                    let known = shape.type_of(key);
+                    match known {
                         Some(ty) => self.value(typed.at(ty), place, below),
                         None => self.report("field not declared in schema"),
                     }
                     self.path.pop();
+                    if known.is_none() {
+                        // A real server stops here, too.
+                        break;
+                    }
                 }
             }
             (Shape::Map(_), _) => {
@@ -128,10 +133,10 @@ pub(super) fn scalar_problem(kind: Option<Scalar>, value: &Value) -> Option<Stri
     let shown = || go::plain(value);
     match (kind, value) {
         (_, Value::Null)
-        | (Some(Scalar::Integer | Scalar::Number), Value::Number(_))
+        | (Some(Scalar::Integer | Scalar::Int32 | Scalar::Number), Value::Number(_))
         | (Some(Scalar::String | Scalar::Bytes), Value::String(_))
         | (Some(Scalar::Boolean), Value::Bool(_)) => None,
-        (Some(Scalar::Integer | Scalar::Number), _) => {
+        (Some(Scalar::Integer | Scalar::Int32 | Scalar::Number), _) => {
             Some(format!("expected numeric (int or float), got {}", go::type_name(value)))
         }
         (Some(Scalar::String | Scalar::Bytes), _) => Some(format!(

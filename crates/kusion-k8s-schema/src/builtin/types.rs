@@ -9,7 +9,7 @@ pub(super) fn build(definitions: &[Definition]) -> TypeTable {
     for _ in definitions {
         table.push(Type::Any);
     }
-    let mut builder = Builder { scalars: Vec::new(), table };
+    let mut builder = Builder { scalars: Vec::new(), variants: Vec::new(), table };
     for (at, definition) in (0..).zip(definitions) {
         let ty = match special(&definition.name) {
             Some(ty) => ty,
@@ -17,12 +17,22 @@ pub(super) fn build(definitions: &[Definition]) -> TypeTable {
         };
         builder.table.set(TypeId(at), ty);
     }
+    for (base, atomic, id) in builder.variants {
+        let mut ty = builder.table.get(base).clone();
+        if let Type::Struct(shape) = &mut ty {
+            shape.atomic = atomic;
+        }
+        builder.table.set(id, ty);
+    }
     builder.table
 }
 
 struct Builder {
     /// The scalar types created so far: each is created once.
     scalars: Vec<(Scalar, TypeId)>,
+    /// Definitions that some fields own in another way than the definition says: the definition,
+    /// whether it is owned as a whole, and the number of the type.
+    variants: Vec<(TypeId, bool, TypeId)>,
     table: TypeTable,
 }
 
@@ -76,7 +86,11 @@ impl Builder {
 
     fn id(&mut self, node: &Node) -> TypeId {
         if let Shape::Ref(at) = node.shape {
-            return TypeId(at);
+            return match node.map_type.as_str() {
+                "granular" => self.variant(TypeId(at), false),
+                "atomic" => self.variant(TypeId(at), true),
+                _ => TypeId(at),
+            };
         }
         let ty = self.of(node, "");
         let Type::Scalar(scalar) = ty else { return self.table.push(ty) };
@@ -85,6 +99,16 @@ impl Builder {
         }
         let id = self.table.push(ty);
         self.scalars.push((scalar, id));
+        id
+    }
+
+    fn variant(&mut self, base: TypeId, atomic: bool) -> TypeId {
+        let known = self.variants.iter().find(|(own, flag, _)| (*own, *flag) == (base, atomic));
+        if let Some((_, _, id)) = known {
+            return *id;
+        }
+        let id = self.table.push(Type::Any);
+        self.variants.push((base, atomic, id));
         id
     }
 

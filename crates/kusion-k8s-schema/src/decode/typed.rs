@@ -17,8 +17,27 @@ pub(super) fn convert(
     ty: TypeId,
     tree: Tree,
 ) -> Result<(Value, Vec<Finding>), String> {
+    typed(table, ty, tree, false)
+}
+
+/// Types a document in which whole numbers may be written as `2.0`.
+pub(super) fn convert_applied(
+    table: &TypeTable,
+    ty: TypeId,
+    tree: Tree,
+) -> Result<(Value, Vec<Finding>), String> {
+    typed(table, ty, tree, true)
+}
+
+fn typed(
+    table: &TypeTable,
+    ty: TypeId,
+    tree: Tree,
+    whole_floats: bool,
+) -> Result<(Value, Vec<Finding>), String> {
     let mut typing = Typing {
         table,
+        whole_floats,
         path: String::new(),
         go_path: String::new(),
         go_struct: "",
@@ -67,6 +86,8 @@ fn fill(table: &TypeTable, shape: &Struct, object: &mut Map<String, Value>) {
 
 struct Typing<'t> {
     table: &'t TypeTable,
+    /// Whether `2.0` is a whole number.
+    whole_floats: bool,
     /// Where we are, with places in lists and keys of maps.
     path: String,
     /// Where we are, with names of fields only.
@@ -175,7 +196,7 @@ impl<'t> Typing<'t> {
             (Scalar::String | Scalar::IntOrString, Tree::String(text)) => Value::String(text),
             (Scalar::String, other) => self.mismatch(other.kind(), name("string")),
             (Scalar::Bytes, Tree::String(text)) => match base64_error(text.as_bytes()) {
-                None => Value::String(text),
+                None => Value::String(canonical_base64(text)),
                 Some(at) => self.fail(format!("illegal base64 data at input byte {at}")),
             },
             (Scalar::Bytes, other) => self.mismatch(other.kind(), "[]uint8"),
@@ -185,14 +206,14 @@ impl<'t> Typing<'t> {
             (Scalar::Boolean, Tree::Bool(flag)) => flag.into(),
             (Scalar::Boolean, other) => self.mismatch(other.kind(), name("bool")),
             (Scalar::Int32 | Scalar::IntOrString, Tree::Number(text)) => {
-                match text.parse::<i32>() {
-                    Ok(whole) => whole.into(),
-                    Err(_) => self.mismatch(&format!("number {text}"), name("int32")),
+                match self.whole(&text).and_then(|whole| i32::try_from(whole).ok()) {
+                    Some(whole) => whole.into(),
+                    None => self.mismatch(&format!("number {text}"), name("int32")),
                 }
             }
-            (Scalar::Integer, Tree::Number(text)) => match text.parse::<i64>() {
-                Ok(whole) => whole.into(),
-                Err(_) => self.mismatch(&format!("number {text}"), name("int64")),
+            (Scalar::Integer, Tree::Number(text)) => match self.whole(&text) {
+                Some(whole) => whole.into(),
+                None => self.mismatch(&format!("number {text}"), name("int64")),
             },
             (Scalar::Number, Tree::Number(text)) => number(&text),
             (Scalar::IntOrString, other) => self.mismatch(other.kind(), "int32"),
@@ -207,6 +228,15 @@ impl<'t> Typing<'t> {
             }
             (Scalar::Quantity, _) => self.fail(QUANTITY_MESSAGE.to_owned()),
         }
+    }
+
+    /// Reads a whole number as it is written.
+    fn whole(&self, text: &str) -> Option<i64> {
+        let digits = match text.split_once('.') {
+            Some((digits, "0")) if self.whole_floats => digits,
+            _ => text,
+        };
+        digits.parse().ok()
     }
 
     fn text(&mut self, text: Result<String, String>) -> Value {
@@ -250,6 +280,19 @@ fn is_zero(value: &Value) -> bool {
     }
 }
 
+/// Returns valid base64 in its usual form: without line breaks and stray bits at the end.
+fn canonical_base64(text: String) -> String {
+    use data_encoding::BASE64;
+    if BASE64.decode_len(text.len()).is_ok() && BASE64.decode(text.as_bytes()).is_ok() {
+        return text;
+    }
+    let mut spec = BASE64.specification();
+    spec.check_trailing_bits = false;
+    spec.ignore.push_str("\r\n");
+    let bytes = spec.encoding().ok().and_then(|lenient| lenient.decode(text.as_bytes()).ok());
+    bytes.map_or(text, |bytes| BASE64.encode(&bytes))
+}
+
 /// Returns where a text stops being base64.
 fn base64_error(text: &[u8]) -> Option<usize> {
     let mut in_quad = 0;
@@ -276,7 +319,16 @@ fn base64_error(text: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::base64_error;
+    use super::{base64_error, canonical_base64};
+
+    #[test]
+    fn base64_has_one_form() {
+        for (given, stored) in
+            [("YWJj", "YWJj"), ("YWJj\n", "YWJj"), ("YW\r\nJj", "YWJj"), ("YWJjZF==", "YWJjZA==")]
+        {
+            assert_eq!(canonical_base64(given.to_owned()), stored);
+        }
+    }
 
     #[test]
     fn base64_is_checked() {

@@ -44,9 +44,9 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let nodes: Vec<Arc<Value>> = world.cache.all(Kind::Node).collect();
     let by_node = group(&pods);
     let probe = json!({"spec": pod_spec(&set, "")});
-    manage(world, &set, &nodes, &by_node, &probe, &hash)?;
-    if set["spec"]["updateStrategy"]["type"] != "OnDelete" {
-        roll(world, &set, &nodes, &by_node, &probe, &hash)?;
+    let mut done = manage(world, &set, &nodes, &by_node, &probe, &hash);
+    if done.is_ok() && set["spec"]["updateStrategy"]["type"] != "OnDelete" {
+        done = roll(world, &set, &nodes, &by_node, &probe, &hash);
     }
     let used =
         |it: &Value| pods.iter().any(|pod| meta::label(pod, LABEL) == Some(revision::label_of(it)));
@@ -61,7 +61,8 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     if let Some(seconds) = rest {
         world.add_after(key, seconds * 1000);
     }
-    Ok(())
+    // The status is written whether or not pods were refused.
+    done
 }
 
 /// The node that a pod runs on, or is meant for.

@@ -56,6 +56,12 @@ kinds! {
     ClusterRoleBinding "rbac.authorization.k8s.io" "v1" "clusterrolebindings";
     CustomResourceDefinition "apiextensions.k8s.io" "v1" "customresourcedefinitions";
     FlowSchema "flowcontrol.apiserver.k8s.io" "v1" "flowschemas";
+    PriorityLevelConfiguration "flowcontrol.apiserver.k8s.io" "v1" "prioritylevelconfigurations";
+    APIService "apiregistration.k8s.io" "v1" "apiservices";
+    ValidatingAdmissionPolicy "admissionregistration.k8s.io" "v1" "validatingadmissionpolicies";
+    ResourceClaim "resource.k8s.io" "v1" "resourceclaims";
+    ResourceClaimTemplate "resource.k8s.io" "v1" "resourceclaimtemplates";
+    DeviceClass "resource.k8s.io" "v1" "deviceclasses";
 }
 
 #[derive(Debug)]

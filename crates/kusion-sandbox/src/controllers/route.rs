@@ -115,7 +115,15 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
             world.add(Task::Namespace, kind, object);
             world.add(Task::Accounts, kind, object);
         }
+        Kind::Secret if accounts::is_token(object) => world.add(Task::Token, kind, object),
         Kind::ServiceAccount | Kind::ConfigMap => {
+            if kind == Kind::ServiceAccount && new.is_none() {
+                for secret in world.list(Kind::Secret, meta::namespace(object)) {
+                    if accounts::is_token(&secret) {
+                        world.add(Task::Token, Kind::Secret, &secret);
+                    }
+                }
+            }
             let name = if kind == Kind::ConfigMap { accounts::ROOT_CA } else { accounts::ACCOUNT };
             if meta::name(object) == name {
                 let namespace = meta::namespace(object);
@@ -146,6 +154,9 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
             world.add(Task::Balancer, kind, object);
             let (namespace, name) = (meta::namespace(object), meta::name(object));
             world.queue.add(Key::new(Task::Mirror, Kind::Endpoints, namespace, name));
+            if old.is_none() || new.is_none() {
+                all_conditions(world, Kind::APIService);
+            }
         }
         Kind::Endpoints => {
             world.add(Task::Mirror, kind, object);
@@ -169,7 +180,23 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
         }
         Kind::PersistentVolume => route_volume(world, object),
         Kind::ResourceQuota => world.add(Task::Quota, kind, object),
+        Kind::ResourceClaim | Kind::ResourceClaimTemplate | Kind::DeviceClass => {
+            scheduler::retry_all(world);
+        }
+        Kind::APIService
+        | Kind::FlowSchema
+        | Kind::CustomResourceDefinition
+        | Kind::ValidatingAdmissionPolicy => world.add(Task::Conditions, kind, object),
+        Kind::PriorityLevelConfiguration => all_conditions(world, Kind::FlowSchema),
         _ => {}
+    }
+}
+
+/// Asks for another look at the conditions of all objects of a kind.
+fn all_conditions(world: &mut World, kind: Kind) {
+    let all: Vec<Arc<Value>> = world.cache.all(kind).collect();
+    for object in all {
+        world.add(Task::Conditions, kind, &object);
     }
 }
 
@@ -187,7 +214,9 @@ fn route_volume(world: &mut World, volume: &Value) {
 }
 
 fn route_pod(world: &mut World, pod: &Value, old: Option<&Value>, new: Option<&Value>) {
-    world.load.note(old, new);
+    if world.load.note(old, new) {
+        scheduler::retry_all(world);
+    }
     let namespace = meta::namespace(pod);
     if new.is_some() {
         if text(&pod["spec"]["nodeName"]).is_empty() {

@@ -133,8 +133,8 @@ fn settle(
                     "ownerReferences": [owner],
                 },
                 "addressType": "IPv4",
-                "endpoints": wanted.endpoints,
-                "ports": wanted.ports,
+                "endpoints": or_null(wanted.endpoints),
+                "ports": or_null(wanted.ports),
             });
             match world.create(Kind::EndpointSlice, key.namespace(), slice) {
                 Err(status) if super::template::is_namespace_ending(&status) => return Ok(()),
@@ -150,8 +150,8 @@ fn settle(
             continue;
         }
         let mut slice = (*slice).clone();
-        slice["endpoints"] = wanted.endpoints.into();
-        slice["ports"] = wanted.ports.into();
+        slice["endpoints"] = or_null(wanted.endpoints);
+        slice["ports"] = or_null(wanted.ports);
         slice["metadata"]["labels"] = labels.clone();
         world.update(Kind::EndpointSlice, slice)?;
     }
@@ -208,6 +208,11 @@ fn mirrored_endpoint(address: &Value, ready: bool) -> Value {
         }
     }
     endpoint
+}
+
+/// A list as the real controller writes it: null if it is empty.
+fn or_null(list: Vec<Value>) -> Value {
+    if list.is_empty() { Value::Null } else { list.into() }
 }
 
 #[cfg(test)]

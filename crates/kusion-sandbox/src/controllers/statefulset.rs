@@ -289,7 +289,7 @@ impl Round<'_> {
                     let pod = identity::name(&self.set, ordinal);
                     let set = meta::name(&self.set);
                     let message =
-                        format!("create Claim {name} Pod {pod} in StatefulSet {set} success");
+                        format!("Create Claim {name} Pod {pod} in StatefulSet {set} success");
                     self.tell(Tone::Normal, "SuccessfulCreate", &message);
                 }
                 Err(status) if status.is_already_exists() => {}
@@ -304,12 +304,12 @@ impl Round<'_> {
         let capital = if verb == "create" { "Create" } else { "Delete" };
         match failure {
             None => {
-                let message = format!("{verb} Pod {pod} in StatefulSet {set} successful");
+                let message = format!("{capital} Pod {pod} in StatefulSet {set} successful");
                 self.tell(Tone::Normal, &format!("Successful{capital}"), &message);
             }
             Some(status) => {
                 let message =
-                    format!("{verb} Pod {pod} in StatefulSet {set} failed error: {status}");
+                    format!("{capital} Pod {pod} in StatefulSet {set} failed error: {status}");
                 self.tell(Tone::Warning, &format!("Failed{capital}"), &message);
             }
         }

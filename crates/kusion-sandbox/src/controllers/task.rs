@@ -1,7 +1,7 @@
 //! The kinds of work, and the key under which a piece of work waits.
 
 use super::cache::{KindId, Place};
-use super::kind::Kind;
+use super::kind::{KINDS, Kind};
 use super::world::World;
 use crate::Status;
 use crate::{lifecycle, pods};
@@ -60,6 +60,10 @@ pub(crate) enum Task {
     Events,
     /// Protection finalizers of claims and volumes.
     Protect,
+    /// Conditions that the server itself writes.
+    Conditions,
+    /// Token of an account in a Secret.
+    Token,
 }
 
 /// A piece of work: what to do, and for which object.
@@ -119,6 +123,11 @@ pub(crate) fn run(world: &mut World, key: &Key) -> Result<(), Status> {
         Task::Quota => lifecycle::quota::sync(world, key),
         Task::Expiry => lifecycle::expiry::sync_job(world, key),
         Task::Node => pods::nodes::sync(world, key),
+        Task::Token => lifecycle::accounts::sync_token(world, key),
+        Task::Conditions => {
+            let kind = KINDS.get(key.place.kind as usize).copied();
+            kind.map_or(Ok(()), |kind| lifecycle::conditions::sync(world, key, kind))
+        }
         Task::Events => lifecycle::expiry::sweep_events(world, key),
     }
 }

@@ -1,5 +1,7 @@
 //! The reconcilers at work on a cluster in memory, with a clock that tests move.
 
+mod placement;
+
 use super::clock::ManualClock;
 use super::kind::Kind;
 use super::meta::{self, int, items, text};
@@ -28,12 +30,14 @@ struct Cluster {
 
 impl Cluster {
     fn new() -> Self {
+        Self::with(ControllerOptions::default())
+    }
+
+    fn with(options: ControllerOptions) -> Self {
         let clock = Arc::new(ManualClock::at("2026-01-01T00:00:30Z"));
         let api = Api::new();
-        let options = ControllerOptions {
-            clock: clock.clone() as Arc<dyn super::Clock>,
-            ..ControllerOptions::default()
-        };
+        let options =
+            ControllerOptions { clock: clock.clone() as Arc<dyn super::Clock>, ..options };
         let mut runtime = Runtime::new(api.clone(), &options).unwrap();
         runtime.work();
         Self { runtime, clock, api }

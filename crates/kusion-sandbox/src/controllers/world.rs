@@ -9,7 +9,7 @@ use super::queue::Queue;
 use super::record::Recorder;
 use super::task::{Key, Task};
 use crate::pods::kubelet::Kubelet;
-use crate::pods::scheduler::Load;
+use crate::pods::load::Load;
 use crate::{Api, Deletion, Propagation, Status, Write};
 use jiff::Timestamp;
 use serde_json::Value;

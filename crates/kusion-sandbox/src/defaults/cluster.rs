@@ -1,6 +1,6 @@
 //! Configuration, storage, access and other kinds.
 
-use super::{Object, child, items, made, set, set_text, spec, text};
+use super::{Object, child, items, made, set, set_number, set_text, spec, text};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
@@ -49,9 +49,7 @@ pub(super) fn volume(object: &mut Object) {
     let volume = spec(object);
     set_text(volume, "persistentVolumeReclaimPolicy", "Retain");
     set_text(volume, "volumeMode", "Filesystem");
-    if let Some(source) = child(volume, "hostPath") {
-        set(source, "type", "");
-    }
+    super::pod::volume_source(volume);
     set_text(made(object, "status"), "phase", "Pending");
 }
 
@@ -65,6 +63,26 @@ pub(super) fn claim(object: &mut Object) {
 pub(super) fn storage_class(object: &mut Object) {
     set_text(object, "reclaimPolicy", "Delete");
     set_text(object, "volumeBindingMode", "Immediate");
+}
+
+/// A claim for devices.
+pub(super) fn resource_claim(spec: &mut Object) {
+    let Some(devices) = child(spec, "devices") else { return };
+    for request in items(devices, "requests") {
+        if let Some(exactly) = child(request, "exactly") {
+            device_request(exactly);
+        }
+        for alternative in items(request, "firstAvailable") {
+            device_request(alternative);
+        }
+    }
+}
+
+fn device_request(request: &mut Object) {
+    set_text(request, "allocationMode", "ExactCount");
+    if text(request, "allocationMode") == "ExactCount" {
+        set_number(request, "count", 1);
+    }
 }
 
 /// A storage driver.
@@ -103,24 +121,4 @@ pub(super) fn definition(object: &mut Object) {
         }
     }
     set_text(made(definition, "conversion"), "strategy", "None");
-}
-
-/// Hooks that are asked before an object is stored.
-pub(super) fn webhooks(kind: &str, object: &mut Object) {
-    for hook in items(object, "webhooks") {
-        set(hook, "failurePolicy", "Fail");
-        set(hook, "matchPolicy", "Equivalent");
-        set(hook, "timeoutSeconds", 10);
-        set(hook, "namespaceSelector", json!({}));
-        set(hook, "objectSelector", json!({}));
-        if kind == "MutatingWebhookConfiguration" {
-            set(hook, "reinvocationPolicy", "Never");
-        }
-        for rule in items(hook, "rules") {
-            set(rule, "scope", "*");
-        }
-        if let Some(service) = child(hook, "clientConfig").and_then(|it| child(it, "service")) {
-            set(service, "port", 443);
-        }
-    }
 }

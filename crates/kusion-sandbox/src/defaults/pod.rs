@@ -1,10 +1,19 @@
 //! Pods, and what describes them in workloads.
 
-use super::{Object, child, items, made, set, set_text, spec, text};
+use super::image::follows_latest;
+use super::{Object, child, items, made, set, set_number, set_text, spec, text};
 use serde_json::{Map, Value, json};
 
 /// How files of config maps, secrets and the like may be used, in octal 644.
 const FILE_MODE: i64 = 0o644;
+/// Texts of some kinds of volumes, in pods and on their own.
+const SOURCES: &[(&str, &[(&str, &str)])] = &[
+    ("azureDisk", &[("cachingMode", "ReadWrite"), ("fsType", "ext4"), ("kind", "Shared")]),
+    ("hostPath", &[("type", "")]),
+    ("iscsi", &[("iscsiInterface", "default")]),
+    ("rbd", &[("pool", "rbd"), ("user", "admin"), ("keyring", "/etc/ceph/keyring")]),
+    ("scaleIO", &[("storageMode", "ThinProvisioned"), ("fsType", "xfs")]),
+];
 /// Seconds for which a token in a volume is good.
 const TOKEN_SECONDS: i64 = 3600;
 
@@ -98,15 +107,6 @@ fn container(container: &mut Object, host_network: bool) {
     }
 }
 
-/// Whether an image has no tag or digest, or the tag `latest`.
-fn follows_latest(image: &str) -> bool {
-    if image.contains('@') {
-        return false;
-    }
-    let last = image.rsplit('/').next().unwrap_or(image);
-    last.split_once(':').is_none_or(|(_, tag)| tag == "latest" || tag.is_empty())
-}
-
 fn probe(probe: &mut Object) {
     for (key, value) in [
         ("timeoutSeconds", 1),
@@ -114,10 +114,7 @@ fn probe(probe: &mut Object) {
         ("successThreshold", 1),
         ("failureThreshold", 3),
     ] {
-        let slot = probe.entry(key).or_insert(Value::Null);
-        if slot.is_null() || slot.as_i64() == Some(0) {
-            *slot = value.into();
-        }
+        set_number(probe, key, value);
     }
     if let Some(request) = child(probe, "httpGet") {
         http_request(request);
@@ -130,6 +127,23 @@ fn probe(probe: &mut Object) {
 fn http_request(request: &mut Object) {
     set_text(request, "path", "/");
     set_text(request, "scheme", "HTTP");
+}
+
+/// What a volume consists of, in a pod or on its own.
+pub(super) fn volume_source(volume: &mut Object) {
+    for (kind, texts) in SOURCES {
+        let Some(source) = child(volume, kind) else { continue };
+        for (key, value) in *texts {
+            // Of disks of this kind, an empty text is a choice.
+            match *kind {
+                "azureDisk" | "hostPath" => set(source, key, *value),
+                _ => set_text(source, key, value),
+            }
+        }
+        if *kind == "azureDisk" {
+            set(source, "readOnly", false);
+        }
+    }
 }
 
 /// A volume of a pod; one without a source is an empty folder.
@@ -146,9 +160,7 @@ fn volume(volume: &mut Object) {
         set(source, "defaultMode", FILE_MODE);
         downward_items(source);
     }
-    if let Some(source) = child(volume, "hostPath") {
-        set(source, "type", "");
-    }
+    volume_source(volume);
     if let Some(source) = child(volume, "projected") {
         set(source, "defaultMode", FILE_MODE);
         for part in items(source, "sources") {
@@ -176,19 +188,5 @@ fn downward_items(source: &mut Object) {
         if let Some(field) = child(item, "fieldRef") {
             set_text(field, "apiVersion", "v1");
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_tag_decides_when_an_image_is_pulled() {
-        assert!(follows_latest("nginx"));
-        assert!(follows_latest("host:5000/nginx"));
-        assert!(follows_latest("nginx:latest"));
-        assert!(!follows_latest("nginx:1"));
-        assert!(!follows_latest("nginx@sha256:0123"));
     }
 }

@@ -35,9 +35,15 @@ fn stateful_set(spec: &mut Object) {
     set(spec, "revisionHistoryLimit", 10);
     set_text(spec, "podManagementPolicy", "OrderedReady");
     let strategy = made(spec, "updateStrategy");
-    set_text(strategy, "type", "RollingUpdate");
-    if text(strategy, "type") == "RollingUpdate" {
-        set(made(strategy, "rollingUpdate"), "partition", 0);
+    if text(strategy, "type").is_empty() {
+        set_text(strategy, "type", "RollingUpdate");
+        made(strategy, "rollingUpdate");
+    }
+    // Who names the type and nothing else gets nothing else.
+    if text(strategy, "type") == "RollingUpdate"
+        && let Some(rolling) = child(strategy, "rollingUpdate")
+    {
+        set(rolling, "partition", 0);
     }
     let retention = made(spec, "persistentVolumeClaimRetentionPolicy");
     set_text(retention, "whenDeleted", "Retain");
@@ -97,11 +103,22 @@ pub(super) fn job(object: &mut Object) {
         "TerminatingOrFailed"
     };
     set_text(job, "podReplacementPolicy", replaced);
+    failure_policy(job);
     if let Some(template) = child(job, "template") {
         pod::template(template);
     }
     if let Some(labels) = labels {
         label(object, labels);
+    }
+}
+
+/// What the failures of pods mean for their job.
+fn failure_policy(job: &mut Object) {
+    let Some(policy) = child(job, "podFailurePolicy") else { return };
+    for rule in items(policy, "rules") {
+        for pattern in items(rule, "onPodConditions") {
+            set_text(pattern, "status", "True");
+        }
     }
 }
 
@@ -114,6 +131,7 @@ pub(super) fn cron_job(object: &mut Object) {
     set(cron, "failedJobsHistoryLimit", 1);
     let job = made(cron, "jobTemplate");
     made(job, "metadata");
+    failure_policy(spec(job));
     if let Some(template) = child(spec(job), "template") {
         pod::template(template);
     }
@@ -129,6 +147,21 @@ pub(super) fn autoscaler(object: &mut Object) {
             "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}}
         }]);
         scaler.insert("metrics".into(), cpu);
+    }
+    if let Some(behavior) = child(scaler, "behavior") {
+        let up = json!({"stabilizationWindowSeconds": 0, "selectPolicy": "Max", "policies": [
+            {"type": "Pods", "value": 4, "periodSeconds": 15},
+            {"type": "Percent", "value": 100, "periodSeconds": 15},
+        ]});
+        let down = json!({"selectPolicy": "Max", "policies": [
+            {"type": "Percent", "value": 100, "periodSeconds": 15},
+        ]});
+        for (key, rules) in [("scaleUp", up), ("scaleDown", down)] {
+            let given = made(behavior, key);
+            for (name, value) in rules.as_object().into_iter().flatten() {
+                set(given, name, value.clone());
+            }
+        }
     }
 }
 

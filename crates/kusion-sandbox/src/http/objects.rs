@@ -9,6 +9,7 @@ use super::route::Route;
 use super::watch;
 use crate::api::{Api, Deletion, PatchKind, Propagation, Scope, Validation, Write};
 use crate::cluster::{Cluster, Filter, prefix};
+use crate::rbac::User;
 use crate::registry::Served;
 use crate::store::{Stored, TooOld};
 use crate::write::{Outcome, judge};
@@ -24,6 +25,7 @@ pub(crate) fn handle(
     api: &Api,
     route: &Route,
     request: &Request,
+    user: Option<&User>,
 ) -> Result<Response<Body>, Status> {
     let cluster = api.cluster();
     let served = cluster
@@ -31,18 +33,15 @@ pub(crate) fn handle(
         .find(&route.group, &route.version, &route.plural)
         .ok_or_else(Status::no_route)?;
     check_place(&served, route, &request.method)?;
-    let target = Target { api, cluster, served: &served, route, request };
-    match (&request.method, route.name.is_empty(), route.subresource.is_empty()) {
-        (&Method::GET, true, _) => target.list(),
-        (&Method::GET, false, true) => target.get(),
-        (&Method::GET, false, false) => target.get_subresource(),
-        (&Method::POST, true, _) => target.create(),
-        (&Method::POST, false, false) => target.create_subresource(),
-        (&Method::PUT, false, _) => target.update(),
-        (&Method::PATCH, false, _) => target.patch(),
-        (&Method::DELETE, false, true) => target.delete(),
-        (&Method::DELETE, true, _) => target.delete_collection(),
-        _ => Err(Status::method_not_allowed()),
+    let target = Target { api, cluster, served: &served, route, request, user };
+    let answer = target.answered();
+    match crate::warnings::deprecation(&served) {
+        Some(warning) => {
+            let response = answer
+                .or_else(|status| Ok::<_, Status>(present::failure(&request.form()?, &status)))?;
+            Ok(present::warn(response, &[warning.to_owned()]))
+        }
+        None => answer,
     }
 }
 
@@ -70,9 +69,27 @@ struct Target<'a> {
     served: &'a Arc<Served>,
     route: &'a Route,
     request: &'a Request,
+    /// Whom the client wants to be taken for; none for the user of the kubeconfig.
+    user: Option<&'a User>,
 }
 
 impl Target<'_> {
+    fn answered(&self) -> Result<Response<Body>, Status> {
+        match (&self.request.method, self.route.name.is_empty(), self.route.subresource.is_empty())
+        {
+            (&Method::GET, true, _) => self.list(),
+            (&Method::GET, false, true) => self.get(),
+            (&Method::GET, false, false) => self.get_subresource(),
+            (&Method::POST, true, _) => self.create(),
+            (&Method::POST, false, false) => self.create_subresource(),
+            (&Method::PUT, false, _) => self.update(),
+            (&Method::PATCH, false, _) => self.patch(),
+            (&Method::DELETE, false, true) => self.delete(),
+            (&Method::DELETE, true, _) => self.delete_collection(),
+            _ => Err(Status::method_not_allowed()),
+        }
+    }
+
     fn require(&self, verb: &str) -> Result<(), Status> {
         if self.served.can(verb) { Ok(()) } else { Err(Status::method_not_allowed()) }
     }
@@ -204,12 +221,13 @@ impl Target<'_> {
         let warnings = judge(self.served, &decoded.findings, write.validation)?;
         let object = decoded.value;
         if self.served.table.is_none() {
-            let answer = reviews::answer(self.cluster, self.served, &self.route.namespace, object)?;
+            let user = self.user.cloned().unwrap_or_else(User::admin);
+            let answer = reviews::answer(self.cluster, self.served, &user, &write, object)?;
             return Ok(present::document(201, &form, &answer));
         }
         let namespace = &self.route.namespace;
         let mut outcome = self.cluster.create(self.served, namespace, object, &write)?;
-        outcome.warnings = warnings;
+        outcome.warnings.splice(..0, warnings);
         Ok(self.answer(&form, &outcome))
     }
 
@@ -244,7 +262,7 @@ impl Target<'_> {
         };
         let (namespace, name) = (&self.route.namespace, &self.route.name);
         let mut outcome = self.cluster.update(self.served, namespace, name, object, &write)?;
-        outcome.warnings = warnings;
+        outcome.warnings.splice(..0, warnings);
         Ok(self.answer(&form, &outcome))
     }
 

@@ -59,15 +59,13 @@ pub(crate) fn failure(form: &Form, status: &Status) -> Response<Body> {
     response
 }
 
-/// What the server says of the old form of endpoints.
-const ENDPOINTS_WARNING: &str =
-    "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
-
-/// Adds warnings.
+/// Adds warnings, each once.
 pub(crate) fn warn(mut response: Response<Body>, warnings: &[String]) -> Response<Body> {
     for warning in warnings {
         let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-        if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
+        if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\""))
+            && !response.headers().get_all(WARNING).iter().any(|known| known == value)
+        {
             response.headers_mut().append(WARNING, value);
         }
     }
@@ -88,12 +86,7 @@ pub(crate) fn outcome(
         }
         _ => document(code, form, &shaped(cluster, served, form, &outcome.value)),
     };
-    let response = warn(response, &outcome.warnings);
-    if served.is("", "endpoints") {
-        warn(response, &[ENDPOINTS_WARNING.to_owned()])
-    } else {
-        response
-    }
+    warn(response, &outcome.warnings)
 }
 
 /// Makes the answer to a read of one object.

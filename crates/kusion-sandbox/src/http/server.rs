@@ -6,9 +6,10 @@ use super::flight::{Flights, Sent};
 use super::limits::Limits;
 use super::negotiate::Form;
 use super::read::Request;
-use super::{objects, plain, present, route};
+use super::{identity, objects, plain, present, route};
 use crate::Status;
 use crate::api::Api;
+use crate::faults::Faults;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Method, Response};
@@ -29,6 +30,7 @@ const STREAMS: u32 = 250;
 pub(crate) struct Server {
     pub(crate) api: Api,
     pub(crate) access: Access,
+    pub(crate) faults: Faults,
     /// Host and port, for documents.
     pub(crate) address: String,
     pub(crate) tls: Option<TlsAcceptor>,
@@ -101,23 +103,46 @@ async fn respond(server: &Server, request: hyper::Request<Incoming>) -> Response
         Request::read(head, body).await
     };
     match timeout(server.limits.request, read).await.unwrap_or_else(|_| Err(Status::timed_out())) {
-        Ok(request) => answer(&server.api, &server.address, &request),
+        Ok(request) => {
+            if server.faults.has_any()
+                && let Some(route) = route::parse(&request.path)
+            {
+                let (pause, failure) = server.faults.of(&route.plural);
+                // The shortest sleep takes a millisecond.
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
+                }
+                if let Some(status) = failure {
+                    return present::failure(&Form::json(), &status);
+                }
+            }
+            answer(&server.api, &server.address, &request)
+        }
         Err(status) => present::failure(&Form::json(), &status),
     }
 }
 
-/// Answers a request whose body has been read; `address` is host and port of the server.
-pub(crate) fn answer(api: &Api, address: &str, request: &Request) -> Response<Body> {
-    let result = match route::parse(&request.path) {
+fn routed(api: &Api, address: &str, request: &Request) -> Result<Response<Body>, Status> {
+    let route = route::parse(&request.path);
+    let user = identity::impersonated(request)?;
+    if let Some(user) = &user {
+        identity::authorize(api.cluster(), user, request, route.as_ref())?;
+    }
+    match route {
         Some(route) => {
             if api.cluster().registry.has_version(&route.group, &route.version) {
-                objects::handle(api, &route, request)
+                objects::handle(api, &route, request, user.as_ref())
             } else {
                 Ok(plain::not_found())
             }
         }
         None => plain::handle(api.cluster(), address, request),
-    };
+    }
+}
+
+/// Answers a request whose body has been read; `address` is host and port of the server.
+pub(crate) fn answer(api: &Api, address: &str, request: &Request) -> Response<Body> {
+    let result = routed(api, address, request);
     let response = result.unwrap_or_else(|status| {
         let form = request.form().unwrap_or(Form { pretty: true, ..Form::json() });
         let form = Form { shape: super::negotiate::Shape::Object, ..form };

@@ -3,6 +3,7 @@
 use super::{Access, Limits, Server, serve};
 use crate::Api;
 use crate::credentials::Credentials;
+use crate::faults::{Fault, FaultKind, Faults};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -15,6 +16,7 @@ const STUCK: Duration = Duration::from_mins(1);
 /// A server with short limits; it ends with the value.
 struct Short {
     address: SocketAddr,
+    faults: Faults,
     _runtime: Runtime,
 }
 
@@ -24,8 +26,11 @@ fn start(limits: Limits, tls: bool) -> Short {
         runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a free port");
     let address = listener.local_addr().expect("an address");
     let credentials = Credentials::generate().expect("credentials");
+    let api = Api::new();
+    let faults = Faults::new(api.clone());
     let server = Server {
-        api: Api::new(),
+        api,
+        faults: faults.clone(),
         access: Access { token: credentials.token().to_owned(), guests: true, scheme: "http" },
         address: address.to_string(),
         tls: tls.then(|| credentials.acceptor().expect("a certificate")),
@@ -33,7 +38,7 @@ fn start(limits: Limits, tls: bool) -> Short {
         bodies: Semaphore::new(limits.bodies),
     };
     runtime.spawn(serve(server, listener));
-    Short { address, _runtime: runtime }
+    Short { address, faults, _runtime: runtime }
 }
 
 fn short() -> Limits {
@@ -194,4 +199,75 @@ fn large_objects_and_copies_are_refused() {
     let (code, text) = api.respond("POST", "/api/v1/namespaces/a/pods", &json, body(&pod));
     assert_eq!(code, 500);
     assert!(String::from_utf8_lossy(&text).contains("etcdserver: request is too large"));
+}
+
+/// Sends a request and returns the connection.
+fn ask(server: &Short, path: &str) -> TcpStream {
+    ask_as(server, path, "")
+}
+
+/// Sends a request with more headers and returns the connection.
+fn ask_as(server: &Short, path: &str, headers: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address).expect("a connection");
+    stream.set_read_timeout(Some(STUCK)).expect("a limit");
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{headers}connection: close\r\n\r\n")
+        .expect("a request");
+    stream
+}
+
+fn whole(mut stream: TcpStream) -> String {
+    let mut text = String::new();
+    stream.read_to_string(&mut text).expect("an answer");
+    text
+}
+
+#[test]
+fn faults_concern_requests_for_resources() {
+    let server = start(Limits::default(), false);
+    let error = |code, resource: &str| Fault {
+        kind: FaultKind::Error(code),
+        resource: resource.to_owned(),
+        requests: Some(1),
+    };
+    server.faults.add(error(429, "nodes"));
+    assert!(whole(ask(&server, "/readyz")).starts_with("HTTP/1.1 200"));
+    assert!(whole(ask(&server, "/api/v1/pods")).starts_with("HTTP/1.1 200"));
+    let answer = whole(ask(&server, "/api/v1/nodes"));
+    assert!(answer.starts_with("HTTP/1.1 429") && answer.contains("retry-after: 1"), "{answer}");
+    assert!(whole(ask(&server, "/api/v1/nodes")).starts_with("HTTP/1.1 200"));
+    server.faults.add(error(500, ""));
+    assert!(whole(ask(&server, "/api/v1/pods")).starts_with("HTTP/1.1 500"));
+}
+
+#[test]
+fn a_cut_ends_watches() {
+    let server = start(Limits::default(), false);
+    let mut watch = ask(&server, "/api/v1/pods?watch=true");
+    let mut start = [0; 12];
+    watch.read_exact(&mut start).expect("the start of an answer");
+    assert_eq!(&start, b"HTTP/1.1 200");
+    server.faults.cut_watches();
+    whole(watch);
+}
+
+#[test]
+fn an_impersonated_user_may_do_what_its_roles_say() {
+    let server = start(Limits::default(), false);
+    let bob = "impersonate-user: bob\r\n";
+    for (path, why) in [
+        (
+            "/api/v1/pods",
+            "cannot list resource \\\"pods\\\" in API group \\\"\\\" at the cluster scope",
+        ),
+        ("/api/v1/namespaces/n/pods/a/log", "cannot get resource \\\"pods/log\\\" in API group"),
+        ("/apis/apps/v1/namespaces/n/deployments?watch=1", "cannot watch resource"),
+        ("/metrics", "cannot get path \\\"/metrics\\\""),
+    ] {
+        let answer = whole(ask_as(&server, path, bob));
+        assert!(answer.starts_with("HTTP/1.1 403") && answer.contains(why), "{answer}");
+    }
+    let master = "impersonate-user: bob\r\nimpersonate-group: system:masters\r\n";
+    assert!(whole(ask_as(&server, "/api/v1/pods", master)).starts_with("HTTP/1.1 200"));
+    let group = "impersonate-group: system:masters\r\n";
+    assert!(whole(ask_as(&server, "/api/v1/pods", group)).starts_with("HTTP/1.1 500"));
 }

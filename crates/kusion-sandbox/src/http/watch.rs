@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::{Sender, channel};
+use tokio::sync::watch::Receiver;
 use tokio::time::{Instant, timeout_at};
 
 /// Lines are sent together up to this size.
@@ -57,8 +58,9 @@ pub(crate) fn watch(
     };
     let start = options.version.filter(|_| !initial);
     let marks_end = options.initial_events == Some(true) && options.bookmarks;
+    let cut = cluster.cuts.subscribe();
     // A client that reads nothing blocks its watcher: it ends all the same.
-    tokio::spawn(timeout_at(end + GRACE, watcher.run(start, marks_end, end)));
+    tokio::spawn(timeout_at(end + GRACE, watcher.run(start, marks_end, end, cut)));
     Ok(present::response(200, "application/json", Body::Stream { parts, end }))
 }
 
@@ -76,7 +78,13 @@ struct Watcher {
 }
 
 impl Watcher {
-    async fn run(mut self, start: Option<u64>, end: bool, deadline: Instant) {
+    async fn run(
+        mut self,
+        start: Option<u64>,
+        end: bool,
+        deadline: Instant,
+        mut cut: Receiver<u64>,
+    ) {
         let mut wake = self.cluster.store.wake(self.table);
         let mut seen = match start {
             Some(version) => version,
@@ -101,6 +109,7 @@ impl Watcher {
             tokio::select! {
                 changed = wake.changed() => if changed.is_err() { return },
                 () = self.sender.closed() => return,
+                _ = cut.changed() => return,
                 () = tokio::time::sleep_until(wait) => {
                     if self.bookmarks && !self.send(self.bookmark(self.cluster.store.revision().min(seen), false)).await {
                         return;

@@ -11,6 +11,9 @@ use crate::{Api, Resource, Scope, Selection, Status};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// The annotation that named the class of a claim before claims had a field for it.
+const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+
 /// What is done to the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
@@ -61,13 +64,17 @@ pub(crate) fn mutate(api: &Api, review: &Review<'_>, object: &mut Value) -> Resu
     match Kind::of(review.resource) {
         Some(Kind::Service) => services::allocate(api, review, object),
         Some(Kind::Pod) => {
-            pod_admission::mutate(api, review, object)?;
+            // The name is made up later.
+            let prefix = text(&object["metadata"]["generateName"]).to_owned();
+            let name = if prefix.is_empty() { review.name } else { &prefix };
+            pod_admission::mutate(api, &Review { name, ..*review }, object)?;
             limits::set_defaults(api, review, object);
             Ok(())
         }
         Some(Kind::PersistentVolumeClaim) => {
             add_finalizer(object, "kubernetes.io/pvc-protection");
-            if object["spec"].get("storageClassName").is_none() {
+            let by_annotation = annotation(object, BETA_CLASS).is_some();
+            if object["spec"].get("storageClassName").is_none() && !by_annotation {
                 let mark = "storageclass.kubernetes.io/is-default-class";
                 if let Some(name) = default_class(api, Kind::StorageClass, mark) {
                     object["spec"]["storageClassName"] = name.into();

@@ -5,7 +5,7 @@ use crate::Status;
 use crate::controllers::kind::Kind;
 use crate::controllers::meta;
 use crate::controllers::world::{KUBELET, World};
-use crate::pods::nodes;
+use crate::pods::nodes::{self, Nodes};
 use serde_json::{Value, json};
 
 /// The address under which pods would reach the API.
@@ -31,14 +31,14 @@ impl Default for ServerAddress {
 }
 
 /// Makes the objects of a new cluster; those that exist are left alone.
-pub(crate) fn run(world: &World, server: &ServerAddress) -> Result<(), Status> {
+pub(crate) fn run(world: &World, server: &ServerAddress, nodes: &Nodes) -> Result<(), Status> {
     for name in NAMESPACES {
         make(world, Kind::Namespace, "", json!({"metadata": {"name": name}}))?;
     }
-    make_nodes(world)?;
+    make_nodes(world, nodes)?;
     make_api_service(world, server)?;
     make_classes(world)?;
-    make_roles(world)?;
+    make_recorded(world)?;
     let cidr = json!({
         "metadata": {
             "name": "kubernetes",
@@ -56,11 +56,12 @@ fn make(world: &World, kind: Kind, namespace: &str, object: Value) -> Result<(),
     }
 }
 
-fn make_nodes(world: &World) -> Result<(), Status> {
-    for (idx, name) in nodes::NAMES.iter().enumerate() {
-        match world.create_as(KUBELET, Kind::Node, "", nodes::object(name, idx + 1)) {
+fn make_nodes(world: &World, wanted: &Nodes) -> Result<(), Status> {
+    for (idx, name) in wanted.names().enumerate() {
+        let object = nodes::object(wanted, &name, idx + 1);
+        match world.create_as(KUBELET, Kind::Node, "", object) {
             Ok(node) => {
-                let status = nodes::status(name, idx + 1, world.now());
+                let status = nodes::status(wanted, &name, idx + 1, world.now());
                 world.update_status_as(KUBELET, Kind::Node, &node, status)?;
                 let lease = nodes::lease(&node, world.now());
                 world.create_as(KUBELET, Kind::Lease, meta::namespace(&lease), lease.clone())?;
@@ -148,34 +149,31 @@ fn make_classes(world: &World) -> Result<(), Status> {
     make(world, Kind::StorageClass, "", storage)
 }
 
-fn make_roles(world: &World) -> Result<(), Status> {
-    let all = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]});
-    let urls = json!({"nonResourceURLs": ["*"], "verbs": ["*"]});
-    let read = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list", "watch"]});
-    for (name, rules) in [
-        ("cluster-admin", json!([all, urls])),
-        ("admin", json!([all])),
-        ("edit", json!([all])),
-        ("view", json!([read])),
-    ] {
-        let role = json!({
-            "metadata": {
-                "name": name,
-                "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
-            },
-            "rules": rules,
-        });
-        make(world, Kind::ClusterRole, "", role)?;
+/// Makes what a real server has from its start: roles, priority levels, served APIs.
+///
+/// The objects are as a real server stores them, so they are stored without further looks.
+fn make_recorded(world: &World) -> Result<(), Status> {
+    let cluster = world.api.cluster();
+    let now = world.now_text();
+    for mut object in kusion_k8s_schema::first_objects() {
+        let text = |key: &str| object[key].as_str().unwrap_or_default().to_owned();
+        let (version, kind) = (text("apiVersion"), text("kind"));
+        let (group, version) = version.split_once('/').unwrap_or(("", &version));
+        let served =
+            cluster.registry.by_kind(group, version, &kind).ok_or_else(Status::no_route)?;
+        object["metadata"]["uid"] = crate::write::new_uid().into();
+        object["metadata"]["creationTimestamp"] = now.as_str().into();
+        for entry in object["metadata"]["managedFields"].as_array_mut().into_iter().flatten() {
+            entry["time"] = now.as_str().into();
+        }
+        for condition in
+            meta::list_mut(&mut object, &["status", "conditions"]).into_iter().flatten()
+        {
+            condition["lastTransitionTime"] = now.as_str().into();
+        }
+        let key = served.key(meta::namespace(&object), meta::name(&object));
+        // One that exists already is left alone.
+        let _ = cluster.store.insert(served.table()?, &key, object);
     }
-    let binding = json!({
-        "metadata": {
-            "name": "cluster-admin",
-            "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
-        },
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole",
-            "name": "cluster-admin"},
-        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group",
-            "name": "system:masters"}],
-    });
-    make(world, Kind::ClusterRoleBinding, "", binding)
+    Ok(())
 }

@@ -62,7 +62,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
         return collect_orphan(world, key, &pod);
     };
     world.kubelet.orphans.remove(meta::uid(&pod));
-    if !nodes::NAMES.contains(&meta::name(&node)) {
+    if !nodes::is_simulated(&node) || crate::faults::is_lost(&node) {
         return Ok(());
     }
     if meta::is_deleting(&pod) {
@@ -74,7 +74,9 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     if expire(world, key, &pod)? {
         return Ok(());
     }
-    if !world.kubelet.runs.contains_key(meta::uid(&pod)) && ports::conflicts(world, &pod, &node) {
+    if !world.kubelet.runs.contains_key(meta::uid(&pod))
+        && ports::conflicts(world, &pod, &node, &[])
+    {
         return reject(world, key, &pod);
     }
     if let Some(message) = missing_source(world, &pod) {

@@ -24,8 +24,8 @@ fn host_ports(pod: &Value) -> Vec<HostPort<'_>> {
         .collect()
 }
 
-/// Whether another pod on the node has a port that this one asks for.
-pub(super) fn conflicts(world: &World, pod: &Value, node: &Value) -> bool {
+/// Whether another pod on the node, except some, has a port that this one asks for.
+pub(super) fn conflicts(world: &World, pod: &Value, node: &Value, without: &[&str]) -> bool {
     let wanted = host_ports(pod);
     if wanted.is_empty() {
         return false;
@@ -33,6 +33,7 @@ pub(super) fn conflicts(world: &World, pod: &Value, node: &Value) -> bool {
     world.cache.all(Kind::Pod).any(|other| {
         other["spec"]["nodeName"] == node["metadata"]["name"]
             && meta::uid(&other) != meta::uid(pod)
+            && !without.contains(&meta::uid(&other))
             && !meta::is_pod_finished(&other)
             && !text(&other["status"]["podIP"]).is_empty()
             && host_ports(&other).iter().any(|taken| wanted.iter().any(|it| clash(it, taken)))

@@ -1,80 +1,110 @@
 //! Finds a node for each pod that has none.
 
-use super::ports;
+use super::claims::{self, Verdict};
+use super::neighbours::Neighbours;
 use super::resources::{Amounts, pod_amounts};
+use super::{ports, preemption};
 use crate::Status;
 use crate::controllers::clock::rfc3339_micro;
 use crate::controllers::kind::Kind;
 use crate::controllers::meta::{self, items, text};
+use crate::controllers::record::{Source, Tone, record};
 use crate::controllers::selector::{expression_matches, map_matches};
 use crate::controllers::task::{Key, Task};
 use crate::controllers::world::{SCHEDULER, World};
-use kusion_k8s_schema::Quantity;
-use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What the pods on a node ask for together; kept up by [`Load::note`].
-#[derive(Debug, Default)]
-pub(crate) struct Load {
-    nodes: FxHashMap<Arc<str>, NodeLoad>,
+/// How long a look at waiting pods is put off after a change.
+const RETRY_MS: i64 = 50;
+
+/// Why a node does not take a pod.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Misfit {
+    /// The reason, as the real scheduler words it.
+    pub(super) reason: String,
+    /// Whether the node could take the pod if it had fewer pods.
+    pub(super) can_change: bool,
 }
 
-#[derive(Debug, Default)]
-struct NodeLoad {
-    pods: i64,
-    amounts: Amounts,
+impl Misfit {
+    /// The node cannot take the pod, whatever pods it has.
+    pub(super) fn for_good(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), can_change: false }
+    }
+
+    /// The node cannot take the pod because of the pods that it has.
+    pub(super) fn for_now(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), can_change: true }
+    }
 }
 
-impl Load {
-    /// Takes note of a pod before and after a change.
-    pub(crate) fn note(&mut self, old: Option<&Value>, new: Option<&Value>) {
-        let place = |pod: &Value| {
-            let node = text(&pod["spec"]["nodeName"]);
-            (!node.is_empty() && !meta::is_pod_finished(pod)).then(|| Arc::<str>::from(node))
+/// What keeps a pod from all nodes.
+#[derive(Debug, Default)]
+struct Refusal {
+    /// How many nodes there are.
+    n_nodes: usize,
+    /// Why nodes do not take the pod, and how many say so; a count of 0 concerns the pod itself.
+    reasons: BTreeMap<String, usize>,
+    /// How many of them could take it if they had fewer pods.
+    n_changeable: usize,
+    /// Whether devices are claimed that no node has.
+    lacks_devices: bool,
+}
+
+impl Refusal {
+    fn add(&mut self, misfit: Misfit) {
+        *self.reasons.entry(misfit.reason).or_default() += 1;
+        self.n_changeable += usize::from(misfit.can_change);
+    }
+
+    /// `0/2 nodes are available: 2 Insufficient cpu. …`, as the real scheduler words it.
+    fn message(&self) -> String {
+        let n_nodes = self.n_nodes;
+        if n_nodes == 0 {
+            return "no nodes available to schedule pods".to_owned();
+        }
+        let list = |parts: Vec<(usize, &str)>| -> String {
+            let mut parts: Vec<String> = parts
+                .into_iter()
+                .map(|(count, it)| if count == 0 { it.to_owned() } else { format!("{count} {it}") })
+                .collect();
+            parts.sort_unstable();
+            parts.join(", ")
         };
-        let (before, after) = (old.and_then(place), new.and_then(place));
-        if before == after {
-            return;
-        }
-        if let (Some(node), Some(pod)) = (before, old) {
-            let load = self.nodes.entry(node).or_default();
-            load.pods -= 1;
-            for (name, amount) in pod_amounts(pod, "requests") {
-                let slot = load.amounts.entry(name).or_insert(Quantity::ZERO);
-                *slot = slot.minus(amount);
-            }
-        }
-        if let (Some(node), Some(pod)) = (after, new) {
-            let load = self.nodes.entry(node).or_default();
-            load.pods += 1;
-            for (name, amount) in pod_amounts(pod, "requests") {
-                let slot = load.amounts.entry(name).or_insert(Quantity::ZERO);
-                *slot = slot.plus(amount);
-            }
-        }
+        let reasons = list(self.reasons.iter().map(|(it, count)| (*count, it.as_str())).collect());
+        let claims = if self.lacks_devices {
+            "still not schedulable"
+        } else {
+            "no new claims to deallocate"
+        };
+        let victims = [
+            (self.n_changeable, "No preemption victims found for incoming pod"),
+            (n_nodes - self.n_changeable.min(n_nodes), "Preemption is not helpful for scheduling"),
+        ];
+        let victims = list(victims.into_iter().filter(|it| it.0 > 0).collect());
+        format!(
+            "0/{n_nodes} nodes are available: {reasons}. {claims}, preemption: 0/{n_nodes} nodes \
+             are available: {victims}."
+        )
     }
 
-    fn pods(&self, node: &str) -> i64 {
-        self.nodes.get(node).map_or(0, |it| it.pods)
-    }
-
-    /// The first resource of which a node has too little left.
-    fn lacks(&self, node: &Value, wanted: &Amounts) -> Option<String> {
-        let load = self.nodes.get(meta::name(node));
-        let allocatable = &node["status"]["allocatable"];
-        let room = Quantity::of(&allocatable["pods"]).unwrap_or(Quantity::ZERO);
-        if Quantity::count(load.map_or(0, |it| it.pods) + 1) > room {
-            return Some("Too many pods".to_owned());
-        }
-        wanted.iter().find_map(|(name, amount)| {
-            if amount.is_zero() {
-                return None;
+    /// The flag of `kusion sandbox up` that would give the pod a node.
+    fn flag(&self, wanted: &Amounts) -> Option<String> {
+        let more = format!("--nodes {}", self.n_nodes + 1);
+        self.reasons.keys().find_map(|reason| {
+            let amount = |name: &str| wanted.get(name).map(|it| it.milli());
+            match reason.as_str() {
+                _ if self.n_changeable > 0 => Some(more.clone()),
+                "Insufficient cpu" => Some(format!("--node-cpu {}", (amount("cpu")? + 999) / 1000)),
+                "Insufficient memory" => {
+                    let bytes = amount("memory")? / 1000;
+                    Some(format!("--node-memory {}Gi", (bytes >> 30) + 1))
+                }
+                it if it.ends_with("(missing required label)") => Some("--zones 3".to_owned()),
+                _ => None,
             }
-            let total = Quantity::of(&allocatable[name]).unwrap_or(Quantity::ZERO);
-            let used = load.and_then(|it| it.amounts.get(name)).copied().unwrap_or(Quantity::ZERO);
-            (used.plus(*amount) > total).then(|| format!("Insufficient {name}"))
         })
     }
 }
@@ -94,20 +124,48 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
         let message = "Scheduling is blocked due to non-empty scheduling gates";
         return refuse(world, &pod, "SchedulingGated", message);
     }
-    if let Some(message) = missing_claim(world, &pod) {
-        tell_failure(world, &pod, &message);
-        return refuse(world, &pod, "Unschedulable", &message);
-    }
     let wanted = pod_amounts(&pod, "requests");
     let nodes: Vec<Arc<Value>> = world.cache.all(Kind::Node).collect();
-    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    if let Some(name) = missing_claim(world, &pod) {
+        let message = format!(
+            "0/{} nodes are available: persistentvolumeclaim {name:?} not found. not found",
+            nodes.len()
+        );
+        tell_failure(world, &pod, &message, None);
+        return refuse(world, &pod, "Unschedulable", &message);
+    }
+    let mut refusal = Refusal { n_nodes: nodes.len(), ..Refusal::default() };
+    match claims::look(world, &pod)? {
+        Verdict::Free => {}
+        Verdict::Waits => {
+            world.load.wait(&pod);
+            return Ok(());
+        }
+        Verdict::Refused(reason) => {
+            refusal.reasons.insert(reason, 0);
+        }
+        Verdict::NoDevices => refusal.lacks_devices = true,
+    }
+    let blocked = !refusal.reasons.is_empty();
     let mut best: Option<(i64, &Arc<Value>)> = None;
-    for node in &nodes {
-        let reason = misfit(&pod, node)
-            .or_else(|| ports::conflicts(world, &pod, node).then(|| ports::MISFIT.to_owned()))
-            .or_else(|| world.load.lacks(node, &wanted));
-        if let Some(reason) = reason {
-            *reasons.entry(reason).or_default() += 1;
+    let mut changeable: Vec<&Arc<Value>> = Vec::new();
+    let neighbours = Neighbours::new(world, &pod, &nodes, &[]);
+    for node in nodes.iter().filter(|_| !blocked) {
+        let found = misfit(&pod, node)
+            .map(Misfit::for_good)
+            .or_else(|| {
+                ports::conflicts(world, &pod, node, &[]).then(|| Misfit::for_now(ports::MISFIT))
+            })
+            .or_else(|| world.load.lacks(node, &wanted, &Amounts::new(), 0))
+            .or_else(|| neighbours.as_ref().and_then(|it| it.misfit(node)))
+            .or_else(|| {
+                refusal.lacks_devices.then(|| Misfit::for_good("cannot allocate all claims"))
+            });
+        if let Some(found) = found {
+            if found.can_change {
+                changeable.push(node);
+            }
+            refusal.add(found);
             continue;
         }
         let load = world.load.pods(meta::name(node));
@@ -115,44 +173,30 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
             best = Some((load, node));
         }
     }
-    match best {
-        Some((_, node)) => bind(world, &pod, node),
-        None => {
-            let message = failure_message(nodes.len(), &reasons);
-            tell_failure(world, &pod, &message);
-            refuse(world, &pod, "Unschedulable", &message)
-        }
+    drop(neighbours);
+    if let Some((_, node)) = best {
+        return bind(world, &pod, node);
     }
+    if preemption::make_room(world, &pod, &nodes, &changeable)? {
+        world.load.wait(&pod);
+        return Ok(());
+    }
+    let message = refusal.message();
+    tell_failure(world, &pod, &message, refusal.flag(&wanted));
+    refuse(world, &pod, "Unschedulable", &message)
 }
 
-/// Asks for another look at all pods that have no node.
+/// Asks for another look at all pods that got no node.
 pub(crate) fn retry_all(world: &mut World) {
-    let waiting: Vec<Arc<Value>> = world
-        .cache
-        .all(Kind::Pod)
-        .filter(|it| text(&it["spec"]["nodeName"]).is_empty() && !meta::is_pod_finished(it))
-        .collect();
-    for pod in waiting {
-        world.add(Task::Schedule, Kind::Pod, &pod);
+    let now = world.now_ms();
+    for (namespace, name) in world.load.look_again(now, RETRY_MS) {
+        // Many changes at a time ask for one look.
+        let key = Key::new(Task::Schedule, Kind::Pod, &namespace, &name);
+        world.queue.add_at(key, now + RETRY_MS);
     }
 }
 
-/// `0/2 nodes are available: 2 Insufficient cpu. …`, as the real scheduler words it.
-fn failure_message(n_nodes: usize, reasons: &BTreeMap<String, usize>) -> String {
-    if n_nodes == 0 {
-        return "no nodes available to schedule pods".to_owned();
-    }
-    let mut parts: Vec<String> =
-        reasons.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
-    parts.sort_unstable();
-    let taint_or_selector = n_nodes;
-    format!(
-        "0/{n_nodes} nodes are available: {}. preemption: 0/{n_nodes} nodes are available: \
-         {taint_or_selector} Preemption is not helpful for scheduling.",
-        parts.join(", ")
-    )
-}
-
+/// The name of a claim of a pod that does not exist.
 fn missing_claim(world: &World, pod: &Value) -> Option<String> {
     for volume in items(&pod["spec"]["volumes"]) {
         let name = text(&volume["persistentVolumeClaim"]["claimName"]);
@@ -161,17 +205,24 @@ fn missing_claim(world: &World, pod: &Value) -> Option<String> {
         }
         let claim = world.cache.get(Kind::PersistentVolumeClaim, meta::namespace(pod), name);
         if claim.is_none_or(|it| meta::is_deleting(&it)) {
-            return Some(format!("persistentvolumeclaim \"{name}\" not found"));
+            return Some(name.to_owned());
         }
     }
     None
 }
 
-fn tell_failure(world: &mut World, pod: &Value, message: &str) {
+/// Tells why a pod got no node, and which flag of `kusion sandbox up` would help.
+fn tell_failure(world: &mut World, pod: &Value, message: &str, flag: Option<String>) {
     let known = meta::condition(pod, "PodScheduled")
         .is_some_and(|it| it["status"] == "False" && it["message"] == message);
-    if !known {
-        tell(world, pod, "Warning", "FailedScheduling", "Scheduling", message);
+    if known {
+        return;
+    }
+    tell(world, pod, "Warning", "FailedScheduling", "Scheduling", message);
+    if let Some(flag) = flag {
+        let hint =
+            format!("run `kusion sandbox up {flag}` to start a sandbox with room for this pod");
+        record(world, Source::component("sandbox"), Kind::Pod, pod, Tone::Normal, "Hint", &hint);
     }
 }
 
@@ -201,7 +252,8 @@ fn tell(world: &mut World, pod: &Value, tone: &str, reason: &str, action: &str, 
     let _ = world.create_as(SCHEDULER, Kind::Event, meta::namespace(pod), event);
 }
 
-fn refuse(world: &World, pod: &Value, reason: &str, message: &str) -> Result<(), Status> {
+fn refuse(world: &mut World, pod: &Value, reason: &str, message: &str) -> Result<(), Status> {
+    world.load.wait(pod);
     let mut status = pod["status"].clone();
     if !status.is_object() {
         status = json!({"phase": "Pending"});
@@ -298,8 +350,24 @@ mod tests {
 
     fn node() -> Value {
         json!({"metadata": {"name": "n", "labels": {"disk": "ssd"}},
-            "spec": {"taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}]},
-            "status": {"allocatable": {"pods": "1", "cpu": "1"}}})
+            "spec": {"taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}]}})
+    }
+
+    #[test]
+    fn a_refusal_says_what_would_help() {
+        let mut refusal = Refusal { n_nodes: 2, ..Refusal::default() };
+        refusal.add(Misfit::for_good("Insufficient cpu"));
+        refusal.add(Misfit::for_good("Insufficient cpu"));
+        let pod = json!({"spec": {"containers": [{"resources": {"requests": {"cpu": "64500m"}}}]}});
+        let flag = refusal.flag(&pod_amounts(&pod, "requests"));
+        assert_eq!(flag.as_deref(), Some("--node-cpu 65"));
+        assert_eq!(
+            refusal.message(),
+            "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: \
+             0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+        );
+        refusal.add(Misfit::for_now("Too many pods"));
+        assert_eq!(refusal.flag(&Amounts::new()).as_deref(), Some("--nodes 3"));
     }
 
     #[test]
@@ -313,18 +381,5 @@ mod tests {
         assert_eq!(misfit(&pod, &node()).unwrap(), "node(s) had untolerated taint {k: v}");
         let pod = json!({"spec": {"tolerations": [{"key": "k", "operator": "Exists"}]}});
         assert_eq!(misfit(&pod, &node()), None);
-    }
-
-    #[test]
-    fn a_full_node_takes_no_more() {
-        let mut load = Load::default();
-        let pod = json!({"spec": {"nodeName": "n", "containers":
-            [{"resources": {"requests": {"cpu": "800m"}}}]}});
-        let wanted = pod_amounts(&pod, "requests");
-        assert_eq!(load.lacks(&node(), &wanted), None);
-        load.note(None, Some(&pod));
-        assert_eq!(load.lacks(&node(), &wanted).unwrap(), "Too many pods");
-        load.note(Some(&pod), None);
-        assert_eq!(load.lacks(&node(), &wanted), None);
     }
 }

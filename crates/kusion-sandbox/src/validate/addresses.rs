@@ -24,7 +24,7 @@ pub(super) fn valid(path: &str, value: &Value, report: &mut Report) -> bool {
 }
 
 /// Removes the zeros with which numbers of an IPv4 address begin.
-fn without_zeros(text: &str) -> String {
+pub(crate) fn without_zeros(text: &str) -> String {
     let parts: Vec<&str> = text
         .split('.')
         .map(|part| match part.trim_start_matches('0') {
@@ -61,19 +61,42 @@ pub(super) fn reachable(path: &str, value: &Value, report: &mut Report) {
     }
 }
 
-/// Reports a text that is no range of addresses.
-pub(super) fn range(path: &str, text: &str, report: &mut Report) {
-    let good = text.split_once('/').is_some_and(|(address, length)| {
-        let limit = match address.parse::<IpAddr>() {
-            Ok(IpAddr::V4(_)) => 32,
-            Ok(IpAddr::V6(_)) => 128,
-            Err(_) => return false,
-        };
-        length.bytes().all(|it| it.is_ascii_digit())
-            && length.parse().is_ok_and(|it: u8| it <= limit)
-    });
-    if !good {
+/// Reports a text that is no range of addresses; returns its address and length if it is one.
+pub(super) fn range(path: &str, text: &str, report: &mut Report) -> Option<(IpAddr, u32)> {
+    let (address, length) = text.split_once('/').unwrap_or_default();
+    let parsed = without_zeros(address).parse::<IpAddr>().ok();
+    let bits = length.parse::<u32>().ok().filter(|_| length.bytes().all(|it| it.is_ascii_digit()));
+    let (Some(start), Some(bits)) = (parsed, bits) else {
         report.invalid(path, &Value::from(text), BAD_RANGE);
+        return None;
+    };
+    let is_mapped = matches!(start, IpAddr::V6(it) if it.to_ipv4_mapped().is_some());
+    let detail = if bits > if start.is_ipv4() { 32 } else { 128 } {
+        BAD_RANGE
+    } else if address.parse::<IpAddr>().is_err() || (length.len() > 1 && length.starts_with('0')) {
+        "must not have leading 0s in IP or prefix length"
+    } else if is_mapped {
+        "must not have an IPv4-mapped IPv6 address"
+    } else if start_of_range(start, bits) != start {
+        "must not have bits set beyond the prefix length"
+    } else {
+        return Some((start, bits));
+    };
+    report.invalid(path, &Value::from(text), detail);
+    None
+}
+
+/// The first address of the range in which an address is.
+pub(crate) fn start_of_range(address: IpAddr, bits: u32) -> IpAddr {
+    match address {
+        IpAddr::V4(it) => {
+            let mask = u32::MAX.checked_shl(32_u32.saturating_sub(bits)).unwrap_or(0);
+            IpAddr::V4((u32::from(it) & mask).into())
+        }
+        IpAddr::V6(it) => {
+            let mask = u128::MAX.checked_shl(128_u32.saturating_sub(bits)).unwrap_or(0);
+            IpAddr::V6((u128::from(it) & mask).into())
+        }
     }
 }
 
@@ -103,6 +126,30 @@ mod tests {
             ("0.0.0.0", "may not be unspecified (0.0.0.0)"),
         ] {
             assert_eq!(messages(text), [format!("Invalid value: {text:?}: {detail}")]);
+        }
+    }
+
+    #[test]
+    fn ranges_are_judged_as_the_server_does() {
+        let message = |text: &str| {
+            let mut report = Report::default();
+            range("r", text, &mut report);
+            report.causes.pop().map(|it| it.message)
+        };
+        for good in ["10.0.0.0/8", "0.0.0.0/0", "2001:db8::/32", "::/0", "1.2.3.4/32"] {
+            assert_eq!(message(good), None);
+        }
+        for (text, detail) in [
+            ("", BAD_RANGE),
+            ("10.0.0.0", BAD_RANGE),
+            ("10.0.0.0/33", BAD_RANGE),
+            ("10.0.0.0/+8", BAD_RANGE),
+            ("010.0.0.0/8", "must not have leading 0s in IP or prefix length"),
+            ("10.0.0.0/08", "must not have leading 0s in IP or prefix length"),
+            ("::ffff:1.2.3.0/120", "must not have an IPv4-mapped IPv6 address"),
+            ("10.0.0.1/8", "must not have bits set beyond the prefix length"),
+        ] {
+            assert_eq!(message(text), Some(format!("Invalid value: {text:?}: {detail}")));
         }
     }
 }

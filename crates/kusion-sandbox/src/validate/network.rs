@@ -133,4 +133,46 @@ pub(super) fn policy(spec: &Value, report: &mut Report) {
             report.not_supported(path, it, &["Ingress", "Egress"]);
         }
     }
+    for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
+        for (path, rule) in items(spec, rules, "spec") {
+            for (path, it) in items(rule, peers, &path) {
+                peer(it, &path, report);
+            }
+        }
+    }
+}
+
+/// Whom a network policy lets through.
+fn peer(peer: &Value, path: &str, report: &mut Report) {
+    let given = |key: &str| !at(peer, key).is_null();
+    let selected = given("podSelector") || given("namespaceSelector");
+    if given("ipBlock") {
+        block(at(peer, "ipBlock"), &join(path, "ipBlock"), report);
+        if selected {
+            report.forbidden(path, "may not specify both ipBlock and another peer");
+        }
+    } else if !selected {
+        report.required(path, "must specify a peer");
+    }
+}
+
+/// A range of addresses without some that are in it.
+fn block(block: &Value, path: &str, report: &mut Report) {
+    if text(block, "cidr").is_empty() {
+        return report.required(join(path, "cidr"), "");
+    }
+    let Some((start, bits)) = addresses::range(&join(path, "cidr"), text(block, "cidr"), report)
+    else {
+        return;
+    };
+    for (path, it) in items(block, "except", path) {
+        let Some((inner, inner_bits)) =
+            addresses::range(&path, it.as_str().unwrap_or_default(), report)
+        else {
+            continue;
+        };
+        if addresses::start_of_range(inner, bits) != start || inner_bits <= bits {
+            report.invalid(path, it, "must be a strict subset of `cidr`");
+        }
+    }
 }

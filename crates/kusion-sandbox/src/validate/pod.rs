@@ -134,6 +134,11 @@ fn toleration(it: &Value, path: &str, report: &mut Report) {
                 report.invalid(join(path, "operator"), at(it, "value"), detail);
             }
         }
+        // Those that a server knows but does not have by default are listed only with each other.
+        "Lt" | "Gt" => {
+            let known = ["Equal", "Exists", "Lt", "Gt"];
+            report.not_supported(join(path, "operator"), at(it, "operator"), &known);
+        }
         _ => report.not_supported(join(path, "operator"), at(it, "operator"), &["Equal", "Exists"]),
     }
     let effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];

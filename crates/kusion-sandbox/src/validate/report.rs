@@ -132,17 +132,17 @@ pub(super) fn inner_form(value: &Value, fields: &[&str]) -> String {
 }
 
 /// Returns the value of a key, null when it is missing.
-pub(super) fn at<'a>(value: &'a Value, key: &str) -> &'a Value {
+pub(crate) fn at<'a>(value: &'a Value, key: &str) -> &'a Value {
     value.get(key).unwrap_or(&Value::Null)
 }
 
 /// Returns the text of a key, empty when it is missing.
-pub(super) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+pub(crate) fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     at(value, key).as_str().unwrap_or_default()
 }
 
 /// Returns the items of a list with their paths.
-pub(super) fn items<'a>(
+pub(crate) fn items<'a>(
     value: &'a Value,
     key: &str,
     path: &str,
@@ -172,6 +172,6 @@ pub(super) fn is_empty(value: &Value) -> bool {
 }
 
 /// Joins the parts of a path.
-pub(super) fn join(path: &str, key: &str) -> String {
+pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

@@ -143,9 +143,12 @@ pub(crate) fn judge(
 }
 
 /// Brings an object that a patch made into the form in which it is kept; returns findings.
+///
+/// `sent` is the patch.
 pub(crate) fn normalize_patched(
     served: &Served,
     kind: PatchKind,
+    sent: &Value,
     object: &mut Value,
 ) -> Result<Vec<Finding>, Status> {
     if let Some(custom) = &served.custom {
@@ -153,16 +156,20 @@ pub(crate) fn normalize_patched(
         return Ok(unknown.into_iter().map(Finding::Unknown).collect());
     }
     let Some(info) = served.info else { return Ok(Vec::new()) };
-    let name = object::name(object).to_owned();
-    let decoded =
-        kusion_k8s_schema::normalize(&kusion_k8s_schema::builtin().types, info.ty, object.take())
-            .map_err(|why| not_of_its_kind(served, kind, &name, &why))?;
+    // A text about the object names it as it was sent.
+    let place = format!("{}/{}", object::namespace(sent), object::name(object));
+    let normalize = match kind {
+        PatchKind::Apply => kusion_k8s_schema::normalize_applied,
+        _ => kusion_k8s_schema::normalize,
+    };
+    let decoded = normalize(&kusion_k8s_schema::builtin().types, info.ty, object.take())
+        .map_err(|why| not_of_its_kind(served, kind, &place, &why))?;
     *object = decoded.value;
     Ok(decoded.findings)
 }
 
 /// The answer when a patch made something that is no object of its kind.
-fn not_of_its_kind(served: &Served, kind: PatchKind, name: &str, why: &str) -> Status {
+fn not_of_its_kind(served: &Served, kind: PatchKind, place: &str, why: &str) -> Status {
     if kind != PatchKind::Apply {
         let cause = Cause::new("FieldValueInvalid", "patch", format!("Invalid value: {why}"));
         return Status::invalid("", "", "", &[cause]);
@@ -170,7 +177,7 @@ fn not_of_its_kind(served: &Served, kind: PatchKind, name: &str, why: &str) -> S
     let resource = &served.resource;
     let type_ = format!("{}/{}, Kind={}", resource.group, resource.version, served.kind);
     Status::unnamed(format!(
-        "failed to convert new object (/{name}; {type_}) to proper version: unable to convert \
+        "failed to convert new object ({place}; {type_}) to proper version: unable to convert \
          unstructured object to {type_}: error decoding from json: {why}"
     ))
 }

@@ -109,18 +109,19 @@ impl Cluster {
         let key = served.key(namespace, &name);
         let exists =
             || Status::already_exists(&served.resource.group, &served.resource.plural, &name);
+        let warnings = crate::warnings::of(served, None, &object);
         if write.dry_run {
             if self.store.get(table, &key).is_some() {
                 return Err(exists());
             }
-            return self.answer_dry(served, object, true);
+            return self.answer_dry(served, object, true).map(|it| it.with(warnings));
         }
         let stored = self.store.insert(table, &key, object).map_err(|refused| match refused {
             Refused::Race => exists(),
             Refused::TooLarge => Status::too_large_to_store(),
         })?;
         self.after(served, &stored, false);
-        self.answer(served, stored, true)
+        self.answer(served, stored, true).map(|it| it.with(warnings))
     }
 
     /// Makes the answer to a write that was stored.

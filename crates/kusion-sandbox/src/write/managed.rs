@@ -101,6 +101,11 @@ pub(crate) fn update(
     }
 }
 
+/// Records who made a new object, in the version of the request.
+pub(crate) fn created(cluster: &Cluster, served: &Served, write: &Write<'_>, object: &mut Value) {
+    update(cluster, served, write, None, object);
+}
+
 /// Merges an applied configuration; objects are in the version of the request.
 pub(crate) fn apply(
     cluster: &Cluster,

@@ -70,12 +70,12 @@ impl Cluster {
         check_type(served, &mut new)?;
         check_namespace(served, namespace, &mut new)?;
         check_name(name, &mut new)?;
-        let findings = normalize_patched(served, kind, &mut new)?;
+        let findings = normalize_patched(served, kind, patch, &mut new)?;
         let warnings = judge_patch(served, &findings, kind, &new, write)?;
         check_uid(served, &old.value(), &new)?;
         check_preconditions(served, &old, &new)?;
         let mut outcome = self.replace(served, &old, new, write, origin)?;
-        outcome.warnings = warnings;
+        outcome.warnings.splice(..0, warnings);
         Ok(outcome)
     }
 
@@ -90,7 +90,7 @@ impl Cluster {
         let merged = match kind {
             PatchKind::Apply => {
                 let new = managed::apply(self, served, write, Some(live), patch)?;
-                return Ok((typed_form(served, new), Origin::Applied));
+                return Ok((new, Origin::Applied));
             }
             PatchKind::Json => json_patch(live, patch),
             PatchKind::Merge => merge_patch(live, patch),
@@ -121,10 +121,9 @@ impl Cluster {
         let mut object = managed::apply(self, served, write, None, config)?;
         object::meta_mut(&mut object).remove("resourceVersion");
         object::meta_mut(&mut object).insert("name".to_owned(), name.into());
-        let mut object = typed_form(served, object);
         check_type(served, &mut object)?;
         check_namespace(served, namespace, &mut object)?;
-        normalize_patched(served, PatchKind::Apply, &mut object)?;
+        normalize_patched(served, PatchKind::Apply, config, &mut object)?;
         match self.create_object(served, namespace, object, write, Origin::Applied) {
             Err(status) if status.is_already_exists() => Err(Failed::Race),
             result => Ok(result?),
@@ -231,24 +230,4 @@ fn check_config(
     check_type(served, &mut config)?;
     check_namespace(served, namespace, &mut config)?;
     check_name(name, &mut config)
-}
-
-/// Brings what was applied to the form in which objects of its kind are kept: nulls stand for
-/// nothing in typed objects, custom ones keep them.
-fn typed_form(served: &Served, object: Value) -> Value {
-    if served.is_builtin() { without_nulls(object) } else { object }
-}
-
-/// Removes nulls.
-fn without_nulls(value: Value) -> Value {
-    match value {
-        Value::Object(map) => Value::Object(
-            map.into_iter()
-                .filter(|(_, value)| !value.is_null())
-                .map(|(key, value)| (key, without_nulls(value)))
-                .collect(),
-        ),
-        Value::Array(list) => Value::Array(list.into_iter().map(without_nulls).collect()),
-        other => other,
-    }
 }

@@ -54,6 +54,7 @@ pub(crate) fn for_create(served: &Served, new: &mut Value) {
         meta.insert("generation".to_owned(), 1.into());
     }
     reset_status(served, new);
+    super::gates::close(served, new);
     prepare_kind(served, new);
     if served.is("", "namespaces") {
         prepare_namespace(new);
@@ -69,6 +70,12 @@ fn prepare_kind(served: &Served, new: &mut Value) {
             let grace = &mut new["spec"]["terminationGracePeriodSeconds"];
             if grace.as_i64().is_some_and(|seconds| seconds < 0) {
                 *grace = 1.into();
+            }
+        }
+        ("certificates.k8s.io", "CertificateSigningRequest") => {
+            let user = crate::rbac::User::admin().shown();
+            for key in ["username", "uid", "groups"] {
+                new["spec"][key] = user[key].clone();
             }
         }
         ("", "PersistentVolume") => {
@@ -113,6 +120,9 @@ fn reset_status(served: &Served, new: &mut Value) {
             empty_status(&served.kind)
         };
         object::slot(new, "status").clone_from(&status);
+    } else if let Some(custom) = &served.custom {
+        // A status that nobody has written yet has its defaults.
+        custom.structural.default_applied(new);
     }
 }
 
@@ -145,6 +155,7 @@ fn empty_status(kind: &str) -> Value {
 /// Makes a changed object ready to be stored: what a client may not change comes from `old`.
 pub(crate) fn for_update(served: &Served, old: &Value, new: &mut Value) {
     keep_meta(old, new);
+    super::gates::close(served, new);
     if served.has("status") {
         keep(old, new, "status");
     }

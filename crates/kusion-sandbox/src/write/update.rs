@@ -83,7 +83,8 @@ impl Cluster {
             Origin::Applied => crate::defaults::apply_merged(served, &mut new),
             Origin::Written => crate::defaults::apply(served, &mut new),
         }
-        if origin == Origin::Written {
+        // Who binds a pod to a node manages none of its fields.
+        if origin == Origin::Written && write.subresource != "binding" {
             let live = self.view(served, old)?;
             managed::update(self, served, write, Some(&live), &mut new);
         }
@@ -97,15 +98,19 @@ impl Cluster {
         if write.subresource.is_empty() {
             prepare::count_generation(served, &old_value, &mut new);
         }
+        let warnings = match write.subresource {
+            "" => crate::warnings::of(served, Some(&old_value), &new),
+            _ => Vec::new(),
+        };
         if kusion_k8s_merge::keep_times(&old_value, &mut new) {
-            return Ok(self.answer(served, Arc::clone(old), false)?);
+            return Ok(self.answer(served, Arc::clone(old), false)?.with(warnings));
         }
         super::check::validate(self, served, write.subresource, Some(&old_value), &new)?;
         self.check(served, review, &mut new)?;
         if write.dry_run {
-            return Ok(self.answer_dry(served, new, false)?);
+            return Ok(self.answer_dry(served, new, false)?.with(warnings));
         }
-        self.commit_update(served, old, new)
+        self.commit_update(served, old, new).map(|it| it.with(warnings))
     }
 
     /// Stores a changed object, or removes it when nothing keeps it any more.

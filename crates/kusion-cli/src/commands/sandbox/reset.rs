@@ -1,5 +1,6 @@
 //! `kusion sandbox reset`.
 
+use super::nodes::NodeArgs;
 use super::{down, lock, up};
 use crate::daemon::Daemon;
 use crate::failure::Failure;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         port: state.port,
         plain: !state.tls,
         tls: false,
+        nodes: NodeArgs::from_nodes(&state.nodes),
         foreground: false,
         output: Output::Text,
     };

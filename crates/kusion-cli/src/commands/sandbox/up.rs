@@ -1,5 +1,6 @@
 //! `kusion sandbox up`.
 
+use super::nodes::NodeArgs;
 use super::{control, lock, status};
 use crate::daemon::{Daemon, names, write_private};
 use crate::failure::Failure;
@@ -35,6 +36,8 @@ pub(crate) struct Args {
     /// Serve HTTPS, which is the default
     #[arg(long, hide = true, conflicts_with = "plain")]
     pub(crate) tls: bool,
+    #[command(flatten)]
+    pub(crate) nodes: NodeArgs,
     /// Run in the foreground until interrupted
     #[arg(long)]
     pub(crate) foreground: bool,
@@ -50,6 +53,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let lock = lock::command(&args.name)?;
     if let Some(state) = running(&args.name)? {
+        if !args.nodes.accept(&state.nodes) {
+            return Err(Failure::OtherNodes(args.name.clone()));
+        }
         return report(&state, args.output, "already running");
     }
     let folder = home::sandbox(&args.name)?;
@@ -78,6 +84,7 @@ pub(crate) fn ensure(name: &str) -> Result<Daemon, Failure> {
         port: 0,
         plain: false,
         tls: false,
+        nodes: NodeArgs::default(),
         foreground: false,
         output: Output::Text,
     };
@@ -128,6 +135,7 @@ pub(crate) fn background(args: &Args, folder: &Path) -> Result<Daemon, Failure> 
     if args.plain {
         command.arg("--plain");
     }
+    args.nodes.pass(&mut command);
     command.env(CHILD, "1");
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
     detach(&mut command);
@@ -181,12 +189,14 @@ fn foreground(args: &Args, lock: Option<fs::File>) -> Result<(), Failure> {
         port: args.port,
         plain: args.plain,
         credentials: Some(credentials(&args.name)?),
+        nodes: args.nodes.to_nodes(),
         ..Options::default()
     };
     let sandbox = Sandbox::start(options).map_err(start)?;
     let (sender, stop) = channel();
     let secret = random_token().map_err(start)?;
-    let control = control::open(secret.clone(), sender.clone()).map_err(start)?;
+    let control =
+        control::open(secret.clone(), sandbox.faults().clone(), sender.clone()).map_err(start)?;
     let state = Daemon {
         name: args.name.clone(),
         pid: std::process::id(),
@@ -195,6 +205,7 @@ fn foreground(args: &Args, lock: Option<fs::File>) -> Result<(), Failure> {
         tls: !args.plain,
         control,
         secret,
+        nodes: args.nodes.to_nodes(),
     };
     write_private(&state.kubeconfig()?, &sandbox.kubeconfig())?;
     state.save()?;

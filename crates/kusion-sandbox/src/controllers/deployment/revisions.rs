@@ -43,7 +43,15 @@ impl Rollout<'_> {
         let min_ready_differs = int(&set["spec"]["minReadySeconds"], 0)
             != min_ready.as_ref().map_or(0, |it| int(it, 0));
         if changed || min_ready_differs {
-            set["spec"]["minReadySeconds"] = min_ready.unwrap_or_else(|| 0.into());
+            match (min_ready.filter(|it| int(it, 0) != 0), set["spec"].as_object_mut()) {
+                (Some(seconds), Some(spec)) => {
+                    spec.insert("minReadySeconds".to_owned(), seconds);
+                }
+                (None, Some(spec)) => {
+                    spec.remove("minReadySeconds");
+                }
+                _ => {}
+            }
             let set = self.world.update(Kind::ReplicaSet, set)?;
             self.put_set(set.clone());
             return Ok((Some(set), old));
@@ -175,7 +183,7 @@ fn new_set(deployment: &Value, hash: &str) -> Value {
         selector["matchLabels"] = json!({});
     }
     selector["matchLabels"][HASH_LABEL] = hash.into();
-    json!({
+    let mut set = json!({
         "metadata": {
             "name": format!("{}-{hash}", meta::name(deployment)),
             "namespace": meta::namespace(deployment),
@@ -183,11 +191,15 @@ fn new_set(deployment: &Value, hash: &str) -> Value {
             "ownerReferences": [meta::controller_reference(Kind::Deployment, deployment)],
         },
         "spec": {
-            "minReadySeconds": int(&deployment["spec"]["minReadySeconds"], 0),
             "selector": selector,
             "template": template,
         },
-    })
+    });
+    let min_ready = int(&deployment["spec"]["minReadySeconds"], 0);
+    if min_ready != 0 {
+        set["spec"]["minReadySeconds"] = min_ready.into();
+    }
+    set
 }
 
 /// Brings the annotations of the new set up to date; says whether they changed.

@@ -22,7 +22,18 @@ pub(super) fn set_condition(conditions: &mut Value, mut new: Value, now: &str) {
     });
     if !same {
         new["lastUpdateTime"] = now.into();
-        meta::set_condition(conditions, new, now);
+        append(conditions, new, now);
+    }
+}
+
+/// Sets a condition and moves it to the end of the list.
+fn append(conditions: &mut Value, new: Value, now: &str) {
+    let type_ = new["type"].clone();
+    meta::set_condition(conditions, new, now);
+    if let Some(list) = conditions.as_array_mut()
+        && let Some(at) = list.iter().position(|it| it["type"] == type_)
+    {
+        list[at..].rotate_left(1);
     }
 }
 
@@ -152,7 +163,7 @@ impl Rollout<'_> {
             let message = format!("{subject} is progressing.");
             let mut new = condition("Progressing", "True", "ReplicaSetUpdated", &message);
             new["lastUpdateTime"] = now.into();
-            meta::set_condition(&mut status["conditions"], new, now);
+            append(&mut status["conditions"], new, now);
         } else if self.is_overdue(status) {
             let message = format!("{subject} has timed out progressing.");
             let new = condition("Progressing", "False", "ProgressDeadlineExceeded", &message);
