@@ -122,12 +122,20 @@ impl Discovery {
         &self,
         calls: &Calls,
     ) -> Result<Vec<Arc<Served>>, RuntimeError> {
+        let mut kinds = self.listed(calls).await?;
+        kinds.retain(|it| it.namespaced);
+        Ok(kinds)
+    }
+
+    /// Returns the kinds of stored objects, each in one version. The kinds are read again, since
+    /// new ones may exist.
+    pub(crate) async fn listed(&self, calls: &Calls) -> Result<Vec<Arc<Served>>, RuntimeError> {
         let kinds = self.refresh(calls, self.known().as_ref()).await?;
         let mut by_collection: BTreeMap<(&str, &str), &Arc<Served>> = BTreeMap::new();
-        for served in kinds.values().filter(|it| it.namespaced && it.can_list && it.can_delete) {
+        for served in kinds.values().filter(|it| it.can_list && it.can_delete) {
             let group = served.api_version.split_once('/').map_or("", |(group, _)| group);
             let slot = by_collection.entry((group, &served.plural)).or_insert(served);
-            if served.api_version > slot.api_version {
+            if stability(&served.api_version) > stability(&slot.api_version) {
                 *slot = served;
             }
         }
@@ -154,6 +162,12 @@ impl Discovery {
         *self.kinds.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&kinds));
         Ok(kinds)
     }
+}
+
+/// Orders the versions of a group: stable ones are the greatest, then the later ones.
+fn stability(api_version: &str) -> (bool, bool, &str) {
+    let is = |word: &str| api_version.contains(word);
+    (!is("alpha") && !is("beta"), !is("alpha"), api_version)
 }
 
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,\

@@ -13,6 +13,7 @@ mod clean;
 mod compare;
 mod connect;
 mod contents;
+mod copy;
 mod credentials;
 mod delete;
 mod describe;
@@ -36,6 +37,7 @@ mod types;
 mod watch;
 
 pub use connect::{ClusterSource, ConfigOwner, Options, server_of};
+pub use copy::{Copied, copy};
 pub use inspect::{KubeconfigEffects, inspect, inspect_text};
 pub use key::ObjectKey;
 pub use runtime::{KubernetesRuntime, KubernetesSource};

@@ -6,6 +6,8 @@ use crate::Status;
 use crate::cluster::Cluster;
 use crate::store::{Change, Stored};
 use serde_json::Value;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -230,6 +232,15 @@ impl Api {
         Self { cluster: Cluster::new() }
     }
 
+    /// Makes a cluster with the objects in a data folder, which is made if it is missing. Changes
+    /// are written there before they are acknowledged.
+    ///
+    /// # Errors
+    /// Another process uses the folder, or its content is damaged or of an unknown format.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        Cluster::open(folder).map(|cluster| Self { cluster })
+    }
+
     /// Makes a handle to a cluster.
     pub(crate) fn of(cluster: Arc<Cluster>) -> Self {
         Self { cluster }
@@ -350,6 +361,11 @@ impl Api {
     /// Returns the revision of the last change.
     pub fn revision(&self) -> u64 {
         self.cluster.store.revision()
+    }
+
+    /// Returns all objects, as if they were new, and all later changes, in order.
+    pub(crate) fn subscribe_from_start(&self) -> Subscription {
+        Subscription { receiver: self.cluster.store.subscribe_from_start() }
     }
 
     /// Returns all later changes, in order.

@@ -4,8 +4,10 @@ use crate::Status;
 use crate::api::{Api, Resource, Scope, Selection};
 use crate::registry::{Registry, Served};
 use crate::selector::{FieldSelector, LabelSelector};
-use crate::store::{Store, Stored};
+use crate::store::{Journal, Store, Stored};
 use serde_json::Value;
+use std::io;
+use std::path::Path;
 use std::sync::{Arc, Weak};
 
 /// Everything a cluster is.
@@ -32,6 +34,30 @@ impl Cluster {
             services: crate::lifecycle::services::Allocator::default(),
             cuts: tokio::sync::watch::Sender::new(0),
         })
+    }
+
+    /// Makes a cluster with the objects of a data folder; changes are written there.
+    ///
+    /// # Errors
+    /// The folder cannot be used.
+    pub(crate) fn open(folder: &Path) -> io::Result<Arc<Self>> {
+        let (journal, restored) = Journal::open(folder)?;
+        let cluster = Self::new();
+        cluster.store.restore(restored);
+        let objects = |group: &str, plural: &str| {
+            let resource = Resource::new(group, "v1", plural);
+            let table = cluster.served(&resource).and_then(|served| served.table());
+            table.map(|table| cluster.store.list(table, "", "").0).unwrap_or_default()
+        };
+        for definition in objects(crate::crd::GROUP, crate::crd::PLURAL) {
+            cluster.definition_changed(&definition, false);
+        }
+        for service in objects("", "services") {
+            let (namespace, name) = service.place();
+            cluster.services.settle(namespace, name, Some(&service.value()));
+        }
+        cluster.store.write_to(journal);
+        Ok(cluster)
     }
 
     /// Returns a handle to the cluster.

@@ -146,7 +146,7 @@ pub(crate) struct Runtime {
 impl Runtime {
     /// Subscribes and makes the objects of a new cluster.
     pub(crate) fn new(api: Api, options: &ControllerOptions) -> Result<Self, Status> {
-        let events = api.subscribe();
+        let events = api.subscribe_from_start();
         let mut world = World::new(api, Arc::clone(&options.clock), Arc::clone(&options.root_ca));
         bootstrap::run(&world, &options.server, &options.nodes)?;
         world.queue.add(Key::new(Task::Events, Kind::Event, "", ""));

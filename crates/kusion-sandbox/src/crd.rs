@@ -16,9 +16,14 @@ use std::sync::Arc;
 const FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";
 const MANAGER: &str = "kube-apiserver";
 
+/// The API group of the definitions.
+pub(crate) const GROUP: &str = "apiextensions.k8s.io";
+/// The plural name of the definitions.
+pub(crate) const PLURAL: &str = "customresourcedefinitions";
+
 /// Returns whether a resource is that of the definitions.
 pub(crate) fn is_definition(served: &Served) -> bool {
-    served.is("apiextensions.k8s.io", "customresourcedefinitions")
+    served.is(GROUP, PLURAL)
 }
 
 /// Returns the status of a new definition.

@@ -9,6 +9,7 @@ use crate::lifecycle::bootstrap::ServerAddress;
 use crate::pods::nodes::Nodes;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
@@ -25,6 +26,8 @@ pub struct Options {
     pub credentials: Option<Credentials>,
     /// The nodes.
     pub nodes: Nodes,
+    /// The folder that keeps the objects; `None` keeps them in memory only.
+    pub data: Option<PathBuf>,
     /// Whether reconcilers run and the usual objects (namespaces, nodes) are there.
     pub reconcile: bool,
 }
@@ -37,6 +40,7 @@ impl Default for Options {
             plain: false,
             credentials: None,
             nodes: Nodes::default(),
+            data: None,
             reconcile: true,
         }
     }
@@ -59,14 +63,14 @@ impl Sandbox {
     /// Starts a sandbox; it answers when this returns.
     ///
     /// # Errors
-    /// The port is taken, or certificates cannot be made.
+    /// The port is taken, certificates cannot be made, or the data folder cannot be used.
     pub fn start(options: Options) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let credentials = options.credentials.map_or_else(Credentials::generate, Ok)?;
         let tls = if options.plain { None } else { Some(credentials.acceptor()?) };
-        let api = Api::new();
+        let api = options.data.as_deref().map_or_else(|| Ok(Api::new()), Api::open)?;
         let controllers = if options.reconcile {
             let controllers = ControllerOptions {
                 server: ServerAddress { ip: address.ip().to_string(), port: address.port() },

@@ -147,6 +147,11 @@ impl Status {
         Self::unnamed("etcdserver: request is too large")
     }
 
+    /// The change cannot be written to the data folder.
+    pub(crate) fn not_written(why: std::io::ErrorKind) -> Self {
+        Self::internal(&format!("the sandbox cannot write to its data folder: {why}"))
+    }
+
     /// Too much at the moment; try again later.
     pub fn too_many_requests(message: impl Into<String>, details: Value) -> Self {
         Self::new(429, "TooManyRequests", message.into(), details)

@@ -1,17 +1,21 @@
 //! Objects in memory: one revision counter, one sorted table per resource, and the latest changes
 //! of each table for watchers.
 
+mod journal;
 mod scan;
 mod stored;
 
+pub(crate) use journal::{Journal, Restored};
 pub(crate) use stored::{Stored, frame};
 
 use crate::api::{Event, EventKind, Resource};
 use crate::object;
 use bytes::Bytes;
+use journal::Record;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
+use std::io::ErrorKind;
 use std::ops::Bound;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -65,6 +69,8 @@ pub(crate) enum Refused {
     Race,
     /// The object is too large.
     TooLarge,
+    /// The change cannot be written to the file of the cluster.
+    NotWritten(ErrorKind),
 }
 
 impl From<Race> for Refused {
@@ -110,11 +116,55 @@ struct State {
     revision: u64,
     tables: Vec<Table>,
     by_name: FxHashMap<(Arc<str>, Arc<str>), TableId>,
+    /// Where changes are written, if they are to survive the process.
+    journal: Option<Journal>,
 }
 
 impl Default for State {
     fn default() -> Self {
-        Self { revision: FIRST_REVISION, tables: Vec::new(), by_name: FxHashMap::default() }
+        Self {
+            revision: FIRST_REVISION,
+            tables: Vec::new(),
+            by_name: FxHashMap::default(),
+            journal: None,
+        }
+    }
+}
+
+impl State {
+    /// Writes a change to the file, if there is one.
+    fn record(&mut self, table: TableId, stored: &Stored, kind: EventKind) -> Result<(), Refused> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let resource = &self.tables[table.0 as usize].resource;
+        let text = stored.json();
+        let record = Record {
+            kind,
+            revision: stored.revision,
+            group: &resource.group,
+            plural: &resource.plural,
+            key: &stored.key,
+            text: &text,
+        };
+        journal.append(&record).map_err(|error| Refused::NotWritten(error.kind()))
+    }
+
+    /// Replaces a file that has become too long.
+    fn shorten(&mut self) {
+        let Some(journal) = self.journal.as_mut().filter(|it| it.is_long()) else { return };
+        let texts: Vec<(&Resource, &Stored, Bytes)> = self
+            .tables
+            .iter()
+            .flat_map(|table| table.objects.values().map(|it| (&table.resource, &**it, it.json())))
+            .collect();
+        let mut records = texts.iter().map(|(resource, stored, text)| Record {
+            kind: EventKind::Added,
+            revision: stored.revision,
+            group: &resource.group,
+            plural: &resource.plural,
+            key: &stored.key,
+            text,
+        });
+        journal.rewrite(self.revision, &mut records);
     }
 }
 
@@ -238,6 +288,22 @@ impl Store {
         self.read().tables[table.0 as usize].wake.subscribe()
     }
 
+    /// Returns a receiver of all objects, as if they were new, and of all later changes.
+    pub(crate) fn subscribe_from_start(&self) -> Receiver<Event> {
+        let (sender, receiver) = channel();
+        let state = self.read();
+        for table in &state.tables {
+            for object in table.objects.values() {
+                let object = Arc::clone(object);
+                let change = Change { kind: EventKind::Added, object, previous: None };
+                // The receiver is here.
+                let _ = sender.send(Event::new(table.resource.clone(), change));
+            }
+        }
+        self.subscribers.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
+        receiver
+    }
+
     /// Returns a receiver of all later changes.
     pub(crate) fn subscribe(&self) -> Receiver<Event> {
         let (sender, receiver) = channel();
@@ -299,6 +365,7 @@ impl Store {
         if stored.size() > LARGEST && kind != EventKind::Deleted {
             return Err(Refused::TooLarge);
         }
+        state.record(table, &stored, kind)?;
         state.revision = revision;
         let table = &mut state.tables[table.0 as usize];
         let previous = match kind {
@@ -309,7 +376,40 @@ impl Store {
         self.tell(table, &change);
         table.remember(change);
         table.wake.send_replace(revision);
+        state.shorten();
         Ok(stored)
+    }
+
+    /// Takes the objects of an earlier process in. Their changes are forgotten: watchers of old
+    /// revisions start again.
+    pub(crate) fn restore(&self, restored: Restored) {
+        for ((group, plural), objects) in restored.tables {
+            // The version of a custom resource is set when its definition is served.
+            let id = self.table_named(&group, &plural);
+            let mut state = self.write();
+            let table = &mut state.tables[id.0 as usize];
+            for (key, (revision, text)) in objects {
+                let stored = Stored::restored(key.as_str().into(), revision, &text, &self.recent);
+                table.objects.insert(Arc::clone(&stored.key), Arc::new(stored));
+            }
+        }
+        let mut state = self.write();
+        state.revision = state.revision.max(restored.revision);
+        let revision = state.revision;
+        for table in &mut state.tables {
+            table.forgotten = revision;
+            table.wake.send_replace(revision);
+        }
+    }
+
+    fn table_named(&self, group: &str, plural: &str) -> TableId {
+        let known = self.read().by_name.get(&(group.into(), plural.into())).copied();
+        known.unwrap_or_else(|| self.table(&Resource::new(group, "", plural)))
+    }
+
+    /// Writes all later changes to a file.
+    pub(crate) fn write_to(&self, journal: Journal) {
+        self.write().journal = Some(journal);
     }
 
     fn tell(&self, table: &Table, change: &Change) {

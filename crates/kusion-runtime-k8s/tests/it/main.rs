@@ -4,6 +4,7 @@ mod adopting;
 mod changing;
 mod cluster;
 mod connecting;
+mod copying;
 mod deleting;
 mod faults;
 mod health;

@@ -61,6 +61,18 @@ impl Stored {
         Self { key, revision, kind, line, tree, recent: Arc::clone(recent) }
     }
 
+    /// Makes the version of an object that an earlier process stored, from its text.
+    pub(super) fn restored(
+        key: Arc<str>,
+        revision: u64,
+        text: &[u8],
+        recent: &Arc<Recent>,
+    ) -> Self {
+        let kind = EventKind::Modified;
+        let line = frame(kind, |line| line.extend_from_slice(text));
+        Self { key, revision, kind, line, tree: Mutex::default(), recent: Arc::clone(recent) }
+    }
+
     /// Makes a version of an object outside of a store.
     #[cfg(test)]
     pub(crate) fn of(key: &str, revision: u64, kind: EventKind, value: Value) -> Self {

@@ -119,6 +119,7 @@ impl Cluster {
         let stored = self.store.insert(table, &key, object).map_err(|refused| match refused {
             Refused::Race => exists(),
             Refused::TooLarge => Status::too_large_to_store(),
+            Refused::NotWritten(why) => Status::not_written(why),
         })?;
         self.after(served, &stored, false);
         self.answer(served, stored, true).map(|it| it.with(warnings))

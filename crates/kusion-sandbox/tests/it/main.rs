@@ -1,2 +1,3 @@
 //! Tests of the sandbox through its public ends.
 mod api;
+mod data;
