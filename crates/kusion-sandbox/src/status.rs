@@ -147,6 +147,11 @@ impl Status {
         Self::unnamed("etcdserver: request is too large")
     }
 
+    /// All objects take more than what the server can store.
+    pub(crate) fn store_is_full() -> Self {
+        Self::unnamed("etcdserver: mvcc: database space exceeded")
+    }
+
     /// The change cannot be written to the data folder.
     pub(crate) fn not_written(why: std::io::ErrorKind) -> Self {
         Self::internal(&format!("the sandbox cannot write to its data folder: {why}"))

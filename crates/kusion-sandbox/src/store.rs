@@ -36,6 +36,9 @@ const MAX_RING_BYTES: usize = 64 << 20;
 /// shorter, of which it takes 1.5 MiB.
 const LARGEST: usize = 2 << 20;
 
+/// What all objects may take, in bytes of JSON. A real server has such a limit, too.
+const QUOTA: usize = 512 << 20;
+
 /// Number of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TableId(u32);
@@ -69,6 +72,8 @@ pub(crate) enum Refused {
     Race,
     /// The object is too large.
     TooLarge,
+    /// All objects are too large together.
+    Full,
     /// The change cannot be written to the file of the cluster.
     NotWritten(ErrorKind),
 }
@@ -114,6 +119,8 @@ impl Table {
 #[derive(Debug)]
 struct State {
     revision: u64,
+    /// What all objects take, in bytes of JSON.
+    bytes: usize,
     tables: Vec<Table>,
     by_name: FxHashMap<(Arc<str>, Arc<str>), TableId>,
     /// Where changes are written, if they are to survive the process.
@@ -124,6 +131,7 @@ impl Default for State {
     fn default() -> Self {
         Self {
             revision: FIRST_REVISION,
+            bytes: 0,
             tables: Vec::new(),
             by_name: FxHashMap::default(),
             journal: None,
@@ -365,8 +373,16 @@ impl Store {
         if stored.size() > LARGEST && kind != EventKind::Deleted {
             return Err(Refused::TooLarge);
         }
+        let before =
+            state.tables[table.0 as usize].objects.get(&stored.key).map_or(0, |it| it.size());
+        let rest = state.bytes - before;
+        let after = if kind == EventKind::Deleted { 0 } else { stored.size() };
+        if after > before && rest + after > QUOTA {
+            return Err(Refused::Full);
+        }
         state.record(table, &stored, kind)?;
         state.revision = revision;
+        state.bytes = rest + after;
         let table = &mut state.tables[table.0 as usize];
         let previous = match kind {
             EventKind::Deleted => table.objects.remove(&stored.key),
@@ -383,6 +399,7 @@ impl Store {
     /// Takes the objects of an earlier process in. Their changes are forgotten: watchers of old
     /// revisions start again.
     pub(crate) fn restore(&self, restored: Restored) {
+        let mut bytes = 0;
         for ((group, plural), objects) in restored.tables {
             // The version of a custom resource is set when its definition is served.
             let id = self.table_named(&group, &plural);
@@ -390,10 +407,12 @@ impl Store {
             let table = &mut state.tables[id.0 as usize];
             for (key, (revision, text)) in objects {
                 let stored = Stored::restored(key.as_str().into(), revision, &text, &self.recent);
+                bytes += stored.size();
                 table.objects.insert(Arc::clone(&stored.key), Arc::new(stored));
             }
         }
         let mut state = self.write();
+        state.bytes += bytes;
         state.revision = state.revision.max(restored.revision);
         let revision = state.revision;
         for table in &mut state.tables {

@@ -61,6 +61,7 @@ impl From<Refused> for Failed {
         match refused {
             Refused::Race => Self::Race,
             Refused::TooLarge => Self::Status(Status::too_large_to_store()),
+            Refused::Full => Self::Status(Status::store_is_full()),
             Refused::NotWritten(why) => Self::Status(Status::not_written(why)),
         }
     }

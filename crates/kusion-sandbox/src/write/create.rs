@@ -119,6 +119,7 @@ impl Cluster {
         let stored = self.store.insert(table, &key, object).map_err(|refused| match refused {
             Refused::Race => exists(),
             Refused::TooLarge => Status::too_large_to_store(),
+            Refused::Full => Status::store_is_full(),
             Refused::NotWritten(why) => Status::not_written(why),
         })?;
         self.after(served, &stored, false);

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// Pods that are created at a time.
+const BURST: i64 = 500;
+
 /// The first pause after a pod has failed.
 const FIRST_PAUSE_MS: i64 = 1000;
 /// The longest such pause.
@@ -38,14 +41,14 @@ impl Round<'_> {
         {
             return Ok(());
         }
-        let mut missing = -surplus;
+        // The events of these pods lead to the next ones.
+        let missing = (-surplus).min(BURST);
         if missing > 0 && self.must_wait(key) {
             return Ok(());
         }
         if !self.is_indexed() {
-            while missing > 0 {
+            for _ in 0..missing {
                 self.create(None)?;
-                missing -= 1;
             }
             return Ok(());
         }
