@@ -51,6 +51,8 @@ pub(crate) struct Daemon {
     pub(crate) secret: String,
     /// The nodes that it was started with.
     pub(crate) nodes: Nodes,
+    /// The folder that keeps its objects.
+    pub(crate) data: Option<PathBuf>,
 }
 
 impl Daemon {
@@ -72,6 +74,7 @@ impl Daemon {
             control: port("control")?,
             secret: text("secret")?,
             nodes: nodes::from_value(value.get("nodes").unwrap_or(&Value::Null)),
+            data: text("data").map(PathBuf::from),
         })
     }
 
@@ -87,6 +90,7 @@ impl Daemon {
             "control": self.control,
             "secret": self.secret,
             "nodes": nodes::to_value(&self.nodes),
+            "data": self.data.as_deref().map(Path::to_string_lossy),
         });
         write_private(&home::sandbox(&self.name)?.join("state.json"), &value.to_string())
     }

@@ -30,6 +30,12 @@ pub(crate) enum Failure {
          --name {0}` first"
     )]
     OtherNodes(String),
+    /// The sandbox is running with other objects.
+    #[error(
+        "sandbox `{0}` is already running; `--data` and `--from` are for a new one: stop it with \
+         `kusion sandbox down --name {0}` first, or choose another `--name`"
+    )]
+    OtherContent(String),
     /// The sandbox cannot commit a fault.
     #[error("sandbox `{name}` rejects the fault: {why}")]
     Fault {
@@ -269,6 +275,7 @@ impl Failure {
             Self::Name(_)
             | Self::NotRunning(_)
             | Self::OtherNodes(_)
+            | Self::OtherContent(_)
             | Self::Fault { .. }
             | Self::Unknown(_)
             | Self::NewSandbox { .. }

@@ -94,6 +94,12 @@ pub(crate) fn stack_error(text: &str) {
     let _ = writeln!(std::io::stderr(), "error: {}", style::printable(text));
 }
 
+/// Prints a text of several lines beside the result.
+pub(crate) fn message(text: &str) {
+    // A failure to write here cannot be reported.
+    let _ = write!(std::io::stderr(), "{}", style::printable(text));
+}
+
 /// Prints a warning about how a command was typed.
 pub(crate) fn warning(text: &str) {
     // A failure to write here cannot be reported.

@@ -9,6 +9,7 @@ use crate::observe::{LiveObjects, Observation, Observer, Provided, Remarks};
 use crate::references::References;
 use crate::report::Report;
 use crate::scope::Scope;
+use crate::stages::Stages;
 use kusion_model::{
     Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, Record, ReplaceOrder,
     Resource, ResourceId, Spec, Step,
@@ -190,6 +191,8 @@ impl Scope {
         let mut steps: Vec<Step> = steps.into_values().collect();
         steps.sort_by_key(|step| step.desired.is_none());
         order(&mut steps, &state.resources);
+        let stages = Stages::new(self, &steps).numbers();
+        steps.iter_mut().zip(stages).for_each(|(step, stage)| step.stage = stage);
         let mut plan = Plan {
             key: self.key.clone(),
             operation,

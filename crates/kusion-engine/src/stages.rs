@@ -37,6 +37,11 @@ impl<'a> Stages<'a> {
         Self { described, numbers, last, waited }
     }
 
+    /// Returns the stage of each step.
+    pub(crate) fn numbers(self) -> Vec<i32> {
+        self.numbers
+    }
+
     /// Returns the steps of each stage but the last one, with those that they wait for.
     pub(crate) fn masks(
         &self,

@@ -234,6 +234,14 @@ pub struct Step {
     /// What is unavailable while the object is replaced; empty if nothing is.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub interruption: String,
+    /// When the step starts, besides what it waits for: after the steps of lower stages.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub stage: i32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first(stage: &i32) -> bool {
+    *stage == 0
 }
 
 impl Step {
@@ -260,6 +268,7 @@ impl Step {
             conflicts: Vec::new(),
             terminating: None,
             interruption: String::new(),
+            stage: 0,
         }
     }
 }

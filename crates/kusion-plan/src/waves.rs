@@ -1,10 +1,10 @@
 //! The order of work of a plan, for display.
 
 use kusion_model::{ResourceId, Step};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Returns the wave of each step, from 1: it starts after all steps of lower waves that it waits
-/// for. Steps without changes have wave 0.
+/// for, and after those of lower stages. Steps without changes have wave 0.
 pub fn waves(steps: &[Step]) -> Vec<usize> {
     let places: HashMap<&ResourceId, usize> =
         steps.iter().enumerate().map(|(place, step)| (&step.id, place)).collect();
@@ -16,21 +16,45 @@ pub fn waves(steps: &[Step]) -> Vec<usize> {
             n_waits[place] += 1;
         }
     }
-    // The number of changes on the longest way to the end of a step.
-    let mut depths = vec![0_usize; steps.len()];
-    let mut open: Vec<usize> = (0..steps.len()).filter(|&place| n_waits[place] == 0).collect();
-    while let Some(place) = open.pop() {
-        depths[place] += usize::from(steps[place].action.is_change());
+    let mut sorted: Vec<usize> = (0..steps.len()).filter(|&place| n_waits[place] == 0).collect();
+    let mut at = 0;
+    while let Some(&place) = sorted.get(at) {
+        at += 1;
         for &next in &dependents[place] {
-            depths[next] = depths[next].max(depths[place]);
             n_waits[next] -= 1;
             if n_waits[next] == 0 {
-                open.push(next);
+                sorted.push(next);
             }
         }
     }
-    let is_change = steps.iter().map(|step| step.action.is_change());
-    depths.into_iter().zip(is_change).map(|(depth, it)| if it { depth } else { 0 }).collect()
+    // What a step waits for belongs to its stage at the latest.
+    let mut stages: Vec<i32> = steps.iter().map(|step| step.stage).collect();
+    for &place in sorted.iter().rev() {
+        let needed = dependents[place].iter().map(|it| stages[*it]).min();
+        stages[place] = needed.map_or(stages[place], |it| it.min(stages[place]));
+    }
+    // The number of changes in the same stage on the longest way to the end of a step.
+    let mut depths = vec![0_usize; steps.len()];
+    for &place in &sorted {
+        depths[place] += usize::from(steps[place].action.is_change());
+        for &next in &dependents[place] {
+            if stages[next] == stages[place] {
+                depths[next] = depths[next].max(depths[place]);
+            }
+        }
+    }
+    let mut lengths: BTreeMap<i32, usize> = BTreeMap::new();
+    for (stage, depth) in stages.iter().zip(&depths) {
+        let length = lengths.entry(*stage).or_default();
+        *length = (*length).max(*depth);
+    }
+    let before = |stage: i32| lengths.range(..stage).map(|(_, length)| length).sum::<usize>();
+    let offsets: HashMap<i32, usize> = lengths.keys().map(|it| (*it, before(*it))).collect();
+    let wave = |place: usize| {
+        let is_change = steps[place].action.is_change();
+        if is_change { offsets[&stages[place]] + depths[place] } else { 0 }
+    };
+    (0..steps.len()).map(wave).collect()
 }
 
 #[cfg(test)]
@@ -64,5 +88,23 @@ mod tests {
             step("d", Action::Create, &["c"]),
         ];
         assert_eq!(waves(&steps), [0, 1, 0, 2]);
+    }
+
+    #[test]
+    fn stages_follow_each_other() {
+        let staged = |id: &str, stage: i32, after: &[&str]| {
+            let mut step = step(id, Action::Create, after);
+            step.stage = stage;
+            step
+        };
+        let steps = [
+            staged("hook", i32::MIN, &["space"]),
+            // The hook waits for it, so it is created before.
+            staged("space", 0, &[]),
+            staged("first", -1, &[]),
+            staged("a", 0, &["space"]),
+            staged("b", 0, &["a"]),
+        ];
+        assert_eq!(waves(&steps), [2, 1, 3, 4, 5]);
     }
 }

@@ -45,3 +45,4 @@ pub use pods::nodes::Nodes;
 pub use sandbox::{Options, Sandbox};
 pub use selector::{FieldSelector, LabelSelector};
 pub use status::Status;
+pub use store::remove_objects;

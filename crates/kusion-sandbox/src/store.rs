@@ -5,6 +5,7 @@ mod journal;
 mod scan;
 mod stored;
 
+pub use journal::remove_objects;
 pub(crate) use journal::{Journal, Restored};
 pub(crate) use stored::{Stored, frame};
 

@@ -1,6 +1,7 @@
 //! `kusion sandbox`.
 
 mod control;
+mod copy;
 mod down;
 mod fault;
 mod kubeconfig;

@@ -1,6 +1,7 @@
 //! Runs the binary as a user would, each test in a home of its own.
 
 mod conflicts;
+mod data;
 #[cfg(unix)]
 mod live;
 mod logs;

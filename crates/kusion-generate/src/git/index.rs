@@ -294,7 +294,7 @@ mod tests {
         let many = [b"DIRC\0\0\0\x02\xff\xff\xff\xff".as_slice(), &[0; 20]].concat();
         assert!(parse(&many).is_none());
         // An entry of the version with shared beginnings.
-        let entry = |path: &[u8]| [&[0; 60], &[0, 0, 0].as_slice(), path, &[0]].concat();
+        let entry = |path: &[u8]| [[0; 63].as_slice(), path, &[0]].concat();
         let long = |length: usize| {
             let path = vec![b'a'; length];
             [b"DIRC\0\0\0\x04\0\0\0\x01".as_slice(), &entry(&path), &[0; 20]].concat()

@@ -154,6 +154,18 @@ impl Journal {
     }
 }
 
+/// Removes the objects in a data folder, which no sandbox may use.
+pub fn remove_objects(folder: &Path) -> io::Result<()> {
+    let _lock = lock(folder)?;
+    for name in [FILE, NEW_FILE] {
+        match std::fs::remove_file(folder.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Makes a folder that only its owner can use.
 fn create_folder(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();

@@ -1,5 +1,6 @@
 //! `kusion sandbox reset`.
 
+use super::copy::CopyArgs;
 use super::nodes::NodeArgs;
 use super::{down, lock, up};
 use crate::daemon::Daemon;
@@ -22,12 +23,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if down::stop(&state, down::PATIENCE)? == down::End::WasNotRunning {
         return Err(Failure::NotRunning(args.name.clone()));
     }
+    if let Some(data) = &state.data {
+        kusion_sandbox::remove_objects(data).map_err(Failure::file("remove objects in", data))?;
+    }
     let again = up::Args {
         name: state.name.clone(),
         port: state.port,
         plain: !state.tls,
         tls: false,
         nodes: NodeArgs::from_nodes(&state.nodes),
+        data: state.data.clone(),
+        copy: CopyArgs::default(),
         foreground: false,
         output: Output::Text,
     };

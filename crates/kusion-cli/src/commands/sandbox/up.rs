@@ -1,7 +1,8 @@
 //! `kusion sandbox up`.
 
+use super::copy::CopyArgs;
 use super::nodes::NodeArgs;
-use super::{control, lock, status};
+use super::{control, down, lock, status};
 use crate::daemon::{Daemon, names, write_private};
 use crate::failure::Failure;
 use crate::home;
@@ -9,7 +10,7 @@ use crate::view::{self, Output};
 use base_text::nearest;
 use kusion_sandbox::{Credentials, Options, Sandbox, random_token};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
@@ -38,6 +39,12 @@ pub(crate) struct Args {
     pub(crate) tls: bool,
     #[command(flatten)]
     pub(crate) nodes: NodeArgs,
+    /// Folder that keeps the objects, so that they survive a restart; without it, they are in memory
+    /// only
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) copy: CopyArgs,
     /// Run in the foreground until interrupted
     #[arg(long)]
     pub(crate) foreground: bool,
@@ -52,9 +59,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return foreground(args, None);
     }
     let lock = lock::command(&args.name)?;
+    let data = args.data.as_deref().map(absolute).transpose()?;
     if let Some(state) = running(&args.name)? {
         if !args.nodes.accept(&state.nodes) {
             return Err(Failure::OtherNodes(args.name.clone()));
+        }
+        if data.is_some() && data != state.data || args.copy.is_requested() {
+            return Err(Failure::OtherContent(args.name.clone()));
         }
         return report(&state, args.output, "already running");
     }
@@ -64,7 +75,22 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return foreground(args, Some(lock));
     }
     let state = background(args, &folder)?;
+    let copied = args.copy.copy_to(&state);
+    if copied.is_err() {
+        // It does not have what was asked for.
+        down::stop(&state, down::PATIENCE)?;
+    }
+    let copied = copied?;
+    if let Some(text) = copied {
+        // Standard output has the address and, on request, is JSON.
+        view::message(&text);
+    }
     report(&state, args.output, "running")
+}
+
+/// Returns the path of a folder from the root: the server may have another working folder.
+fn absolute(folder: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(folder).map_err(Failure::file("find", folder))
 }
 
 /// Returns a running sandbox; starts it in the background if it is not running. Of several
@@ -79,12 +105,16 @@ pub(crate) fn ensure(name: &str) -> Result<Daemon, Failure> {
     }
     let folder = home::sandbox(name)?;
     lock::create_private(&folder)?;
+    // One that was killed comes back with its objects, if it keeps them.
+    let killed = Daemon::load(name)?.filter(|it| it.data.is_some());
     let args = Args {
         name: name.to_owned(),
         port: 0,
         plain: false,
         tls: false,
-        nodes: NodeArgs::default(),
+        nodes: killed.as_ref().map(|it| NodeArgs::from_nodes(&it.nodes)).unwrap_or_default(),
+        data: killed.and_then(|it| it.data),
+        copy: CopyArgs::default(),
         foreground: false,
         output: Output::Text,
     };
@@ -136,6 +166,9 @@ pub(crate) fn background(args: &Args, folder: &Path) -> Result<Daemon, Failure> 
         command.arg("--plain");
     }
     args.nodes.pass(&mut command);
+    if let Some(data) = &args.data {
+        command.arg("--data").arg(absolute(data)?);
+    }
     command.env(CHILD, "1");
     command.stdin(Stdio::null()).stdout(log).stderr(errors);
     detach(&mut command);
@@ -184,12 +217,14 @@ fn wait(name: &str, child: &mut Child, log: &Path) -> Result<Daemon, Failure> {
 fn foreground(args: &Args, lock: Option<fs::File>) -> Result<(), Failure> {
     let start = |source| Failure::Start { port: args.port, source };
     let _server = lock::server(&args.name)?;
+    let data = args.data.as_deref().map(absolute).transpose()?;
     let options = Options {
         name: args.name.clone(),
         port: args.port,
         plain: args.plain,
         credentials: Some(credentials(&args.name)?),
         nodes: args.nodes.to_nodes(),
+        data: data.clone(),
         ..Options::default()
     };
     let sandbox = Sandbox::start(options).map_err(start)?;
@@ -206,6 +241,7 @@ fn foreground(args: &Args, lock: Option<fs::File>) -> Result<(), Failure> {
         control,
         secret,
         nodes: args.nodes.to_nodes(),
+        data,
     };
     write_private(&state.kubeconfig()?, &sandbox.kubeconfig())?;
     state.save()?;
