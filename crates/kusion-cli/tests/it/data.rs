@@ -59,7 +59,7 @@ fn start(home: &Home, data: &str) -> (Child, String) {
     let mut line = String::new();
     let out = child.stdout.take().expect("an output");
     BufReader::new(out).read_line(&mut line).expect("a line");
-    let state: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
+    let state: Value = serde_json::from_str(&line).expect("the state of the sandbox");
     let path = state["kubeconfig"].as_str().expect("a path");
     (child, std::fs::read_to_string(path).expect("a kubeconfig"))
 }

@@ -58,13 +58,13 @@ fn make(world: &World, kind: Kind, namespace: &str, object: Value) -> Result<(),
 }
 
 /// Makes an object, or brings the one of an earlier process to its content.
-fn set(world: &World, kind: Kind, namespace: &str, object: Value) -> Result<(), Status> {
+fn set(world: &World, kind: Kind, namespace: &str, object: &Value) -> Result<(), Status> {
     match world.create_as(SERVER, kind, namespace, object.clone()) {
         Err(status) if status.reason == "AlreadyExists" => {
             let write = Write { manager: SERVER, ..Write::default() };
-            let (resource, name) = (kind.resource(), meta::name(&object));
+            let (resource, name) = (kind.resource(), meta::name(object));
             let patched =
-                world.api.patch(resource, namespace, name, PatchKind::Merge, &object, &write);
+                world.api.patch(resource, namespace, name, PatchKind::Merge, object, &write);
             patched.map(drop)
         }
         other => other.map(drop),
@@ -107,7 +107,7 @@ fn make_api_service(world: &World, server: &ServerAddress) -> Result<(), Status>
             "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": server.port}],
         },
     });
-    set(world, Kind::Service, "default", service)?;
+    set(world, Kind::Service, "default", &service)?;
     let endpoints = json!({
         "metadata": {
             "name": "kubernetes",
@@ -116,7 +116,7 @@ fn make_api_service(world: &World, server: &ServerAddress) -> Result<(), Status>
         },
         "subsets": [{"addresses": [{"ip": server.ip}], "ports": [port]}],
     });
-    set(world, Kind::Endpoints, "default", endpoints)?;
+    set(world, Kind::Endpoints, "default", &endpoints)?;
     let slice = json!({
         "metadata": {
             "name": "kubernetes",
@@ -127,7 +127,7 @@ fn make_api_service(world: &World, server: &ServerAddress) -> Result<(), Status>
         "endpoints": [{"addresses": [server.ip], "conditions": {"ready": true}}],
         "ports": [port],
     });
-    set(world, Kind::EndpointSlice, "default", slice)
+    set(world, Kind::EndpointSlice, "default", &slice)
 }
 
 fn make_classes(world: &World) -> Result<(), Status> {

@@ -141,11 +141,7 @@ impl Journal {
 
     /// Replaces the file by one with the present objects. Nothing is lost if that fails: the
     /// present file goes on.
-    pub(super) fn rewrite<'a>(
-        &mut self,
-        revision: u64,
-        objects: &mut dyn Iterator<Item = Record<'a>>,
-    ) {
+    pub(super) fn rewrite(&mut self, revision: u64, objects: &mut dyn Iterator<Item = Record<'_>>) {
         match replace(&self.folder, revision, objects) {
             Ok((file, len)) => (self.file, self.len, self.base) = (file, len, len),
             // Not at once again.
@@ -196,10 +192,10 @@ fn lock(folder: &Path) -> io::Result<File> {
 }
 
 /// Writes a new file and puts it in the place of the old one; returns it with its length.
-fn replace<'a>(
+fn replace(
     folder: &Path,
     revision: u64,
-    objects: &mut dyn Iterator<Item = Record<'a>>,
+    objects: &mut dyn Iterator<Item = Record<'_>>,
 ) -> io::Result<(File, u64)> {
     let path = folder.join(NEW_FILE);
     match std::fs::remove_file(&path) {

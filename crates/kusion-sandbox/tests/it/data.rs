@@ -35,8 +35,7 @@ fn open(folder: &Folder) -> (Api, Reconcilers) {
 }
 
 fn create(api: &Api, resource: &Resource, object: Value) -> Arc<Value> {
-    let made = api.create(resource, "default", object, &Write::default());
-    made.unwrap_or_else(|status| panic!("{}: {status}", resource.plural))
+    api.create(resource, "default", object, &Write::default()).expect("created")
 }
 
 /// Returns all objects by resource; heartbeats of nodes and events change by themselves.
