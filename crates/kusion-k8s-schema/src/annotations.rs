@@ -203,8 +203,8 @@ mod tests {
         assert_eq!(
             problem.as_deref(),
             Some(
-                "unknown annotation; expected one of dependents-wait, owner, prevent-destroy, \
-                 secret-fields, shared"
+                "unknown annotation; expected one of attempts, dependents-wait, hook, owner, \
+                 prevent-destroy, secret-fields, shared, timeout, wait-for, wave"
             )
         );
         assert_eq!(annotation_problem("app.kusion.io/color", "blue"), None);

@@ -140,6 +140,8 @@ fn plain_type(message: &str) -> String {
     };
     let value = found.strip_prefix("&value.valueUnstructured{Value:");
     let found = match value.and_then(|it| it.strip_suffix('}')) {
+        Some(it) if it.starts_with("map[") => "a map".to_owned(),
+        Some(it) if it.starts_with("[]") => "a list".to_owned(),
         Some(value) => value.to_owned(),
         None => match found {
             "int" | "int64" | "float64" => "a number".to_owned(),
@@ -238,6 +240,9 @@ mod tests {
                 "spec.containers[name=\"c\"].env[name=\"A\"].value: expected a string, got 1",
             ]
         );
+        let map = "failed to create typed patch object (a/b; /v1, Kind=ConfigMap): .data.x: expected \
+                   string, got &value.valueUnstructured{Value:map[string]interface {}{\"a\":\"b\"}}";
+        assert_eq!(messages(map), ["data.x: expected a string, got a map"]);
         let number = "failed to create typed patch object (a/b; apps/v1, Kind=Deployment): \
                       .spec.replicas: expected numeric (int or float), got string";
         assert_eq!(messages(number), ["spec.replicas: expected a number, got a string"]);

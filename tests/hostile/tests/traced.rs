@@ -202,11 +202,16 @@ impl Scene {
         ];
         let outside = trace.outside(&program, self.sandbox.port, &readable, &writable);
         // The repository, but not what Git keeps there. kusion itself reads the address of the
-        // remote; that no program sees the rest of that file shows in the output.
+        // remote, the commit and the list of tracked files; that no program sees the rest of these
+        // files shows in the output.
         let git = format!("{repository}/.git/");
-        let config = format!("{git}config");
+        let own = ["config", "HEAD", "index", "packed-refs", "commondir"];
+        let is_own = |path: &str| {
+            let rest = path.strip_prefix(&git).unwrap_or_default();
+            own.contains(&rest) || rest.starts_with("refs/") || rest.starts_with("objects/")
+        };
         let in_git = trace.accesses.iter().filter(|it| match it {
-            Access::Read(path) => path.starts_with(&git) && *path != config,
+            Access::Read(path) => path.starts_with(&git) && !is_own(path),
             Access::Write(path) => path.starts_with(&git),
             _ => false,
         });
