@@ -97,7 +97,7 @@ impl Printer<'_> {
             Expr::ListIf { .. } => self.list_if(id),
             Expr::ListComp { elt, generators } => {
                 self.push("[");
-                self.expr(*elt);
+                self.element(*elt);
                 self.generators(generators);
                 self.push("]");
             }
@@ -218,7 +218,7 @@ impl Printer<'_> {
             Expr::List(items) => this.lines(items, |this, item| this.expr(*item)),
             Expr::ListComp { elt, generators } => {
                 this.newline();
-                this.expr(*elt);
+                this.element(*elt);
                 this.generators(generators);
             }
             _ => {}
@@ -240,6 +240,29 @@ impl Printer<'_> {
             self.newline();
             one(self, item);
         }
+    }
+
+    /// Prints the element of a list comprehension: a condition there has one item per branch, and
+    /// no blocks.
+    fn element(&mut self, id: ExprId) {
+        let module = self.module;
+        let (mut word, mut at) = ("if ", id);
+        while let Expr::ListIf { cond, items, orelse } = &module[at].kind {
+            self.push(word);
+            self.expr(*cond);
+            self.push(": ");
+            items.iter().for_each(|item| self.element(*item));
+            match orelse.map(|it| (it, &module[it].kind)) {
+                None => return,
+                Some((_, Expr::List(items))) => {
+                    self.push(" else: ");
+                    items.iter().for_each(|item| self.element(*item));
+                    return;
+                }
+                Some((next, _)) => (word, at) = (" elif ", next),
+            }
+        }
+        self.expr(at);
     }
 
     fn list_if(&mut self, id: ExprId) {

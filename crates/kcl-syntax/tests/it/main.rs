@@ -3,5 +3,6 @@
 mod dump;
 mod errors;
 mod limits;
+mod printing;
 mod spans;
 mod trees;
