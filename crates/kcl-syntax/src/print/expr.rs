@@ -251,12 +251,16 @@ impl Printer<'_> {
             self.push(word);
             self.expr(*cond);
             self.push(": ");
-            items.iter().for_each(|item| self.element(*item));
+            for item in items {
+                self.element(*item);
+            }
             match orelse.map(|it| (it, &module[it].kind)) {
                 None => return,
                 Some((_, Expr::List(items))) => {
                     self.push(" else: ");
-                    items.iter().for_each(|item| self.element(*item));
+                    for item in items {
+                        self.element(*item);
+                    }
                     return;
                 }
                 Some((next, _)) => (word, at) = (" elif ", next),
