@@ -46,6 +46,19 @@ struct Counters {
     requests: AtomicU64,
 }
 
+impl Counters {
+    /// Reports what was done.
+    fn report(&self) {
+        report(&format!(
+            "DONE {} {} {} {}",
+            self.inputs.load(Relaxed),
+            self.accepted.load(Relaxed),
+            self.evaluated.load(Relaxed),
+            self.requests.load(Relaxed),
+        ));
+    }
+}
+
 /// What a thread is doing, for the watchdog: the input's number, and when it began.
 #[derive(Default)]
 struct Slot {
@@ -73,16 +86,10 @@ pub(crate) fn work(job: &Job) {
             .collect();
         while workers.iter().any(|worker| !worker.is_finished()) {
             std::thread::sleep(Duration::from_millis(20));
-            watch(&slots, start);
+            watch(&slots, &counters, start);
         }
     });
-    report(&format!(
-        "DONE {} {} {} {}",
-        counters.inputs.load(Relaxed),
-        counters.accepted.load(Relaxed),
-        counters.evaluated.load(Relaxed),
-        counters.requests.load(Relaxed),
-    ));
+    counters.report();
 }
 
 fn thread_body(
@@ -145,12 +152,13 @@ pub(crate) fn silence_panics() {
 }
 
 /// Ends the process when an input takes too long; its thread can't be stopped.
-fn watch(slots: &[Slot], start: Instant) {
+fn watch(slots: &[Slot], counters: &Counters, start: Instant) {
     let now = start.elapsed().as_millis() as u64;
     for slot in slots {
         let (index, began) = (slot.index.load(Relaxed), slot.began.load(Relaxed));
         if began != 0 && now.saturating_sub(began) > INPUT_LIMIT.as_millis() as u64 {
             report(&format!("FAIL {index} takes longer than {INPUT_LIMIT:?}"));
+            counters.report();
             std::process::exit(i32::from(EXIT_SLOW));
         }
     }

@@ -11,7 +11,7 @@ mod site;
 mod stacks;
 mod wide;
 
-pub(crate) use backend::BackendArgs;
+pub(crate) use backend::{BackendArgs, StoreArgs};
 pub(crate) use cluster::{ClusterArgs, SandboxStart};
 pub(crate) use diff::{DiffArgs, DiffForm};
 pub(crate) use operation::{ChangeArgs, ParallelArgs, PlanArgs};

@@ -36,6 +36,20 @@ pub(crate) enum Failure {
          `kusion sandbox down --name {0}` first, or choose another `--name`"
     )]
     OtherContent(String),
+    /// The data folder is deleted with sandboxes.
+    #[error(
+        "the data folder `{}` is in a folder that `kusion sandbox down` deletes; choose another \
+         `--data`", .0.display()
+    )]
+    DataFolder(PathBuf),
+    /// The objects of a cluster cannot be copied.
+    #[error("cannot copy the cluster of `{}`: {why}", kubeconfig.display())]
+    Copy {
+        /// The kubeconfig of the cluster.
+        kubeconfig: PathBuf,
+        /// The reason.
+        why: String,
+    },
     /// The sandbox cannot commit a fault.
     #[error("sandbox `{name}` rejects the fault: {why}")]
     Fault {
@@ -58,7 +72,7 @@ pub(crate) enum Failure {
         source: std::io::Error,
     },
     /// The server cannot start.
-    #[error("cannot start the sandbox on port {port}: {source}")]
+    #[error("cannot start the sandbox{}: {source}", on_port(*port))]
     Start {
         /// The requested port.
         port: u16,
@@ -276,6 +290,8 @@ impl Failure {
             | Self::NotRunning(_)
             | Self::OtherNodes(_)
             | Self::OtherContent(_)
+            | Self::DataFolder(_)
+            | Self::Copy { .. }
             | Self::Fault { .. }
             | Self::Unknown(_)
             | Self::NewSandbox { .. }
@@ -351,4 +367,9 @@ fn details(error: &AppError) -> String {
         }
         _ => String::new(),
     }
+}
+
+/// Names the port of a server that cannot start, if one was chosen.
+fn on_port(port: u16) -> String {
+    if port == 0 { String::new() } else { format!(" on port {port}") }
 }

@@ -1,9 +1,9 @@
 //! The objects in a namespace.
 
-use crate::calls::Call;
 use crate::discovery::Served;
 use crate::key::ObjectKey;
 use crate::owner;
+use crate::pages::{self, Listed};
 use crate::runtime::KubernetesRuntime;
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use kusion_model::ResourceState;
@@ -13,8 +13,6 @@ use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Number of objects on a page of a list.
-const PAGE: usize = 500;
 /// Requests metadata only.
 const METADATA: &str =
     "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json";
@@ -67,41 +65,16 @@ async fn list(
     namespace: &str,
 ) -> Result<Vec<Found>, RuntimeError> {
     let path = served.collection(namespace);
-    let mut found = Vec::new();
-    let mut next = String::new();
-    loop {
-        let call = Call { accept: METADATA, ..Call::page(&path, PAGE, None, &next) };
-        let answer = runtime.calls.send(call).await?;
-        if answer.status == http::StatusCode::FORBIDDEN {
+    match pages::list::<Item>(&runtime.calls, &path, METADATA).await? {
+        Listed::Objects(items) => {
+            Ok(items.into_iter().filter_map(|it| it.metadata.found(&served)).collect())
+        }
+        Listed::Forbidden => {
             let name = format!("all {} (listing them is forbidden)", served.plural);
-            found.push(Found {
-                content: Content { name, identity: None, owner: None },
-                owners: Vec::new(),
-            });
-            return Ok(found);
+            let content = Content { name, identity: None, owner: None };
+            Ok(vec![Found { content, owners: Vec::new() }])
         }
-        // The kind was removed meanwhile, or cannot be listed.
-        if matches!(answer.status.as_u16(), 404 | 405) {
-            return Ok(found);
-        }
-        let answer = answer.success()?;
-        let list: List = serde_json::from_slice(&answer.body)
-            .map_err(|error| runtime.calls.lost(&format!("`{path}`: {error}")))?;
-        found.extend(list.items.into_iter().flatten().filter_map(|it| it.metadata.found(&served)));
-        if list.metadata.next.is_empty() {
-            return Ok(found);
-        }
-        next = list.metadata.next;
     }
-}
-
-#[derive(Deserialize)]
-struct List {
-    #[serde(default)]
-    metadata: crate::object::ListMetadata,
-    /// Servers write `null` for some empty lists.
-    #[serde(default)]
-    items: Option<Vec<Item>>,
 }
 
 #[derive(Deserialize)]

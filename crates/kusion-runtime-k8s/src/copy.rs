@@ -7,17 +7,17 @@ use crate::calls::{Call, Calls};
 use crate::clean;
 use crate::connect::{self, ClusterSource, Options};
 use crate::discovery::{Discovery, Served};
-use crate::object::ListMetadata;
+use crate::pages::{self, Listed};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use http::{Method, StatusCode};
 use kusion_runtime::RuntimeError;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Number of objects on a page of a list.
-const PAGE: usize = 500;
+/// The form of objects.
+const JSON: &str = "application/json";
 /// Maximum number of objects that are copied.
 const MAX_OBJECTS: usize = 100_000;
 /// How often objects are tried that the target refused: others that they need may come later.
@@ -112,15 +112,15 @@ struct Cluster {
     calls: Calls,
     discovery: Discovery,
     parallel_calls: usize,
+    /// The objects that were read.
+    n_objects: AtomicUsize,
 }
 
-#[derive(Deserialize)]
-struct List {
-    #[serde(default)]
-    metadata: ListMetadata,
-    /// Servers write `null` for some empty lists.
-    #[serde(default)]
-    items: Option<Vec<Value>>,
+/// The objects of a kind.
+enum Kind {
+    Objects(Vec<Value>),
+    /// The user may not list the kind of this plural name.
+    Forbidden(String),
 }
 
 impl Cluster {
@@ -128,7 +128,8 @@ impl Cluster {
         let options = Options::default();
         let calls = Calls::new(connect::connect(source).await?, &options);
         let parallel_calls = options.parallel_calls;
-        Ok(Self { calls, discovery: Discovery::default(), parallel_calls })
+        let (discovery, n_objects) = (Discovery::default(), AtomicUsize::new(0));
+        Ok(Self { calls, discovery, parallel_calls, n_objects })
     }
 
     /// Reads the objects that are copied, without what their server manages.
@@ -139,22 +140,17 @@ impl Cluster {
     ) -> Result<Vec<Value>, RuntimeError> {
         let kinds = self.discovery.listed(&self.calls).await?;
         let kinds = kinds.into_iter().filter(|it| !is_skipped(it));
-        let lists: Vec<Vec<Value>> = stream::iter(kinds)
+        let lists: Vec<Kind> = stream::iter(kinds)
             .map(|served| self.list(served, namespaces))
             .buffered(self.parallel_calls)
             .try_collect()
             .await?;
         let mut found = Vec::new();
-        for object in lists.into_iter().flatten() {
-            // A kind that may not be listed is its name.
-            match object {
-                Value::String(kind) => forbidden.push(kind),
-                object => found.push(object),
+        for kind in lists {
+            match kind {
+                Kind::Objects(objects) => found.extend(objects),
+                Kind::Forbidden(plural) => forbidden.push(plural),
             }
-        }
-        if found.len() > MAX_OBJECTS {
-            let message = format!("the cluster has more than {MAX_OBJECTS} objects to copy");
-            return Err(RuntimeError::Invalid(message));
         }
         let text = |it: &Value, at: &str| it.pointer(at).and_then(Value::as_str).map(str::to_owned);
         let uids: HashSet<String> =
@@ -163,43 +159,35 @@ impl Cluster {
     }
 
     /// Lists the objects of a kind in some namespaces.
-    async fn list(
-        &self,
-        served: Arc<Served>,
-        namespaces: &[String],
-    ) -> Result<Vec<Value>, RuntimeError> {
+    async fn list(&self, served: Arc<Served>, namespaces: &[String]) -> Result<Kind, RuntimeError> {
         let everywhere = [String::new()];
         let is_narrow = served.namespaced && !namespaces.is_empty();
         let mut found = Vec::new();
         for namespace in if is_narrow { namespaces } else { &everywhere } {
             let path = served.collection(namespace);
-            let mut next = String::new();
-            loop {
-                let answer = self.calls.send(Call::page(&path, PAGE, None, &next)).await?;
-                if answer.status == StatusCode::FORBIDDEN {
-                    return Ok(vec![Value::String(served.plural.clone())]);
-                }
-                if matches!(answer.status.as_u16(), 404 | 405) {
-                    break;
-                }
-                let answer = answer.success()?;
-                let list: List = serde_json::from_slice(&answer.body)
-                    .map_err(|error| self.calls.lost(&format!("`{path}`: {error}")))?;
-                let items = list.items.into_iter().flatten();
-                found.extend(items.filter(|it| is_wanted(it, &served, namespaces)).map(
-                    |mut it| {
-                        it["apiVersion"] = served.api_version.as_str().into();
-                        it["kind"] = served.kind.as_str().into();
-                        it
-                    },
-                ));
-                next = list.metadata.next;
-                if next.is_empty() || found.len() > MAX_OBJECTS {
-                    break;
-                }
-            }
+            let Listed::Objects(objects) = pages::list(&self.calls, &path, JSON).await? else {
+                return Ok(Kind::Forbidden(served.plural.clone()));
+            };
+            found.extend(objects);
         }
-        Ok(found)
+        let kept = found.into_iter().filter(|it| is_wanted(it, &served, namespaces));
+        let mut kept: Vec<Value> = kept.collect();
+        for object in &mut kept {
+            object["apiVersion"] = served.api_version.as_str().into();
+            object["kind"] = served.kind.as_str().into();
+        }
+        self.add(kept.len())?;
+        Ok(Kind::Objects(kept))
+    }
+
+    /// Counts objects that are copied.
+    fn add(&self, count: usize) -> Result<(), RuntimeError> {
+        let before = self.n_objects.fetch_add(count, Ordering::Relaxed);
+        if before + count <= MAX_OBJECTS {
+            return Ok(());
+        }
+        let message = format!("the cluster has more than {MAX_OBJECTS} objects to copy");
+        Err(RuntimeError::Invalid(message))
     }
 
     /// Creates an object; the inner error is the message of a refusal. One that exists stays.
@@ -210,7 +198,7 @@ impl Cluster {
         };
         let path = served.collection(text(object, "/metadata/namespace"));
         let body = object.to_string().into_bytes();
-        let call = Call::with_body(Method::POST, path, "application/json", body);
+        let call = Call::with_body(Method::POST, path, JSON, body);
         let answer = self.calls.send(call).await?;
         if answer.status == StatusCode::CONFLICT {
             return Ok(Ok(()));

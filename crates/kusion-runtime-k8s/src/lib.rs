@@ -28,6 +28,7 @@ mod interruption;
 mod key;
 mod object;
 mod owner;
+mod pages;
 mod prepare;
 mod read;
 mod rename;

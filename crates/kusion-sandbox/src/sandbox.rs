@@ -9,7 +9,7 @@ use crate::lifecycle::bootstrap::ServerAddress;
 use crate::pods::nodes::Nodes;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 
@@ -70,7 +70,7 @@ impl Sandbox {
         let address = listener.local_addr()?;
         let credentials = options.credentials.map_or_else(Credentials::generate, Ok)?;
         let tls = if options.plain { None } else { Some(credentials.acceptor()?) };
-        let api = options.data.as_deref().map_or_else(|| Ok(Api::new()), Api::open)?;
+        let api = options.data.as_deref().map_or_else(|| Ok(Api::new()), open_data)?;
         let controllers = if options.reconcile {
             let controllers = ControllerOptions {
                 server: ServerAddress { ip: address.ip().to_string(), port: address.port() },
@@ -185,6 +185,14 @@ impl Drop for Sandbox {
             runtime.shutdown_background();
         }
     }
+}
+
+/// Opens a data folder; errors name it.
+fn open_data(folder: &Path) -> io::Result<Api> {
+    Api::open(folder).map_err(|error| {
+        let message = format!("cannot use the data folder `{}`: {error}", folder.display());
+        io::Error::new(error.kind(), message)
+    })
 }
 
 fn scheme(plain: bool) -> &'static str {

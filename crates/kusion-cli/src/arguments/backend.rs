@@ -1,5 +1,7 @@
 //! Options of the state store.
 
+use super::user_config;
+use crate::failure::Failure;
 use kusion_model::Place;
 
 /// Options of the state store.
@@ -15,6 +17,22 @@ pub(crate) struct BackendArgs {
     /// Cell of the stack
     #[arg(long, value_name = "NAME", default_value = "", hide = true)]
     pub(crate) cell: String,
+}
+
+/// The option of commands on a whole state store.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct StoreArgs {
+    /// State store: `sqlite:PATH`, `postgres://…` or `s3://BUCKET/PREFIX` [default: the files in
+    /// `KUSION_HOME`]
+    #[arg(long, value_name = "URL", env = "KUSION_BACKEND", hide_env_values = true)]
+    backend: Option<String>,
+}
+
+impl StoreArgs {
+    /// Returns the URL of the store; `None` means the files in `KUSION_HOME`.
+    pub(crate) fn url(&self) -> Result<Option<String>, Failure> {
+        Ok(self.backend.clone().or(user_config()?.backend))
+    }
 }
 
 /// Parses the name of a place. Places of sandboxes are rejected.

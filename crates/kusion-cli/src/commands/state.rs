@@ -62,15 +62,27 @@ pub(crate) fn run(command: &Command) -> Result<Exit, Failure> {
     }
 }
 
-/// Asks a question, unless the command line has the answer.
-fn confirm(view: &View, yes: bool, question: &str) -> Result<(), Failure> {
-    if yes {
-        return Ok(());
-    }
-    match view.ask(question, &Stop::default()) {
-        Answer::Yes => Ok(()),
-        Answer::No => Err(Failure::Declined),
-        Answer::NoTerminal => Err(Failure::NeedsYes),
+/// Arguments of commands that edit the state of a stack.
+#[derive(Debug, clap::Args)]
+struct EditArgs {
+    #[command(flatten)]
+    stack: StackArgs,
+    /// Skip the confirmation
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl EditArgs {
+    /// Asks a question, unless the command line has the answer.
+    fn confirm(&self, view: &View, question: &str) -> Result<(), Failure> {
+        if self.yes {
+            return Ok(());
+        }
+        match view.ask(question, &Stop::default()) {
+            Answer::Yes => Ok(()),
+            Answer::No => Err(Failure::Declined),
+            Answer::NoTerminal => Err(Failure::NeedsYes),
+        }
     }
 }
 

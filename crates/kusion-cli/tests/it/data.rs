@@ -1,6 +1,6 @@
 //! Sandboxes that keep their objects in a folder, and copies of clusters.
 
-use crate::support::{Home, ask};
+use crate::support::{Home, ask, try_ask};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
@@ -35,7 +35,10 @@ fn objects_in_a_folder_survive_down_and_end_with_reset() {
     let error = home.fails(&["sandbox", "up", "--data", "/tmp"]);
     assert!(error.contains("is already running"), "{error}");
     let error = home.fails(&["sandbox", "up", "--name", "b", "--data", up[3]]);
-    assert!(error.contains("another sandbox uses the folder"), "{error}");
+    assert!(error.contains("another sandbox uses this folder"), "{error}");
+    let inside = home.folder.join("sandbox/default/objects");
+    let error = home.fails(&["sandbox", "up", "--name", "b", "--data", &inside.to_string_lossy()]);
+    assert!(error.contains("`kusion sandbox down` deletes"), "{error}");
 
     home.ok(&["sandbox", "down"]);
     home.ok(&up);
@@ -121,10 +124,7 @@ fn a_kill_loses_nothing_that_was_acknowledged() {
 
 /// Creates an object; false if the server did not say that it did.
 fn try_create(kubeconfig: &str, name: &str) -> bool {
-    let (kubeconfig, body) = (kubeconfig.to_owned(), map(name));
-    // The connection may end in the middle.
-    std::panic::catch_unwind(move || ask(&kubeconfig, "POST", MAPS, &body).0 == 201)
-        .unwrap_or(false)
+    try_ask(kubeconfig, "POST", MAPS, &map(name)).is_some_and(|(code, _)| code == 201)
 }
 
 #[test]
@@ -153,6 +153,7 @@ fn a_sandbox_is_a_copy_of_a_cluster() {
         users: [{name: a, user: {}}]\ncontexts: [{name: a, context: {cluster: a, user: a}}]\ncurrent-context: a\n";
     std::fs::write(&broken, text).expect("written");
     let broken = broken.to_str().expect("a path");
-    home.fails(&["sandbox", "up", "--name", "half", "--from", broken]);
+    let error = home.fails(&["sandbox", "up", "--name", "half", "--from", broken]);
+    assert!(error.starts_with("error: cannot copy the cluster of"), "{error}");
     home.fails(&["sandbox", "status", "--name", "half"]);
 }

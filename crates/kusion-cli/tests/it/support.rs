@@ -154,6 +154,16 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 
 /// Sends a request as a client with a kubeconfig; returns the code and the body of the answer.
 pub(crate) fn ask(kubeconfig: &str, method: &str, path: &str, body: &str) -> (u16, String) {
+    try_ask(kubeconfig, method, path, body).expect("an answer")
+}
+
+/// Does the same; none if the server does not answer to the end.
+pub(crate) fn try_ask(
+    kubeconfig: &str,
+    method: &str,
+    path: &str,
+    body: &str,
+) -> Option<(u16, String)> {
     let kubeconfig = Kubeconfig::from_yaml(kubeconfig).expect("a kubeconfig");
     let content =
         if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
@@ -166,9 +176,9 @@ pub(crate) fn ask(kubeconfig: &str, method: &str, path: &str, body: &str) -> (u1
             .expect("a configuration");
         config.proxy_url = None;
         let client = Client::try_from(config).expect("a client");
-        let answer = client.send(request).await.expect("an answer");
+        let answer = client.send(request).await.ok()?;
         let code = answer.status().as_u16();
-        let bytes = answer.into_body().collect_bytes().await.expect("a body");
-        (code, text(&bytes))
+        let bytes = answer.into_body().collect_bytes().await.ok()?;
+        Some((code, text(&bytes)))
     })
 }

@@ -3,7 +3,7 @@
 use crate::cluster::owner;
 use kusion_model::InfrastructureId;
 use kusion_runtime::{Runtime as _, RuntimeError};
-use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options};
+use kusion_runtime_k8s::{ClusterSource, KubernetesRuntime, Options, copy};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
@@ -63,6 +63,31 @@ async fn an_endless_response_is_cut_off() {
     let refused = identity(&config(&format!("http://{address}"), None)).await;
     let message = refused.expect_err("it never ends").to_string();
     assert!(message.contains("more than 16 MiB"), "{message}");
+}
+
+#[tokio::test]
+async fn a_list_without_end_is_cut_off() {
+    let address = serve(|mut stream| {
+        let request = String::from_utf8_lossy(&first_bytes(&mut stream)).into_owned();
+        let body = match request.split(' ').nth(1).unwrap_or_default() {
+            "/api" => r#"{"kind": "APIVersions", "versions": ["v1"]}"#,
+            "/apis" => r#"{"kind": "APIGroupList", "groups": []}"#,
+            "/api/v1" => {
+                r#"{"resources": [{"name": "configmaps", "kind": "ConfigMap", "namespaced": true,
+                    "verbs": ["list", "delete"]}]}"#
+            }
+            _ => r#"{"metadata": {"continue": "more"}, "items": null}"#,
+        };
+        let _ = write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
+             connection: close\r\n\r\n{body}",
+            body.len()
+        );
+    });
+    let source = config(&format!("http://{address}"), None);
+    let message = copy(&source, &source, &[]).await.expect_err("it never ends").to_string();
+    assert!(message.contains("more than 2000 pages"), "{message}");
 }
 
 #[tokio::test]

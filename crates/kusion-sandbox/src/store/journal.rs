@@ -95,9 +95,8 @@ impl Journal {
         let lock = lock(folder)?;
         let path = folder.join(FILE);
         let (file, restored, len) = match private().read(true).append(true).open(&path) {
-            Ok(file) => read_and_cut(file).map_err(|error| {
-                io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-            })?,
+            Ok(file) => read_and_cut(file)
+                .map_err(|error| io::Error::new(error.kind(), format!("`{FILE}`: {error}")))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let (file, len) = replace(folder, 0, &mut std::iter::empty())?;
                 (file, Restored::default(), len)
@@ -184,7 +183,7 @@ fn lock(folder: &Path) -> io::Result<File> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            let message = format!("another sandbox uses the folder `{}`", folder.display());
+            let message = "another sandbox uses this folder";
             Err(io::Error::new(io::ErrorKind::WouldBlock, message))
         }
         Err(TryLockError::Error(error)) => Err(error),
@@ -251,7 +250,11 @@ fn encode(record: &Record<'_>, buffer: &mut Vec<u8>) -> io::Result<()> {
 /// Reads a file, and cuts off what is not complete: the process was killed while it wrote a change,
 /// which nobody was told of. Returns the file, its content and its length.
 fn read_and_cut(mut file: File) -> io::Result<(File, Restored, u64)> {
-    let len = file.metadata()?.len();
+    let facts = file.metadata()?;
+    if !facts.is_file() {
+        return Err(invalid("this is not a regular file"));
+    }
+    let len = facts.len();
     let (restored, end) = read(&mut file, len)?;
     if end < len {
         file.set_len(end)?;
@@ -403,7 +406,7 @@ mod tests {
         let (journal, restored) = Journal::open(&folder.0).expect("readable");
         assert_eq!((content(&restored), restored.revision), (expected, 104));
         let error = Journal::open(&folder.0).expect_err("in use");
-        assert!(error.to_string().starts_with("another sandbox uses the folder"), "{error}");
+        assert_eq!(error.to_string(), "another sandbox uses this folder");
         drop(journal);
         #[cfg(unix)]
         {

@@ -3,7 +3,6 @@
 use crate::daemon::Daemon;
 use crate::failure::Failure;
 use crate::interrupt;
-use kusion_engine::EngineError;
 use kusion_runtime_k8s::{ClusterSource, ConfigOwner, Copied, copy};
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -38,7 +37,9 @@ impl CopyArgs {
         };
         let (from, to) = (source(kubeconfig.clone()), source(target.kubeconfig()?));
         let copied = interrupt::read(async {
-            copy(&from, &to, &self.namespace).await.map_err(|error| EngineError::from(error).into())
+            let copied = copy(&from, &to, &self.namespace).await;
+            let kubeconfig = kubeconfig.clone();
+            copied.map_err(|error| Failure::Copy { kubeconfig, why: error.to_string() })
         })?;
         Ok(Some(text(&copied)))
     }

@@ -88,9 +88,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     report(&state, args.output, "running")
 }
 
-/// Returns the path of a folder from the root: the server may have another working folder.
+/// Returns the path of a data folder from the root: the server may have another working folder.
 fn absolute(folder: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(folder).map_err(Failure::file("find", folder))
+    let folder = std::path::absolute(folder).map_err(Failure::file("find", folder))?;
+    let sandboxes =
+        std::path::absolute(home::sandboxes()?).map_err(Failure::file("find", &folder))?;
+    if folder.starts_with(sandboxes) { Err(Failure::DataFolder(folder)) } else { Ok(folder) }
 }
 
 /// Returns a running sandbox; starts it in the background if it is not running. Of several
@@ -201,7 +204,8 @@ fn wait(name: &str, child: &mut Child, log: &Path) -> Result<Daemon, Failure> {
         }
         if let Ok(Some(_)) = child.try_wait() {
             let text = fs::read_to_string(log).unwrap_or_default();
-            let text = text.trim().trim_start_matches("error: ").to_owned();
+            let text = text.trim().trim_start_matches("error: ");
+            let text = text.trim_start_matches("cannot start the sandbox: ").to_owned();
             return Err(Failure::Background(text));
         }
         if Instant::now() > end {

@@ -1,6 +1,6 @@
 //! `kusion state check`.
 
-use crate::arguments::{ViewArgs, app, user_config};
+use crate::arguments::{StoreArgs, ViewArgs, app};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::view::{style, words};
@@ -12,10 +12,8 @@ use std::sync::Arc;
 /// Arguments of `kusion state check`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// State store: `sqlite:PATH`, `postgres://…` or `s3://BUCKET/PREFIX` [default: the files in
-    /// `KUSION_HOME`]
-    #[arg(long, value_name = "URL", env = "KUSION_BACKEND", hide_env_values = true)]
-    backend: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
     #[command(flatten)]
     view: ViewArgs,
 }
@@ -25,7 +23,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.view.show(|view| {
         interrupt::read(async {
             let mut app = app(Arc::clone(view) as Arc<dyn EventSink>, 1)?;
-            let backend = args.backend.clone().or(user_config()?.backend);
+            let backend = args.store.url()?;
             let audited = app.audit(backend.as_deref()).await?;
             app.close().await;
             for stack in &audited {

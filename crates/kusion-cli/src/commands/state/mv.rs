@@ -1,7 +1,6 @@
 //! `kusion state mv`.
 
-use super::confirm;
-use crate::arguments::StackArgs;
+use super::EditArgs;
 use crate::failure::{Exit, Failure};
 use kusion_engine::RunOptions;
 use kusion_model::ResourceId;
@@ -17,20 +16,17 @@ pub(crate) struct Args {
     #[arg(value_name = "NEW-ID")]
     to: String,
     #[command(flatten)]
-    stack: StackArgs,
-    /// Skip the confirmation
-    #[arg(long, short)]
-    yes: bool,
+    edit: EditArgs,
 }
 
 /// Gives a recorded resource another id.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.stack.read(async |view, open| {
+    args.edit.stack.read(async |view, open| {
         let (from, to) = (ResourceId::new(args.from.as_str()), ResourceId::new(args.to.as_str()));
         let key = open.key();
         open.stack.recorded(&from).await?;
         let question = format!("Move {from} to {to} in the state of {key}?");
-        confirm(view, args.yes, &question)?;
+        args.edit.confirm(view, &question)?;
         let options = RunOptions::new(Holder::current("kusion state mv"));
         let mut locked = open.stack.lock(&options).await?;
         let moved = locked.rename(&from, &to).await;

@@ -1,7 +1,6 @@
 //! `kusion state rm`.
 
-use super::confirm;
-use crate::arguments::StackArgs;
+use super::EditArgs;
 use crate::failure::{Exit, Failure};
 use kusion_engine::RunOptions;
 use kusion_model::ResourceId;
@@ -14,15 +13,12 @@ pub(crate) struct Args {
     #[arg(value_name = "ID")]
     id: String,
     #[command(flatten)]
-    stack: StackArgs,
-    /// Skip the confirmation
-    #[arg(long, short)]
-    yes: bool,
+    edit: EditArgs,
 }
 
 /// Removes a resource from the state of a stack.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.stack.read(async |view, open| {
+    args.edit.stack.read(async |view, open| {
         let id = ResourceId::new(args.id.as_str());
         let key = open.key();
         open.stack.recorded(&id).await?;
@@ -30,7 +26,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             "Remove {id} from the state of {key}? Its object is left alone, and the next apply \
              adopts it."
         );
-        confirm(view, args.yes, &question)?;
+        args.edit.confirm(view, &question)?;
         let options = RunOptions::new(Holder::current("kusion state rm"));
         let mut locked = open.stack.lock(&options).await?;
         let removed = locked.forget(std::slice::from_ref(&id)).await;
