@@ -1,7 +1,7 @@
 //! Makes a failing input smaller while it keeps failing in the same way.
 
 use crate::input::Kind;
-use crate::worker::INPUT_LIMIT;
+use crate::worker::COMPUTE_LIMIT;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -67,7 +67,7 @@ fn replay_apart(kind: Kind, path: &Path) -> anyhow::Result<Option<String>> {
         .spawn()?;
     let start = Instant::now();
     while child.try_wait()?.is_none() {
-        if start.elapsed() > INPUT_LIMIT {
+        if start.elapsed() > COMPUTE_LIMIT {
             child.kill()?;
             child.wait()?;
             return Ok(Some("slow".into()));

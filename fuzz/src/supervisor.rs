@@ -33,6 +33,8 @@ struct Totals {
     accepted: u64,
     evaluated: u64,
     requests: u64,
+    /// Memory of the largest worker at its peak.
+    peak_bytes: u64,
     /// Kind of failure to the number of the first input that showed it.
     failures: BTreeMap<String, (u64, String)>,
 }
@@ -42,7 +44,7 @@ struct Ended {
     /// For each thread, the first input of the chunk it was in.
     at: BTreeMap<String, u64>,
     killed: Option<String>,
-    /// The input that took too long.
+    /// The input that took too long or too much memory.
     slow: Option<u64>,
 }
 
@@ -112,7 +114,7 @@ fn worker(
             }
             ["FAIL", index, message] => {
                 let index = index.parse()?;
-                if message.starts_with("takes longer") {
+                if message.starts_with("takes ") {
                     ended.slow = Some(index);
                 }
                 totals.fail(index, message);
@@ -123,6 +125,7 @@ fn worker(
                 totals.accepted += rest.next().unwrap_or(Ok(0))?;
                 totals.evaluated += rest.next().unwrap_or(Ok(0))?;
                 totals.requests += rest.next().unwrap_or(Ok(0))?;
+                totals.peak_bytes = totals.peak_bytes.max(rest.next().unwrap_or(Ok(0))?);
             }
             _ => {}
         }
@@ -172,11 +175,12 @@ fn summary(campaign: &Campaign, totals: &Totals, start: Instant) {
         n => format!(" with {n} requests"),
     };
     println!(
-        "{} inputs{requests} in {seconds:.1} s = {rate:.0}/s ({:.0}/s per thread), accepted {:.1} %, evaluated {:.1} %",
+        "{} inputs{requests} in {seconds:.1} s = {rate:.0}/s ({:.0}/s per thread), accepted {:.1} %, evaluated {:.1} %, peak {} MiB",
         totals.inputs,
         rate / campaign.threads as f64,
         share(totals.accepted),
-        share(totals.evaluated)
+        share(totals.evaluated),
+        totals.peak_bytes >> 20
     );
 }
 

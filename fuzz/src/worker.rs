@@ -6,16 +6,24 @@
 
 use crate::input::{Inputs, Kind};
 use crate::target::{self, Reached};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
 use std::cell::RefCell;
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// How long one input may take.
-pub(crate) const INPUT_LIMIT: Duration = Duration::from_secs(2);
+/// How long one input may compute: time of the processor, so that a busy machine raises no alarm.
+pub(crate) const COMPUTE_LIMIT: Duration = Duration::from_secs(2);
 
-/// Exit code of a worker that found an input that takes too long.
+/// How long one input may take when it waits instead of computing.
+pub(crate) const WAIT_LIMIT: Duration = Duration::from_secs(30);
+
+/// Memory that a worker may use at its peak.
+const MEMORY_LIMIT_BYTES: u64 = 1 << 30;
+
+/// Exit code of a worker that found an input that takes too long or too much memory.
 pub(crate) const EXIT_SLOW: u8 = 4;
 
 /// Inputs that a thread takes at a time; a thread says where it is once per chunk.
@@ -50,21 +58,79 @@ impl Counters {
     /// Reports what was done.
     fn report(&self) {
         report(&format!(
-            "DONE {} {} {} {}",
+            "DONE {} {} {} {} {}",
             self.inputs.load(Relaxed),
             self.accepted.load(Relaxed),
             self.evaluated.load(Relaxed),
             self.requests.load(Relaxed),
+            Usage::now().peak_bytes,
         ));
     }
 }
 
-/// What a thread is doing, for the watchdog: the input's number, and when it began.
+/// What a thread is doing, for the watchdog.
 #[derive(Default)]
 struct Slot {
-    index: AtomicU64,
-    /// Milliseconds since the start, plus one; 0 when idle.
-    began: AtomicU64,
+    /// Number of the input, plus one; 0 when idle.
+    input: AtomicU64,
+}
+
+/// What the process has used so far.
+struct Usage {
+    computed: Duration,
+    peak_bytes: u64,
+}
+
+impl Usage {
+    fn now() -> Self {
+        let Ok(used) = getrusage(UsageWho::RUSAGE_SELF) else {
+            return Self { computed: Duration::ZERO, peak_bytes: 0 };
+        };
+        let time = used.user_time() + used.system_time();
+        let computed = Duration::from_micros(u64::try_from(time.num_microseconds()).unwrap_or(0));
+        Self { computed, peak_bytes: u64::try_from(used.max_rss()).unwrap_or(0) * 1024 }
+    }
+}
+
+/// Ends the process when an input takes too long or too much memory; its thread can't be stopped.
+struct Watchdog {
+    /// For each thread the input it had at the first look, and what was used by then.
+    seen: Vec<(u64, Instant, Duration)>,
+}
+
+impl Watchdog {
+    fn new(n_threads: usize) -> Self {
+        Self { seen: vec![(0, Instant::now(), Duration::ZERO); n_threads] }
+    }
+
+    fn look(&mut self, slots: &[Slot], counters: &Counters) {
+        let usage = Usage::now();
+        // All threads compute, so an input that computes for as long has had its share.
+        let compute_limit = COMPUTE_LIMIT * u32::try_from(slots.len()).unwrap_or(u32::MAX);
+        for (slot, seen) in slots.iter().zip(&mut self.seen) {
+            let input = slot.input.load(Relaxed);
+            if input != seen.0 {
+                *seen = (input, Instant::now(), usage.computed);
+            }
+            let (_, since, computed) = *seen;
+            let broken = if input == 0 {
+                None
+            } else if usage.peak_bytes > MEMORY_LIMIT_BYTES {
+                Some(format!("takes more than {} MiB", MEMORY_LIMIT_BYTES >> 20))
+            } else if usage.computed.saturating_sub(computed) > compute_limit {
+                Some(format!("takes longer than {COMPUTE_LIMIT:?}"))
+            } else if since.elapsed() > WAIT_LIMIT {
+                Some(format!("takes longer than {WAIT_LIMIT:?}"))
+            } else {
+                None
+            };
+            if let Some(broken) = broken {
+                report(&format!("FAIL {} {broken}", input - 1));
+                counters.report();
+                std::process::exit(i32::from(EXIT_SLOW));
+            }
+        }
+    }
 }
 
 /// Runs a job and reports on standard output.
@@ -84,9 +150,10 @@ pub(crate) fn work(job: &Job) {
                 std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, body).ok()
             })
             .collect();
+        let mut watchdog = Watchdog::new(slots.len());
         while workers.iter().any(|worker| !worker.is_finished()) {
             std::thread::sleep(Duration::from_millis(20));
-            watch(&slots, &counters, start);
+            watchdog.look(&slots, &counters);
         }
     });
     counters.report();
@@ -111,8 +178,7 @@ fn thread_body(
         let (mut accepted, mut evaluated, mut requests) = (0, 0, 0);
         for index in job.from + first..job.from + first + n {
             let text = inputs.make(index);
-            slot.index.store(index, Relaxed);
-            slot.began.store(start.elapsed().as_millis() as u64 + 1, Relaxed);
+            slot.input.store(index + 1, Relaxed);
             match attempt(job.kind, &text, index.is_multiple_of(16)) {
                 Ok(reached) => {
                     accepted += u64::from(reached >= Reached::Accepted);
@@ -120,7 +186,7 @@ fn thread_body(
                 }
                 Err(message) => report(&format!("FAIL {index} {message}")),
             }
-            slot.began.store(0, Relaxed);
+            slot.input.store(0, Relaxed);
             requests += job.kind.requests(&text);
         }
         counters.inputs.fetch_add(n, Relaxed);
@@ -149,19 +215,6 @@ pub(crate) fn silence_panics() {
         let text = info.payload_as_str().unwrap_or("(no text)");
         PANIC.with_borrow_mut(|message| *message = format!("panic at {place}: {text}"));
     }));
-}
-
-/// Ends the process when an input takes too long; its thread can't be stopped.
-fn watch(slots: &[Slot], counters: &Counters, start: Instant) {
-    let now = start.elapsed().as_millis() as u64;
-    for slot in slots {
-        let (index, began) = (slot.index.load(Relaxed), slot.began.load(Relaxed));
-        if began != 0 && now.saturating_sub(began) > INPUT_LIMIT.as_millis() as u64 {
-            report(&format!("FAIL {index} takes longer than {INPUT_LIMIT:?}"));
-            counters.report();
-            std::process::exit(i32::from(EXIT_SLOW));
-        }
-    }
 }
 
 /// Writes one line to the parent. When nobody listens any more there is nobody to tell.
