@@ -9,6 +9,7 @@ use base_text::{FileId, Name};
 use indexmap::IndexMap;
 use kcl_syntax::ast::{ConfigEntry, ConfigOp, Expr, ExprId, Ident, Module, Stmt, StmtId, Target};
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A config block that takes part in a merge.
@@ -21,9 +22,6 @@ pub struct Block {
     /// The config of its schema expression.
     pub config: ExprId,
 }
-
-/// How many blocks of one name read each other's keys.
-const MAX_BLOCKS: usize = 1000;
 
 impl Program {
     /// Returns the config blocks that are merged under a name of the main package, in order;
@@ -56,8 +54,7 @@ impl Program {
         blocks
     }
 
-    /// Returns the merge that a statement takes part in, and the number of its block; `None` also
-    /// for one of very many blocks, which read their own keys alone.
+    /// Returns the merge that a statement takes part in, and the number of its block.
     pub(crate) fn merge_of(&self, file: FileId, stmt: StmtId) -> Option<(&Merge, usize)> {
         let package = self.main_package()?;
         let merges = package.merges.get_or_init(|| Arc::new(Merges::find(self)));
@@ -69,7 +66,7 @@ impl Program {
     }
 }
 
-/// The blocks of the main package that are merged, where they are not too many.
+/// The blocks of the main package that are merged.
 #[derive(Debug, Default)]
 pub(crate) struct Merges {
     merges: Vec<Merge>,
@@ -80,11 +77,21 @@ pub(crate) struct Merges {
 /// The blocks of one name.
 #[derive(Debug)]
 pub(crate) struct Merge {
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<MergedBlock>,
     /// The entries of all blocks that count, in order.
     pub(crate) entries: Vec<MergedEntry>,
-    /// Those that a later one makes void.
-    pub(crate) void: Vec<MergedEntry>,
+    /// The numbers of the entries whose keys bring a name into scope.
+    by_key: FxHashMap<Name, Vec<usize>>,
+}
+
+/// One of the blocks of a merge.
+#[derive(Debug)]
+pub(crate) struct MergedBlock {
+    pub(crate) config: ExprId,
+    /// The numbers of its entries in the merge, in order.
+    pub(crate) entries: Vec<usize>,
+    /// The numbers of its own entries that a later one makes void.
+    pub(crate) void: Vec<usize>,
 }
 
 /// An entry of one of several blocks.
@@ -104,11 +111,11 @@ impl Merges {
         let globals = program.main_package().into_iter().flat_map(|package| &package.globals);
         for (name, global) in globals {
             let blocks = program.merged_blocks(*name, global);
-            if (1..=MAX_BLOCKS).contains(&blocks.len()) {
+            if !blocks.is_empty() {
                 let number = found.merges.len();
                 let places = blocks.iter().enumerate();
                 found.by_stmt.extend(places.map(|(at, it)| ((it.file, it.stmt), (number, at))));
-                found.merges.push(Merge::new(program, blocks));
+                found.merges.push(Merge::new(program, &blocks));
             }
         }
         found
@@ -116,9 +123,9 @@ impl Merges {
 }
 
 impl Merge {
-    fn new(program: &Program, blocks: Vec<Block>) -> Self {
+    fn new(program: &Program, blocks: &[Block]) -> Self {
         let mut order = EntryOrder::default();
-        let mut void = Vec::new();
+        let mut void: Vec<MergedEntry> = Vec::new();
         for (number, block) in blocks.iter().enumerate() {
             let module = &program.file(block.file).module;
             let Expr::Config(items) = &module[block.config].kind else { continue };
@@ -131,7 +138,30 @@ impl Merge {
                 void.extend(order.add(entry_name(module, item), item.op, entry));
             }
         }
-        Self { blocks, entries: order.into_entries().collect(), void }
+        let empty =
+            |it: &Block| MergedBlock { config: it.config, entries: Vec::new(), void: Vec::new() };
+        let mut merge = Self {
+            blocks: blocks.iter().map(empty).collect(),
+            entries: order.into_entries().collect(),
+            by_key: FxHashMap::default(),
+        };
+        for (at, entry) in merge.entries.iter().enumerate() {
+            merge.blocks[entry.block].entries.push(at);
+            if let Some(key) = entry.key {
+                merge.by_key.entry(key.name).or_default().push(at);
+            }
+        }
+        for entry in void {
+            merge.blocks[entry.block].void.push(entry.item);
+        }
+        merge
+    }
+
+    /// Returns the key that brings a name into scope, of the first of some entries that has one.
+    pub(crate) fn key_among(&self, name: Name, entries: Range<usize>) -> Option<Ident> {
+        let all = self.by_key.get(&name)?;
+        let at = *all.get(all.partition_point(|it| *it < entries.start))?;
+        self.entries[at].key.filter(|_| entries.contains(&at))
     }
 }
 

@@ -63,7 +63,7 @@ impl ClusterRequest {
         let Self::Kubeconfig { context: Some(asked), .. } = self else { return Ok(()) };
         match &stack.file.cluster.context {
             Some(pinned) if pinned != asked => Err(AppError::Pinned {
-                stack: format!("{}/{}", stack.project.name, stack.name),
+                stack: stack.qualified_name(),
                 pinned: pinned.clone(),
                 asked: asked.clone(),
             }),

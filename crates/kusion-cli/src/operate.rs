@@ -1,9 +1,11 @@
 //! The common parts of apply, destroy and rollback: plan, confirmation, report, watch.
 
 mod confirm;
+mod failures;
 mod several;
 
 pub(crate) use confirm::{confirm_name, name_to_type};
+pub(crate) use failures::Failures;
 pub(crate) use several::run_all;
 
 use crate::arguments::{ChangeArgs, Opener, SandboxStart, SiteArgs};
@@ -86,6 +88,12 @@ impl<'a> OperationRunner<'a> {
         let (title, plan) = (open.title(), args.plan(stack));
         let confirmation = Confirmation::of(stack, args);
         Self { view, open, title, wording, plan, options, confirmation }
+    }
+
+    /// Returns the name of the stack, for users.
+    fn name(&self) -> String {
+        let key = self.open.key();
+        format!("{}/{}", key.project, key.stack)
     }
 
     /// Runs the plan of a file.

@@ -155,6 +155,17 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// Creates the error of a plan with steps that are rejected. Guards are named only if the
+    /// infrastructure rejects nothing: the other resources must be changed first.
+    pub fn refused(refusals: Vec<Refusal>) -> Self {
+        let rejected = refusals.iter().filter_map(|it| match it {
+            Refusal::Rejected { id, problems } => Some(Finding::of_problems(id, problems.clone())),
+            _ => None,
+        });
+        let rejected: Vec<Finding> = rejected.collect();
+        if rejected.is_empty() { Self::Guarded(refusals) } else { Self::Rejected(rejected) }
+    }
+
     /// Returns the error code, for programs. Codes are stable.
     pub fn code(&self) -> &'static str {
         match self {

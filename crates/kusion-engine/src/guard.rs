@@ -9,7 +9,7 @@ use kusion_store::StackState;
 use std::collections::HashSet;
 
 impl Scope {
-    /// Returns the steps of a plan that guards reject.
+    /// Returns the steps of a plan that guards or the infrastructure reject.
     pub(crate) async fn refusals(
         &self,
         plan: &Plan,

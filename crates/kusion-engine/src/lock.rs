@@ -117,7 +117,7 @@ impl LockedStack {
         let span = scope.log.span();
         let work = async {
             if !previewed.refusals.is_empty() {
-                return Err(EngineError::Guarded(previewed.refusals));
+                return Err(EngineError::refused(previewed.refusals));
             }
             scope.start_for(&state, &previewed.desired).await?;
             if previewed.plan.is_empty() {

@@ -37,6 +37,8 @@ pub(crate) struct Remarks {
     pub(crate) notes: Vec<Note>,
     /// Conflicts with other managers that are not forced.
     pub(crate) conflicts: Vec<Conflict>,
+    /// Why the infrastructure rejects it.
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// Inputs of observations.
@@ -132,21 +134,12 @@ impl Observer<'_> {
     ) -> Result<Vec<Observation>, EngineError> {
         let parallel = self.scope.runtimes().map(|(_, it)| it.parallel_calls()).sum::<usize>();
         let mut observations = Vec::with_capacity(resources.len());
-        let mut findings = Vec::new();
         let mut all = stream::iter(resources.into_iter().enumerate().map(
             |(place, (resource, later))| async move { (place, self.one(resource, later).await) },
         ))
         .buffer_unordered(parallel.max(1));
         while let Some((place, observation)) = all.next().await {
-            match observation {
-                Ok(observation) => observations.push((place, observation)),
-                Err(ObserveError::Engine(error)) => return Err(*error),
-                Err(ObserveError::Resource(finding)) => findings.push(finding),
-            }
-        }
-        if !findings.is_empty() {
-            findings.sort_by(|a, b| a.id.cmp(&b.id));
-            return Err(EngineError::Rejected(findings));
+            observations.push((place, observation?));
         }
         observations.sort_by_key(|(place, _)| *place);
         Ok(observations.into_iter().map(|(_, it)| it).collect())
@@ -156,12 +149,12 @@ impl Observer<'_> {
         &self,
         mut desired: Resource,
         later: Vec<FieldPath>,
-    ) -> Result<Observation, ObserveError> {
+    ) -> Result<Observation, EngineError> {
         let runtime = self.scope.runtime(&desired.id, &desired.resource_type)?;
         let live = self.live.get(&desired.id);
         let mut ownership = self.scope.ownership(&desired, live, self.take_over);
         let notes = self.ownership_notes(&desired.id, live, &ownership);
-        let mut remarks = Remarks { notes, conflicts: Vec::new() };
+        let mut remarks = Remarks { notes, ..Remarks::default() };
         if matches!(ownership, Ownership::Foreign(_) | Ownership::Shared) {
             let (before_ignore, dry_run) = (None, DryRun::None);
             return Ok(Observation { desired, before_ignore, later, ownership, dry_run, remarks });
@@ -229,7 +222,7 @@ impl Observer<'_> {
         runtime: &Arc<dyn Runtime>,
         desired: &Resource,
         remarks: &mut Remarks,
-    ) -> Result<DryRun, ObserveError> {
+    ) -> Result<DryRun, EngineError> {
         let required = runtime.describe(desired).requires;
         if let Some(requirement) = self.provided.missing(&required, self.live) {
             return self.deferred(runtime, desired, requirement, remarks).await;
@@ -265,10 +258,7 @@ impl Observer<'_> {
             Err(RuntimeError::Missing(it)) if self.provided.0.contains_key(&it) => {
                 self.deferred(runtime, desired, it, remarks).await
             }
-            Err(RuntimeError::Missing(it)) => {
-                Err(self.rejected(&desired.id, vec![runtime.missing_problem(&it)]))
-            }
-            Err(fault) => Err(self.refused(&desired.id, fault)),
+            Err(fault) => self.rejected(runtime, &desired.id, fault, remarks),
         }
     }
 
@@ -279,14 +269,11 @@ impl Observer<'_> {
         desired: &Resource,
         requirement: Requirement,
         remarks: &mut Remarks,
-    ) -> Result<DryRun, ObserveError> {
+    ) -> Result<DryRun, EngineError> {
         match runtime.dry_run_elsewhere(desired).await {
             Ok(()) => {}
             Err(RuntimeError::Missing(it)) if self.provided.0.contains_key(&it) => {}
-            Err(RuntimeError::Missing(it)) => {
-                return Err(self.rejected(&desired.id, vec![runtime.missing_problem(&it)]));
-            }
-            Err(fault) => return Err(self.refused(&desired.id, fault)),
+            Err(fault) => return self.rejected(runtime, &desired.id, fault, remarks),
         }
         self.check_offline(runtime, desired, remarks);
         remarks.notes.push(Note::DryRunDeferred { requirement });
@@ -302,20 +289,23 @@ impl Observer<'_> {
         }
     }
 
-    /// Converts the error of a dry run.
-    fn refused(&self, id: &ResourceId, fault: RuntimeError) -> ObserveError {
-        match fault {
-            RuntimeError::Unavailable(_) => ObserveError::Engine(Box::new(fault.into())),
-            RuntimeError::Rejected(problems) => self.rejected(id, problems),
-            fault => {
-                let message = self.scope.hide(id, &fault.to_string());
-                ObserveError::Resource(Finding::new(id, message))
-            }
-        }
-    }
-
-    fn rejected(&self, id: &ResourceId, problems: Vec<Problem>) -> ObserveError {
-        ObserveError::Resource(Finding::of_problems(id, self.placed(id, problems)))
+    /// Notes why the infrastructure rejects a resource. An error that is not about the resource
+    /// ends the operation.
+    fn rejected(
+        &self,
+        runtime: &Arc<dyn Runtime>,
+        id: &ResourceId,
+        fault: RuntimeError,
+        remarks: &mut Remarks,
+    ) -> Result<DryRun, EngineError> {
+        let problems = match fault {
+            RuntimeError::Unavailable(_) => return Err(fault.into()),
+            RuntimeError::Rejected(problems) => problems,
+            RuntimeError::Missing(requirement) => vec![runtime.missing_problem(&requirement)],
+            fault => vec![Problem::new(FieldPath::default(), fault.to_string())],
+        };
+        remarks.problems = self.placed(id, problems);
+        Ok(DryRun::Later)
     }
 
     /// Adds source locations to problems, and hides secrets in them.
@@ -339,18 +329,4 @@ fn unique(mut fields: Vec<FieldPath>) -> Vec<FieldPath> {
     fields.sort();
     fields.dedup();
     fields
-}
-
-/// The error of an observation.
-enum ObserveError {
-    /// The whole operation fails.
-    Engine(Box<EngineError>),
-    /// This resource is invalid.
-    Resource(Finding),
-}
-
-impl From<EngineError> for ObserveError {
-    fn from(error: EngineError) -> Self {
-        Self::Engine(Box::new(error))
-    }
 }

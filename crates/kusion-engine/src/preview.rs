@@ -53,7 +53,7 @@ impl Goal<'_> {
 pub struct Previewed {
     /// The plan.
     pub plan: Plan,
-    /// The steps that guards reject.
+    /// The steps that guards or the infrastructure reject.
     pub refusals: Vec<Refusal>,
     /// The desired resources, with plain secrets.
     pub(crate) desired: Desired,
@@ -148,6 +148,7 @@ impl Scope {
         let prior = self.priors_for_runtimes(&state.resources);
         let live = self.read_live(&desired, &prior).await?;
         self.learn_secrets(&desired, &live, &state)?;
+        let options = &with_adopted(options, &live);
         let observer = Observer {
             scope: self,
             prior: &prior,
@@ -266,6 +267,7 @@ impl Scope {
         let lists = |path: &FieldPath| runtime.list_items(resource, path);
         let Some(mut step) = decide(context, facts, &lists) else { return Ok(None) };
         step.conflicts = remarks.conflicts;
+        step.problems = remarks.problems;
         if let Some(object) = object {
             step.terminating = object.terminating.clone().map(|it| self.hide(id, &it));
             let order = runtime.describe(resource).replace_order;
@@ -279,6 +281,18 @@ impl Scope {
         }
         Ok(Some(step))
     }
+}
+
+/// Adds the objects to take over whose owners the rules of the stack name.
+fn with_adopted(options: &PlanOptions, live: &LiveObjects) -> PlanOptions {
+    let mut options = options.clone();
+    for rule in &options.adopt {
+        let owner = live.get(&rule.id).and_then(|it| it.owner.as_ref());
+        if owner.is_some_and(|it| rule.is_from(it)) {
+            options.take_over.push(rule.id.to_string());
+        }
+    }
+    options
 }
 
 fn leftovers(prior: Option<&kusion_model::ResourceState>) -> Vec<Note> {

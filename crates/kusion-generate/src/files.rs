@@ -1,7 +1,7 @@
 //! `project.yaml` and `stack.yaml`, in the forms of 2022–23 and in the current one.
 
 use crate::rules::{ClusterPin, Timeouts};
-use kusion_model::{IgnoreRule, MoveRule};
+use kusion_model::{AdoptRule, IgnoreRule, MoveRule};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -88,6 +88,9 @@ pub struct StackFile {
     /// Recorded resources that have another id.
     #[serde(default)]
     pub moved: Vec<MoveRule>,
+    /// Objects to take over from other owners.
+    #[serde(default)]
+    pub adopt: Vec<AdoptRule>,
     /// How long its operations wait.
     #[serde(default)]
     pub timeouts: Timeouts,

@@ -34,6 +34,13 @@ pub struct Stack {
     pub(crate) has_settings: bool,
 }
 
+impl Stack {
+    /// Returns the names of project and stack, as users write them.
+    pub fn qualified_name(&self) -> String {
+        format!("{}/{}", self.project.name, self.name)
+    }
+}
+
 /// Finds the stacks of folders, in the order of their paths, each once. Of each folder: the stack
 /// itself, those of a project, or all below it. Relative folders start at `work_dir`, which is
 /// searched itself if there are none.

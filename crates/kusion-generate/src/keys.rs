@@ -35,6 +35,7 @@ const STACK: &[&str] = &[
     "timeouts",
     "attempts",
     "moved",
+    "adopt",
     "extensions",
 ];
 /// Keys of the forms of 2022–23 that have no effect here.

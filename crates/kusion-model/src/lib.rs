@@ -36,7 +36,7 @@ pub use health::{Health, HealthState, Warning};
 pub use id::ResourceId;
 pub use infrastructure::{Infrastructure, InfrastructureId};
 pub use list_items::ListItems;
-pub use options::{Guards, IgnoreError, IgnoreRule, MoveRule, PlanOptions};
+pub use options::{AdoptRule, Guards, IgnoreError, IgnoreRule, MoveRule, PlanOptions};
 pub use owner::{Owner, OwnerError, StackOwner};
 pub use path::{FieldPath, PathStep};
 pub use pattern::{FieldPattern, PatternError};

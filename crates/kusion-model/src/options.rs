@@ -1,6 +1,6 @@
 //! Options of a plan. They are part of the plan, so that a saved plan runs with the same options.
 
-use crate::{FieldPattern, PatternError, ResourceId};
+use crate::{FieldPattern, Owner, PatternError, ResourceId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -22,6 +22,9 @@ pub struct PlanOptions {
     /// Ids of resources to take over from other owners. `*` matches any text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub take_over: Vec<String>,
+    /// Objects of other owners that the rules of the stack take over.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adopt: Vec<AdoptRule>,
     /// Recorded resources that have another id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved: Vec<MoveRule>,
@@ -31,6 +34,27 @@ pub struct PlanOptions {
     /// Limits on deletions.
     #[serde(default)]
     pub guards: Guards,
+}
+
+/// An object that a stack takes over from the owner that the rule names, and from no other one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(expecting = "a map with the keys `id` (of a resource) and `from` (its owner)")]
+pub struct AdoptRule {
+    /// The resource.
+    pub id: ResourceId,
+    /// The owner: `PROJECT/STACK`, or as refusals write it: `Helm release web`.
+    pub from: String,
+}
+
+impl AdoptRule {
+    /// Returns whether the rule names an owner.
+    pub fn is_from(&self, owner: &Owner) -> bool {
+        let plain = |text: &str| {
+            let text = text.replace('`', "");
+            text.strip_prefix("stack ").map(str::to_owned).unwrap_or(text)
+        };
+        !matches!(owner, Owner::Unknown { .. }) && plain(&self.from) == plain(&owner.to_string())
+    }
 }
 
 /// A resource that has another id: its recorded state moves, and no object is deleted or created.
@@ -128,6 +152,7 @@ impl<'de> Deserialize<'de> for IgnoreRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Place, StackKey, StackOwner};
 
     #[test]
     fn a_rule_is_read() {
@@ -147,11 +172,26 @@ mod tests {
             ignore: vec!["spec.replicas".parse().expect("a rule")],
             force: true,
             take_over: vec!["b".into()],
+            adopt: vec![AdoptRule { id: "x".into(), from: "shop/dev".into() }],
             moved: vec![MoveRule { from: "x".into(), to: "y".into() }],
             relocate: true,
             guards: Guards { allowed: vec!["Job".into()], ..Guards::default() },
         };
         let text = serde_json::to_string(&options).expect("JSON");
         assert_eq!(serde_json::from_str::<PlanOptions>(&text).expect("options"), options);
+    }
+
+    #[test]
+    fn an_owner_is_named_as_refusals_write_it() {
+        let rule = |from: &str| AdoptRule { id: "x".into(), from: from.into() };
+        let key = StackKey::new("shop", "dev", Place::Main);
+        let stack = Owner::Stack { owner: StackOwner::new(key, "0a1b") };
+        assert!(rule("shop/dev").is_from(&stack) && rule("stack shop/dev").is_from(&stack));
+        assert!(!rule("shop/prod").is_from(&stack) && !rule("").is_from(&stack));
+        let tool = Owner::Tool { tool: "Helm release".into(), name: "web".into() };
+        assert!(rule("Helm release web").is_from(&tool));
+        assert!(rule("Helm release `web`").is_from(&tool) && !rule("web").is_from(&tool));
+        let unknown = Owner::Unknown { mark: "x".into() };
+        assert!(!rule(&unknown.to_string()).is_from(&unknown));
     }
 }

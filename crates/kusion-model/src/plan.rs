@@ -1,7 +1,7 @@
 //! Plans: the steps to reach the desired state.
 
 use crate::{
-    Conflict, FieldPath, Identity, Infrastructure, Operation, Origin, Owner, PlanOptions,
+    Conflict, FieldPath, Identity, Infrastructure, Operation, Origin, Owner, PlanOptions, Problem,
     Requirement, Resource, ResourceId, ResourceType, StackKey,
 };
 use serde::{Deserialize, Serialize};
@@ -228,6 +228,9 @@ pub struct Step {
     /// Conflicts with other managers of fields, which prevent the step unless it is forced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<Conflict>,
+    /// Why the infrastructure rejects the desired resource, which prevents the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
     /// What the live object waits for, if it is being deleted already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminating: Option<String>,
@@ -266,6 +269,7 @@ impl Step {
             notes: Vec::new(),
             origin: None,
             conflicts: Vec::new(),
+            problems: Vec::new(),
             terminating: None,
             interruption: String::new(),
             stage: 0,

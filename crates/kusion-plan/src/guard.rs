@@ -2,8 +2,8 @@
 
 use crate::order::is_match;
 use kusion_model::{
-    Action, Conflict, Description, Guards, Operation, Owner, Plan, Protection, Reason, Resource,
-    ResourceId, ResourceState,
+    Action, Conflict, Description, Guards, Operation, Owner, Plan, Problem, Protection, Reason,
+    Resource, ResourceId, ResourceState,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ const FEW: usize = 5;
 /// The smallest number of deletions that is a mass deletion if nothing would remain.
 const FEWEST: usize = 2;
 
-/// A step that a guard rejects.
+/// A step that a guard or the infrastructure rejects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "refusal")]
 pub enum Refusal {
@@ -68,6 +68,14 @@ pub enum Refusal {
         /// Names of the objects.
         contents: Vec<String>,
     },
+    /// The infrastructure rejects the desired resource.
+    #[error("{id}: {}", problem_text(.problems))]
+    Rejected {
+        /// The resource.
+        id: ResourceId,
+        /// The reasons.
+        problems: Vec<Problem>,
+    },
     /// Other managers own fields that would change.
     #[error("{id}: {}", conflict_text(.conflicts))]
     Conflict {
@@ -91,6 +99,16 @@ pub enum Refusal {
 fn conflict_text(conflicts: &[Conflict]) -> String {
     let parts: Vec<String> = conflicts.iter().map(ToString::to_string).collect();
     format!("conflict: {}", parts.join("; "))
+}
+
+/// Writes problems in one line; at most five.
+fn problem_text(problems: &[Problem]) -> String {
+    const SHOWN: usize = 5;
+    let mut parts: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();
+    if let count @ 1.. = problems.len().saturating_sub(SHOWN) {
+        parts.push(format!("and {count} more"));
+    }
+    parts.join("; ")
 }
 
 fn done(action: Action) -> &'static str {
@@ -140,7 +158,7 @@ fn is_allowed(guards: &Guards, id: &ResourceId, kind: &str) -> bool {
     rules.any(|it| it == kind || is_match(it, id.as_str()))
 }
 
-/// Returns the steps of a plan that guards reject. `describe` returns the static properties of a
+/// Returns the steps of a plan that guards or the infrastructure reject. `describe` returns the static properties of a
 /// resource.
 pub fn refusals(
     plan: &Plan,
@@ -160,6 +178,10 @@ pub fn refusals(
                 }
                 _ => Refusal::Owned { id, owner: owner.clone() },
             });
+        }
+        if !step.problems.is_empty() {
+            let (id, problems) = (step.id.clone(), step.problems.clone());
+            found.push(Refusal::Rejected { id, problems });
         }
         if !step.conflicts.is_empty() && !plan.options.force {
             let (id, conflicts) = (step.id.clone(), step.conflicts.clone());

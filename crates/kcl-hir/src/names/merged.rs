@@ -1,10 +1,15 @@
 //! The keys of a config block that is merged with others.
 
+use super::define::{expr_path, names_set, stmt_paths, type_path};
 use super::scope::{BindingKind, Resolver};
 use crate::blocks::Merge;
 use crate::program::Program;
-use base_text::FileId;
-use kcl_syntax::ast::{ConfigEntry, ExprId, StmtId};
+use base_text::{FileId, Name};
+use indexmap::IndexSet;
+use kcl_syntax::ast::{ConfigEntry, ExprId, Module, Path, StmtId};
+use kcl_syntax::walk::{Node, children};
+use rustc_hash::FxBuildHasher;
+use std::ops::Range;
 
 /// A block that is merged with others.
 pub(super) struct MergedConfig<'p> {
@@ -30,15 +35,60 @@ impl Resolver<'_, '_> {
             self.entries(config, items);
             return;
         };
-        for entry in &merged.merge.entries {
-            if entry.block == merged.own {
-                self.entry(config, &items[entry.item]);
-            } else if let Some(key) = entry.key {
+        let (merge, own) = (merged.merge, &merged.merge.blocks[merged.own]);
+        // Only names that the block has can mean keys of others: there may be many blocks.
+        let names = first_names(self.module, items);
+        let mut next = 0;
+        for &at in &own.entries {
+            self.bind_merged(config, merge, &names, next..at);
+            self.entry(config, &items[merge.entries[at].item]);
+            next = at + 1;
+        }
+        if !own.void.is_empty() {
+            self.bind_merged(config, merge, &names, next..merge.entries.len());
+            own.void.iter().for_each(|item| self.expr(items[*item].value));
+        }
+    }
+
+    /// Brings the keys of entries of other blocks into scope.
+    fn bind_merged(
+        &mut self,
+        config: ExprId,
+        merge: &Merge,
+        names: &IndexSet<Name, FxBuildHasher>,
+        entries: Range<usize>,
+    ) {
+        if entries.is_empty() {
+            return;
+        }
+        for name in names {
+            if let Some(key) = merge.key_among(*name, entries.clone()) {
                 self.bind(key, BindingKind::Merged, Some(config));
             }
         }
-        for entry in merged.merge.void.iter().filter(|entry| entry.block == merged.own) {
-            self.expr(items[entry.item].value);
-        }
     }
+}
+
+/// The first names of all paths in entries, and those that statements in them set.
+fn first_names(module: &Module, items: &[ConfigEntry]) -> IndexSet<Name, FxBuildHasher> {
+    let mut names = IndexSet::default();
+    let mut add = |path: &Path| names.extend(path.names.first().map(|first| first.name));
+    let mut open: Vec<Node> = Vec::new();
+    for item in items {
+        open.extend(item.key.into_iter().chain([item.value]).map(Node::Expr));
+    }
+    let mut set = Vec::new();
+    while let Some(node) = open.pop() {
+        match node {
+            Node::Expr(id) => expr_path(&module[id].kind).into_iter().for_each(&mut add),
+            Node::Type(id) => type_path(&module[id].kind).into_iter().for_each(&mut add),
+            Node::Stmt(id) => {
+                stmt_paths(&module[id].kind, &mut add);
+                set.extend(names_set(module, &[id]));
+            }
+        }
+        children(module, node, |child| open.push(child));
+    }
+    names.extend(set);
+    names
 }

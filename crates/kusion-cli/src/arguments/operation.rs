@@ -101,6 +101,7 @@ impl PlanArgs {
             ignore,
             force: self.force_conflicts,
             moved: file.map(|it| it.moved.clone()).unwrap_or_default(),
+            adopt: file.map(|it| it.adopt.clone()).unwrap_or_default(),
             take_over: self.take_over.clone(),
             relocate: self.move_to_cluster,
             guards: Guards {

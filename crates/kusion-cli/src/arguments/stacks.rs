@@ -82,7 +82,10 @@ impl FolderArgs {
         }
         Err(Failure::OneStack {
             count: stacks.len(),
-            example: super::wide::example(&stacks, self.workdir.as_deref()),
+            example: super::wide::example(
+                &stacks.iter().collect::<Vec<_>>(),
+                self.workdir.as_deref(),
+            ),
         })
     }
 

@@ -4,12 +4,14 @@ use crate::arguments::{
     ChangeArgs, SandboxStart, SettleArgs, SiteArgs, SourceArgs, ViewArgs, WideArgs, app,
 };
 use crate::failure::{Exit, Failure};
-use crate::operate::{APPLY, OperationRunner, change, confirm_name, name_to_type, run_all};
+use crate::operate::{
+    APPLY, Failures, OperationRunner, change, confirm_name, name_to_type, run_all,
+};
 use crate::view::report::Counts;
 use crate::view::{View, report};
 use base_system::{OsSystem, System as _};
 use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, read_plans};
-use kusion_generate::Stack;
+use kusion_generate::{Outcome, Stack};
 use kusion_model::Plan;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,24 +64,37 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let folders = &args.source.folders;
-    args.wide.check("apply", folders, &folders.find()?)?;
-    let compiled = args.source.compile()?;
+    let keep_going = args.wide.keep_going;
+    if !keep_going {
+        let stacks = folders.find()?;
+        args.wide.check("apply", folders, &stacks.iter().collect::<Vec<_>>(), &[])?;
+    }
+    let Outcome { compiled, errors, n_stacks } = args.source.compile_each(keep_going)?;
+    if keep_going {
+        let stacks: Vec<&Stack> = compiled.iter().map(|it| &it.stack).collect();
+        args.wide.check("apply", folders, &stacks, &errors)?;
+    }
+    let mut failures = Failures::new(keep_going, n_stacks);
+    failures.add_broken(view, errors);
     change(view, &args.site, &args.change, SandboxStart::Any, async |opener, stop| {
         let mut opened = Vec::with_capacity(compiled.len());
         for stack in &compiled {
             view.compiled(stack);
-            opened.push(opener.open(&stack.stack).await?);
+            let open = opener.open(&stack.stack).await;
+            let open = failures.take(view, &stack.stack.qualified_name(), open)?;
+            opened.extend(open.map(|it| (stack, it)));
         }
-        let mut operations = Vec::with_capacity(compiled.len());
-        for (stack, open) in compiled.iter().zip(&opened) {
+        let mut operations = Vec::with_capacity(opened.len());
+        for (stack, open) in &opened {
             let change = &args.change;
             let runner = OperationRunner::new(view, open, Some(&stack.stack), change, APPLY, stop);
             operations.push((runner, Goal::Apply { spec: &stack.spec, origins: &stack.origins }));
         }
         let finish =
             async |runner: &OperationRunner<'_>, report| finish(args, runner, report).await;
-        let exit = run_all(view, &operations, &finish).await?;
-        let last = opened.last().filter(|it| args.watch && it.cluster.sandbox.is_some());
+        let exit = run_all(view, &operations, failures, &finish).await?;
+        let last =
+            opened.last().map(|(_, it)| it).filter(|it| args.watch && it.cluster.sandbox.is_some());
         if let Some(open) = last.filter(|_| exit == Exit::Success) {
             let arguments = format!("{}{}", folders.words(), args.site.cluster.words());
             view.text(&report::what_next(open, &arguments, view.style()));

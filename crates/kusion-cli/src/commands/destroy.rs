@@ -3,7 +3,7 @@
 use crate::arguments::{ChangeArgs, FolderArgs, SandboxStart, SiteArgs, ViewArgs, WideArgs};
 use crate::commands::stack::{StackName, stack_name};
 use crate::failure::{Exit, Failure};
-use crate::operate::{DESTROY, OperationRunner, change, run_all};
+use crate::operate::{DESTROY, Failures, OperationRunner, change, run_all};
 use crate::view::View;
 use kusion_engine::Goal;
 use std::sync::Arc;
@@ -33,21 +33,24 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             return destroy_recorded(args, view, name);
         }
         let mut stacks = args.folders.find()?;
-        args.wide.check("destroy", &args.folders, &stacks)?;
+        args.wide.check("destroy", &args.folders, &stacks.iter().collect::<Vec<_>>(), &[])?;
         stacks.reverse();
         change(view, &args.site, &args.change, SandboxStart::Known, async |opener, stop| {
+            let mut failures = Failures::new(args.wide.keep_going, stacks.len());
             let mut opened = Vec::with_capacity(stacks.len());
             for stack in &stacks {
-                opened.push(opener.open(stack).await?);
+                let open = opener.open(stack).await;
+                let open = failures.take(view, &stack.qualified_name(), open)?;
+                opened.extend(open.map(|it| (stack, it)));
             }
-            let mut operations = Vec::with_capacity(stacks.len());
-            for (stack, open) in stacks.iter().zip(&opened) {
+            let mut operations = Vec::with_capacity(opened.len());
+            for (stack, open) in &opened {
                 let runner =
                     OperationRunner::new(view, open, Some(stack), &args.change, DESTROY, stop);
                 operations.push((runner, Goal::Destroy));
             }
             let finish = async |runner: &OperationRunner<'_>, report| Ok(runner.exit(&report));
-            run_all(view, &operations, &finish).await
+            run_all(view, &operations, failures, &finish).await
         })
     })
 }
@@ -58,6 +61,6 @@ fn destroy_recorded(args: &Args, view: &Arc<View>, name: &StackName) -> Result<E
         let (open, _) = opener.open_recorded(name).await?;
         let runner = OperationRunner::new(view, &open, None, &args.change, DESTROY, stop);
         let finish = async |runner: &OperationRunner<'_>, report| Ok(runner.exit(&report));
-        run_all(view, &[(runner, Goal::Destroy)], &finish).await
+        run_all(view, &[(runner, Goal::Destroy)], Failures::of_one(), &finish).await
     })
 }

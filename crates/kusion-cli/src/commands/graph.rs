@@ -72,7 +72,7 @@ impl<'a> Shown<'a> {
     }
 
     fn title(&self) -> String {
-        format!("{}/{}", self.stack.stack.project.name, self.stack.stack.name)
+        self.stack.stack.qualified_name()
     }
 
     fn text(&self, out: &mut String, with_title: bool) -> std::fmt::Result {

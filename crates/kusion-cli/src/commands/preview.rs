@@ -6,6 +6,7 @@ use crate::arguments::{
 use crate::daemon::write_private;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
+use crate::operate::Failures;
 use crate::view::View;
 use kusion_app::OpenStack;
 use kusion_engine::{Goal, Previewed, write_plans};
@@ -59,15 +60,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let Outcome { compiled, errors, n_stacks } = args.source.compile_each(args.keep_going)?;
-    let mut failed = Vec::new();
-    for broken in errors {
-        failed.push(broken.stack.display().to_string());
-        let text = broken.error.named();
-        view.failure_of(&text, &Failure::Generate(broken.error));
-    }
+    let mut failures = Failures::new(args.keep_going, n_stacks);
+    failures.add_broken(view, errors);
     let shown = |it: &Compiled| it.shown.display().to_string();
-    let stacks = Stacks { all: &compiled, count: n_stacks, failed, name: &shown };
-    each(args, view, stacks, &async |opener, compiled| {
+    each(args, view, (&compiled[..], &shown), failures, &async |opener, compiled| {
         view.compiled(compiled);
         let open = opener.open(&compiled.stack).await?;
         let goal = Goal::Apply { spec: &compiled.spec, origins: &compiled.origins };
@@ -80,16 +76,22 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
 fn destroy(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let mut stacks = args.source.folders.find()?;
     stacks.reverse();
-    each(args, view, Stacks::new(&stacks, &name_of), &async |opener, stack| {
+    let failures = Failures::new(args.keep_going, stacks.len());
+    each(args, view, (&stacks[..], &Stack::qualified_name), failures, &async |opener, stack| {
         planned(args, opener, stack, Goal::Destroy).await
     })
 }
 
 fn rollback(args: &Args, view: &Arc<View>, to: u64) -> Result<Exit, Failure> {
     let stack = args.source.folders.find_one()?;
-    each(args, view, Stacks::new(&[stack], &name_of), &async |opener, stack| {
-        planned(args, opener, stack, Goal::Rollback { to }).await
-    })
+    let stacks = [stack];
+    each(
+        args,
+        view,
+        (&stacks, &Stack::qualified_name),
+        Failures::of_one(),
+        &async |opener, stack| planned(args, opener, stack, Goal::Rollback { to }).await,
+    )
 }
 
 async fn planned(
@@ -103,58 +105,29 @@ async fn planned(
     Ok((open, previewed, Origins::default()))
 }
 
-fn name_of(stack: &Stack) -> String {
-    format!("{}/{}", stack.project.name, stack.name)
-}
-
-/// The stacks to plan.
-struct Stacks<'a, T> {
-    all: &'a [T],
-    /// The number of stacks, with those that failed already.
-    count: usize,
-    /// The names of stacks that failed already.
-    failed: Vec<String>,
-    /// Returns the name of a stack.
-    name: &'a dyn Fn(&T) -> String,
-}
-
-impl<'a, T> Stacks<'a, T> {
-    fn new(all: &'a [T], name: &'a dyn Fn(&T) -> String) -> Self {
-        Self { all, count: all.len(), failed: Vec::new(), name }
-    }
-}
-
 /// Makes the plan of each stack, shows it, and saves all plans if requested and none failed.
 fn each<T>(
     args: &Args,
     view: &Arc<View>,
-    stacks: Stacks<'_, T>,
+    (stacks, name): (&[T], &dyn Fn(&T) -> String),
+    mut failures: Failures,
     plan: &impl AsyncFn(&mut Opener<'_>, &T) -> Result<(OpenStack, Previewed, Origins), Failure>,
 ) -> Result<Exit, Failure> {
     let mut opener = args.site.opener_with(view, args.parallel.count(), SandboxStart::Known)?;
-    let Stacks { all, count: n_stacks, mut failed, name } = stacks;
     let (exit, plans) = interrupt::read(async {
         let mut exit = Exit::Success;
         let mut plans = Vec::new();
-        for stack in all {
-            match plan(&mut opener, stack).await {
-                Ok((open, previewed, origins)) => {
-                    exit = exit.worse(show(args, view, &open, &previewed, &origins));
-                    plans.push(previewed.plan);
-                }
-                Err(failure) if args.keep_going => {
-                    failed.push(name(stack));
-                    view.failure_of(&format!("{}: {failure}", name(stack)), &failure);
-                }
-                Err(failure) => return Err(failure),
-            }
+        for stack in stacks {
+            let planned = plan(&mut opener, stack).await;
+            let planned = failures.take(view, &name(stack), planned)?;
+            let Some((open, previewed, origins)) = planned else { continue };
+            exit = exit.worse(show(args, view, &open, &previewed, &origins));
+            plans.push(previewed.plan);
         }
         Ok((exit, plans))
     })?;
     view.summary(&plans.iter().collect::<Vec<_>>());
-    if !failed.is_empty() {
-        return Err(Failure::SomeFailed { failed, n_stacks });
-    }
+    let exit = failures.end(exit)?;
     if let Some(file) = &args.save
         && exit != Exit::Failed
     {

@@ -34,7 +34,7 @@ impl Confirmation {
 /// command line does not have the name.
 pub(crate) fn name_to_type(stack: &Stack, args: &ChangeArgs) -> Option<String> {
     stack.file.confirm.filter(|setting| *setting == ConfirmSetting::Name)?;
-    let name = format!("{}/{}", stack.project.name, stack.name);
+    let name = stack.qualified_name();
     (!args.confirm.contains(&name)).then_some(name)
 }
 

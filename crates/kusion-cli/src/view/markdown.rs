@@ -94,6 +94,9 @@ fn row(plan: &Plan, wave: usize, step: &Step) -> String {
     if n_conflicts > 0 {
         reasons.push(count(n_conflicts, "conflict"));
     }
+    if !step.problems.is_empty() {
+        reasons.push("rejected".into());
+    }
     reasons.extend(step.notes.iter().map(words::of_note));
     reasons.retain(|it| !it.is_empty());
     let reasons: Vec<String> = reasons.iter().map(|it| escaped(it)).collect();

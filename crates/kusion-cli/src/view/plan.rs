@@ -156,6 +156,9 @@ fn step_lines(step: &Step, notes: &BTreeMap<&Note, usize>, format: PlanFormat<'_
             lines.push(style.paint(Role::Bad, &words::of_conflict(conflict, field)));
         }
     }
+    for problem in &step.problems {
+        lines.push(style.paint(Role::Bad, &one_line(&format!("rejected: {problem}"))));
+    }
     if let (DiffForm::Full, Action::Create, Some(desired)) =
         (format.form, step.action, &step.desired)
     {

@@ -216,8 +216,8 @@ impl View {
             PlanOutput::Text => {
                 let title = self.style.paint(Role::Heading, title);
                 self.text(&format!("{title}\n{}", plan::text(plan, format)));
-                for refusal in refusals {
-                    let text = one_line(&words::of_refusal(refusal));
+                for text in words::of_refusals(refusals) {
+                    let text = one_line(&text);
                     self.text(&format!("{} {text}\n", self.style.paint(Role::Bad, "rejected:")));
                 }
             }

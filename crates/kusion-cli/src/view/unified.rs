@@ -44,6 +44,9 @@ pub(crate) fn text(step: &Step, format: PlanFormat<'_>) -> String {
         let text = words::of_conflict(conflict, &conflict.fields.join(", "));
         diff.line(Role::Bad, &format!("# {text}"));
     }
+    for problem in &step.problems {
+        diff.line(Role::Bad, &one_line(&format!("# rejected: {problem}")));
+    }
     diff.text
 }
 

@@ -5,7 +5,7 @@ use crate::arguments::quoted;
 use jiff::Timestamp;
 use kusion_model::{
     Action, Conflict, FieldPath, GitRevision, Health, HealthState, Note, Operation, Owner,
-    PathStep, Phase, Reason, ReleaseHealth, ResourceId, Step,
+    PathStep, Phase, Problem, Reason, ReleaseHealth, ResourceId, Step,
 };
 use kusion_plan::Refusal;
 use std::time::Duration;
@@ -95,9 +95,32 @@ pub(crate) fn of_note(note: &Note) -> String {
     }
 }
 
+/// Returns the texts of refusals below a plan. Rejected resources are only named: their steps show
+/// the problems.
+pub(crate) fn of_refusals(refusals: &[Refusal]) -> Vec<String> {
+    const SHOWN: usize = 5;
+    let mut rejected = Vec::new();
+    let mut texts = Vec::new();
+    for refusal in refusals {
+        match refusal {
+            Refusal::Rejected { id, .. } => rejected.push(id.as_str()),
+            _ => texts.push(of_refusal(refusal)),
+        }
+    }
+    if !rejected.is_empty() {
+        let mut ids = rejected[..rejected.len().min(SHOWN)].join(", ");
+        if let more @ 1.. = rejected.len().saturating_sub(SHOWN) {
+            ids.push_str(&format!(" and {more} more"));
+        }
+        texts.insert(0, format!("{} (see above): {ids}", count(rejected.len(), "resource")));
+    }
+    texts
+}
+
 /// Returns the text of a refusal, with how to allow it.
 pub(crate) fn of_refusal(refusal: &Refusal) -> String {
     let way = match refusal {
+        Refusal::Rejected { id, problems } => return of_problems(id, problems),
         Refusal::PreventDestroy { .. } => "remove `prevent-destroy` first".to_owned(),
         Refusal::ProtectedKind { kind, .. } => format!("pass `--allow-delete {kind}`"),
         Refusal::Unmanaged { id } | Refusal::Contains { id, .. } => {
@@ -111,6 +134,15 @@ pub(crate) fn of_refusal(refusal: &Refusal) -> String {
         Refusal::Conflict { id, conflicts } => of_conflicts(id, conflicts),
     };
     format!("{refusal}; {way}")
+}
+
+/// Returns the first problem of a rejected resource; its step shows all.
+fn of_problems(id: &ResourceId, problems: &[Problem]) -> String {
+    let first = problems.first().map(ToString::to_string).unwrap_or_default();
+    match problems.len().saturating_sub(1) {
+        0 => format!("{id}: {first}"),
+        more => format!("{id}: {first}; and {more} more"),
+    }
 }
 
 /// Returns what to do about fields of other managers.

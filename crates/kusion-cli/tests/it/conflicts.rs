@@ -121,3 +121,63 @@ first = {
     project.patch(path, r#"{"metadata":{"finalizers":null}}"#);
     project.patch("/api/v1/namespaces/held", r#"{"metadata":{"finalizers":null}}"#);
 }
+
+#[test]
+fn a_rejected_resource_hides_neither_the_plan_nor_other_stacks() {
+    let (dev, prod) = (SHOP.replace("NAME", "dev"), SHOP.replace("NAME", "prod"));
+    let broken = dev.replace("data.color = \"blue\"", "datta.color = \"blue\"");
+    let project = Project::new("rejected", &[("dev", &broken), ("prod", &prod)]);
+    let (code, out, err) = project.run(&["preview"]);
+    assert_eq!((code, err.as_str()), (Some(1), ""), "{out}");
+    let expected = "shop/dev on sandbox `default`
+  + create  v1:ConfigMap:default:dev
+  + create  v1:ConfigMap:default:dev-other
+      rejected: dev/main.k:11: unknown field `datta` (did you mean `data`?)
+2 to create
+rejected: 1 resource (see above): v1:ConfigMap:default:dev-other
+shop/prod on sandbox `default`
+  + create  v1:ConfigMap:default:prod
+  + create  v1:ConfigMap:default:prod-other
+2 to create
+2 stacks: 4 to create
+";
+    assert_eq!(out, expected);
+
+    // Nothing is applied, and a program sees why.
+    let (code, out, err) = project.run(&["apply", "dev", "--yes", "-o", "json"]);
+    assert_eq!(code, Some(1), "{err}");
+    let last = out.lines().last().unwrap_or_default();
+    assert!(last.contains(r#""code":"rejected""#), "{last}");
+    assert!(last.contains(r#""subjects":["v1:ConfigMap:default:dev-other"]"#), "{last}");
+    assert!(project.live(SETTINGS).is_none());
+    // A plan that cannot be applied is not saved.
+    let (code, ..) = project.run(&["preview", "dev", "--save", "dev.plan"]);
+    assert_eq!((code, project.folder().join("dev.plan").exists()), (Some(1), false));
+
+    // The other stack is applied, and the command fails.
+    let (code, out, err) = project.run(&["apply", "--all", "--yes"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(err.contains("skipped: shop/prod"), "{err}");
+    let (code, out, err) = project.run(&["apply", "--all", "--yes", "--keep-going"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(err.ends_with("error: 1 of 2 stacks failed: shop/dev\n"), "{err}");
+    assert!(project.live("/api/v1/namespaces/default/configmaps/prod").is_some());
+    assert!(project.live(SETTINGS).is_none());
+}
+
+#[test]
+fn stacks_that_do_not_compile_keep_the_others_only_if_asked() {
+    let prod = SHOP.replace("NAME", "prod");
+    let project = Project::new("broken", &[("dev", "a = "), ("prod", &prod)]);
+    let (code, _, err) = project.run(&["apply", "--yes", "--keep-going"]);
+    assert_eq!(code, Some(1), "{err}");
+    assert!(err.starts_with("error: 2 stacks were found, and `--all` was not passed:\n"), "{err}");
+    let (code, out, err) = project.run(&["apply", "--all", "--yes", "--keep-going"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(err.contains("dev/main.k:1"), "{err}");
+    assert!(project.live("/api/v1/namespaces/default/configmaps/prod").is_some());
+    // Also to destroy: what has no state is nothing to delete.
+    let (code, out, err) = project.run(&["destroy", "--all", "--yes", "--keep-going"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""), "{out}");
+    assert!(project.live("/api/v1/namespaces/default/configmaps/prod").is_none());
+}

@@ -5,19 +5,21 @@
 
 #![expect(clippy::disallowed_methods, reason = "the infrastructure of the test is a folder")]
 
+use crate::proxy::{Proxy, Seen as Request};
 use crate::things::TYPE;
 use crate::world::{Memo, key, options, run, sealer, store_on};
 use kube::config::KubeConfigOptions;
 use kusion_engine::{Engine, EngineError, Goal, Runtimes, Stack};
 use kusion_k8s_schema::RESOURCE_TYPE;
 use kusion_model::{
-    Guards, Origins, PlanOptions, Resource, ResourceId, ResourceType, Spec, StackOwner,
+    Guards, MoveRule, Origins, PlanOptions, Resource, ResourceId, ResourceType, Spec, StackOwner,
 };
 use kusion_runtime_fake::{FileRuntime, FileSource};
 use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
 use kusion_sandbox::Sandbox;
 use kusion_store::{Memory, Store};
 use serde_json::{Map, Value, json};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,6 +47,9 @@ trait Infrastructure {
     /// Returns a resource; containers are `0` and `1`, each other object is in one of them.
     fn resource(&self, name: &str, container: usize, value: usize, is_shared: bool) -> Resource;
     async fn snapshot(&self) -> Snapshot;
+    /// Returns the ids of the objects that a stack asked to change since the last call, as a proxy
+    /// before the server saw it.
+    fn writes(&self) -> Vec<ResourceId>;
     /// Changes or deletes an object as somebody without a stack does.
     async fn meddle(&self, rng: &mut Rng);
 }
@@ -88,7 +93,7 @@ async fn sequence(infrastructure: &impl Infrastructure, mut rng: Rng, name: &str
         let known = actor.stack.engine().store().read(actor.stack.key()).await.expect("a state");
         let before = infrastructure.snapshot().await;
         let spec = spec(infrastructure, &mut rng);
-        let options_of_plan = plan_options(&mut rng, &spec);
+        let options_of_plan = plan_options(infrastructure, &mut rng, &spec);
         let origins = Origins::default();
         let goal = match rng.below(5) {
             0 => Goal::Destroy,
@@ -107,9 +112,10 @@ async fn sequence(infrastructure: &impl Infrastructure, mut rng: Rng, name: &str
             unreachable!("{name}, step {step}: {error}");
         }
         done += usize::from(end.is_ok());
+        let writes = infrastructure.writes();
         let after = infrastructure.snapshot().await;
         for (uid, was) in &before {
-            if after.get(uid) == Some(was) {
+            if after.get(uid) == Some(was) && !writes.contains(&was.id) {
                 continue;
             }
             let is_own = was.owner.as_ref() == Some(&actor.mark);
@@ -146,14 +152,22 @@ fn spec(infrastructure: &impl Infrastructure, rng: &mut Rng) -> Spec {
     Spec { resources, ..Spec::default() }
 }
 
-fn plan_options(rng: &mut Rng, spec: &Spec) -> PlanOptions {
+fn plan_options(infrastructure: &impl Infrastructure, rng: &mut Rng, spec: &Spec) -> PlanOptions {
     let take_over = match rng.below(5) {
         0 => vec!["*".to_owned()],
         1 => spec.resources.first().map(|it| it.id.to_string()).into_iter().collect(),
         _ => Vec::new(),
     };
+    let mut moved = Vec::new();
+    if let Some(to) = spec.resources.last().filter(|_| rng.below(4) == 0) {
+        let from = {
+            let (name, container) = (*rng.pick(&NAMES), rng.below(2));
+            infrastructure.resource(name, container, 0, false).id
+        };
+        moved.push(MoveRule { from, to: to.id.clone() });
+    }
     let guards = Guards { allow_mass_delete: true, ..Guards::default() };
-    PlanOptions { take_over, force: rng.below(3) == 0, guards, ..PlanOptions::default() }
+    PlanOptions { take_over, force: rng.below(3) == 0, guards, moved, ..PlanOptions::default() }
 }
 
 /// A folder.
@@ -198,6 +212,11 @@ impl Infrastructure for Files {
         seen.collect()
     }
 
+    fn writes(&self) -> Vec<ResourceId> {
+        // The snapshot shows all of them.
+        Vec::new()
+    }
+
     async fn meddle(&self, rng: &mut Rng) {
         let files: Vec<PathBuf> = std::fs::read_dir(self.folder.join("objects"))
             .expect("a folder")
@@ -220,8 +239,12 @@ impl Infrastructure for Files {
 
 /// A cluster.
 struct Cluster {
+    /// How the stacks reach it.
     kubeconfig: String,
     client: kube::Client,
+    /// Where the stacks' requests pass, and how many of them were judged.
+    proxy: Option<Proxy>,
+    judged: Cell<usize>,
     /// Tells the names of this sequence from those of others.
     prefix: String,
 }
@@ -308,6 +331,13 @@ impl Infrastructure for Cluster {
         seen.collect()
     }
 
+    fn writes(&self) -> Vec<ResourceId> {
+        let Some(proxy) = &self.proxy else { return Vec::new() };
+        let seen = proxy.seen();
+        let new = &seen[self.judged.replace(seen.len())..];
+        new.iter().filter(|it| it.method != "GET").filter_map(written).collect()
+    }
+
     async fn meddle(&self, rng: &mut Rng) {
         let (container, name) = (rng.below(2), *rng.pick(&NAMES));
         let path = format!("/api/v1/namespaces/{}/configmaps", self.space(container));
@@ -327,6 +357,22 @@ impl Infrastructure for Cluster {
             _ => self.send("POST", &path, &json!({"metadata": metadata})).await,
         };
     }
+}
+
+/// Returns the id of the object that a request changes; `None` for a dry run.
+fn written(seen: &Request) -> Option<ResourceId> {
+    let (path, query) = seen.target.split_once('?').unwrap_or((&seen.target, ""));
+    if query.contains("dryRun=All") {
+        return None;
+    }
+    let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+    Some(ResourceId::new(match parts.as_slice() {
+        ["api", "v1", "namespaces", name] => format!("v1:Namespace:{name}"),
+        ["api", "v1", "namespaces", space, "configmaps", name] => {
+            format!("v1:ConfigMap:{space}:{name}")
+        }
+        _ => unreachable!("no stack has a reason to send {seen:?}"),
+    }))
 }
 
 /// Returns the first seed and the number of sequences.
@@ -363,7 +409,9 @@ async fn stacks_on_a_cluster_leave_the_objects_of_others_alone() {
     let kubeconfig = match real {
         Some(path) => std::fs::read_to_string(path).expect("a kubeconfig"),
         None => {
-            let started = Sandbox::start(kusion_sandbox::Options::default()).expect("a sandbox");
+            // The proxy reads what is said.
+            let plain = kusion_sandbox::Options { plain: true, ..Default::default() };
+            let started = Sandbox::start(plain).expect("a sandbox");
             let kubeconfig = started.kubeconfig();
             sandbox = Some(started);
             kubeconfig
@@ -372,19 +420,26 @@ async fn stacks_on_a_cluster_leave_the_objects_of_others_alone() {
     let config = kube::config::Kubeconfig::from_yaml(&kubeconfig).expect("a kubeconfig");
     let config = kube::Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await;
     let client = kube::Client::try_from(config.expect("a config")).expect("a client");
-    let mut done = 0;
+    let (mut done, mut writes) = (0, 0);
     for at in 0..count {
         let prefix = format!("own{}-{}", std::process::id(), at);
-        let (kubeconfig, client) = (kubeconfig.clone(), client.clone());
-        let cluster = Cluster { kubeconfig, client, prefix };
+        let proxy = sandbox.as_ref().map(|it| Proxy::start(it.address(), |_| None));
+        let kubeconfig = match &proxy {
+            Some(proxy) => proxy.kubeconfig(&kubeconfig),
+            None => kubeconfig.clone(),
+        };
+        let (client, judged) = (client.clone(), Cell::new(0));
+        let cluster = Cluster { kubeconfig, client, proxy, judged, prefix };
         done +=
             sequence(&cluster, Rng::new(seed, at as u64), &format!("seed {seed}, sequence {at}"))
                 .await;
+        let seen = cluster.proxy.as_ref().map(Proxy::seen).unwrap_or_default();
+        writes += seen.iter().filter(|it| it.method != "GET").count();
         for container in 0..2 {
             let path = format!("/api/v1/namespaces/{}", cluster.space(container));
             cluster.send("DELETE", &path, &Value::Null).await;
         }
     }
-    drop(sandbox);
+    assert!(sandbox.is_none() || writes > count * LENGTH, "the proxy saw {writes} writes");
     assert!(done >= count * LENGTH / 8, "{done} of {}", count * LENGTH);
 }

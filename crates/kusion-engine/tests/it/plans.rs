@@ -125,21 +125,27 @@ async fn faults_of_new_resources_show_in_the_preview() {
     let mut wrong = config("a", "1");
     wrong["metadata"]["namespace"] = json!("default");
     wrong["metadata"]["labels"] = json!({"a": "not a label!"});
-    let refused = world.preview(&[wrong]).await.expect_err("the server refuses it");
-    assert!(refused.to_string().contains("v1:ConfigMap:default:a"), "{refused}");
+    let refused = world.rejections(&[wrong.clone()]).await;
+    assert!(refused[0].starts_with("v1:ConfigMap:default:a: metadata.labels"), "{refused:?}");
+    // The plan shows the others, too, and is not run.
+    let mut right = config("b", "1");
+    right["metadata"]["namespace"] = json!("default");
+    let both = [wrong, right];
+    assert_eq!(world.preview(&both).await.expect("a plan").plan.steps.len(), 2);
+    let error = world.apply(&both).await.expect_err("it is rejected");
+    assert_eq!(error.code(), "rejected");
+    assert!(world.object("configmaps", "default", "b").is_none());
     // The namespace does not exist yet: a dry run in another one finds the same.
     let mut odd = config("b", "1");
     odd["dat"] = json!({});
-    let refused = world.preview(&[namespace("shop"), odd]).await.expect_err("it is refused");
-    let expected = "rejected 1 resource:\n  v1:ConfigMap:shop:b:\n    unknown field `dat` (did you \
-                    mean `data`?)";
-    assert_eq!(refused.to_string(), expected);
+    let refused = world.rejections(&[namespace("shop"), odd]).await;
+    assert_eq!(refused, ["v1:ConfigMap:shop:b: unknown field `dat` (did you mean `data`?)"]);
     let service = json!({
         "apiVersion": "v1", "kind": "Service",
         "metadata": {"name": "web", "namespace": "shop"}, "spec": {"ports": [{"port": 99_999}]},
     });
-    let refused = world.preview(&[namespace("shop"), service]).await.expect_err("it is refused");
-    assert!(refused.to_string().contains("spec.ports[0].port: invalid value 99999"), "{refused}");
+    let refused = world.rejections(&[namespace("shop"), service]).await;
+    assert!(refused[0].contains("spec.ports[0].port: invalid value 99999"), "{refused:?}");
 }
 
 #[tokio::test]
@@ -163,9 +169,7 @@ async fn an_unknown_kind_has_a_similar_one() {
     let mut odd = config("b", "1");
     odd["kind"] = json!("ConfigMpa");
     odd["metadata"]["namespace"] = json!("default");
-    let refused = world.preview(&[odd]).await.expect_err("it is refused").to_string();
-    assert!(
-        refused.contains("kind `ConfigMpa` does not exist (did you mean `ConfigMap`?)"),
-        "{refused}"
-    );
+    let refused = world.rejections(&[odd]).await;
+    let expected = "kind `ConfigMpa` does not exist (did you mean `ConfigMap`?)";
+    assert!(refused[0].ends_with(expected), "{refused:?}");
 }

@@ -83,6 +83,12 @@ impl World {
         Engine::new(store, runtimes, Arc::new(sealer), events).stack(key("dev"))
     }
 
+    /// Returns why the plan of objects is rejected.
+    pub(crate) async fn rejections(&self, objects: &[Value]) -> Vec<String> {
+        let previewed = self.preview(objects).await.expect("the plan is shown");
+        previewed.refusals.iter().map(ToString::to_string).collect()
+    }
+
     pub(crate) async fn preview(&self, objects: &[Value]) -> Result<Previewed, EngineError> {
         preview(&self.stack, &spec(objects), &PlanOptions::default()).await
     }

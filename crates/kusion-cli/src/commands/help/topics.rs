@@ -25,6 +25,7 @@ topics!(
     "plans",
     "owners",
     "guards",
+    "waiting",
     "releases",
     "backends",
     "secrets",

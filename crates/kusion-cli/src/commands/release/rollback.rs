@@ -2,7 +2,7 @@
 
 use crate::arguments::{ChangeArgs, SandboxStart, SettleArgs, StackArgs};
 use crate::failure::{Exit, Failure};
-use crate::operate::{OperationRunner, ROLLBACK, change, run_all};
+use crate::operate::{Failures, OperationRunner, ROLLBACK, change, run_all};
 use kusion_app::OpenStack;
 use kusion_engine::{Goal, Report, last_ready};
 
@@ -58,7 +58,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
                     Exit::Success if args.watch => runner.watch(report, args.settle.time()).await,
                     exit => Ok(exit),
                 };
-            let done = run_all(view, &[(runner, Goal::Rollback { to })], &finish).await;
+            let done =
+                run_all(view, &[(runner, Goal::Rollback { to })], Failures::of_one(), &finish)
+                    .await;
             done.map_err(|failure| failure.about_release(open.key()))
         })
     })
