@@ -105,11 +105,14 @@ async fn planned(
     Ok((open, previewed, Origins::default()))
 }
 
+/// Stacks, and how to name one of them.
+type Named<'a, T> = (&'a [T], &'a dyn Fn(&T) -> String);
+
 /// Makes the plan of each stack, shows it, and saves all plans if requested and none failed.
 fn each<T>(
     args: &Args,
     view: &Arc<View>,
-    (stacks, name): (&[T], &dyn Fn(&T) -> String),
+    (stacks, name): Named<'_, T>,
     mut failures: Failures,
     plan: &impl AsyncFn(&mut Opener<'_>, &T) -> Result<(OpenStack, Previewed, Origins), Failure>,
 ) -> Result<Exit, Failure> {

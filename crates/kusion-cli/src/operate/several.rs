@@ -23,9 +23,10 @@ pub(crate) async fn run_all<'a>(
     finish: &impl AsyncFn(&OperationRunner<'a>, Report) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let must_ask = operations.iter().any(|(it, _)| it.confirmation != Confirmation::Given);
-    let planned = match must_ask {
-        true => confirmed(view, operations, &mut failures).await?,
-        false => operations.iter().map(|it| (it, None)).collect(),
+    let planned = if must_ask {
+        confirmed(view, operations, &mut failures).await?
+    } else {
+        operations.iter().map(|it| (it, None)).collect()
     };
     let mut counts = Counts::default();
     let mut exit = Exit::Success;

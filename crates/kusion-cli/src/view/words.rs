@@ -8,6 +8,7 @@ use kusion_model::{
     PathStep, Phase, Problem, Reason, ReleaseHealth, ResourceId, Step,
 };
 use kusion_plan::Refusal;
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// The words and the color of an action.
@@ -110,7 +111,7 @@ pub(crate) fn of_refusals(refusals: &[Refusal]) -> Vec<String> {
     if !rejected.is_empty() {
         let mut ids = rejected[..rejected.len().min(SHOWN)].join(", ");
         if let more @ 1.. = rejected.len().saturating_sub(SHOWN) {
-            ids.push_str(&format!(" and {more} more"));
+            let _ = write!(ids, " and {more} more");
         }
         texts.insert(0, format!("{} (see above): {ids}", count(rejected.len(), "resource")));
     }
