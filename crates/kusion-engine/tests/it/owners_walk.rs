@@ -119,8 +119,12 @@ async fn sequence(infrastructure: &impl Infrastructure, mut rng: Rng, name: &str
                 continue;
             }
             let is_own = was.owner.as_ref() == Some(&actor.mark);
-            let is_taken =
-                options_of_plan.take_over.iter().any(|it| *it == "*" || *it == was.id.as_str());
+            // A resource that was moved is named by its new id.
+            let moved = options_of_plan.moved.iter().filter(|it| it.from == was.id);
+            let ids: Vec<&ResourceId> = moved.map(|it| &it.to).chain([&was.id]).collect();
+            let is_named_by =
+                |rule: &String| rule == "*" || ids.iter().any(|it| it.as_str() == rule);
+            let is_taken = options_of_plan.take_over.iter().any(is_named_by);
             let is_named = desired.resources.iter().any(|it| it.id == was.id);
             let is_known = known.resources.contains_key(&was.id);
             let is_free = was.owner.is_none() && (is_named || is_known);
