@@ -12,7 +12,8 @@ use kube::config::KubeConfigOptions;
 use kusion_engine::{Engine, EngineError, Goal, Runtimes, Stack};
 use kusion_k8s_schema::RESOURCE_TYPE;
 use kusion_model::{
-    Guards, MoveRule, Origins, PlanOptions, Resource, ResourceId, ResourceType, Spec, StackOwner,
+    Guards, Identity, MoveRule, Origins, PlanOptions, Resource, ResourceId, ResourceState,
+    ResourceType, Spec, StackOwner,
 };
 use kusion_runtime_fake::{FileRuntime, FileSource};
 use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
@@ -119,14 +120,17 @@ async fn sequence(infrastructure: &impl Infrastructure, mut rng: Rng, name: &str
                 continue;
             }
             let is_own = was.owner.as_ref() == Some(&actor.mark);
-            // A resource that was moved is named by its new id.
-            let moved = options_of_plan.moved.iter().filter(|it| it.from == was.id);
-            let ids: Vec<&ResourceId> = moved.map(|it| &it.to).chain([&was.id]).collect();
+            // The stack may know the object by another id: moves change ids, not objects.
+            let mut ids = vec![&was.id];
+            ids.extend(known.resources.iter().filter(|(_, it)| is_of(it, uid, was)).map(|it| it.0));
+            let is_known = ids.iter().any(|it| known.resources.contains_key(*it));
+            let moved = options_of_plan.moved.iter().filter(|it| ids.contains(&&it.from));
+            let moved: Vec<&ResourceId> = moved.map(|it| &it.to).collect();
+            ids.extend(moved);
             let is_named_by =
                 |rule: &String| rule == "*" || ids.iter().any(|it| it.as_str() == rule);
             let is_taken = options_of_plan.take_over.iter().any(is_named_by);
             let is_named = desired.resources.iter().any(|it| it.id == was.id);
-            let is_known = known.resources.contains_key(&was.id);
             let is_free = was.owner.is_none() && (is_named || is_known);
             assert!(
                 is_own || is_taken || is_free,
@@ -137,6 +141,12 @@ async fn sequence(infrastructure: &impl Infrastructure, mut rng: Rng, name: &str
         }
     }
     done
+}
+
+/// Returns whether a recorded resource is an object.
+fn is_of(recorded: &ResourceState, uid: &str, object: &Seen) -> bool {
+    let Identity { key, uid: recorded_uid } = &recorded.identity;
+    recorded_uid.as_deref() == Some(uid) || object.id.as_str() == format!("fake:{key}")
 }
 
 fn spec(infrastructure: &impl Infrastructure, rng: &mut Rng) -> Spec {
