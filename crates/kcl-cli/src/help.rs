@@ -10,10 +10,12 @@ The KCL configuration language.
 Usage: kcl <command> [options]
 
 Commands:
-  run      Evaluate KCL files and print the result
-  batch    Compile many stacks at once
-  version  Print the version
-  help     Print this text, or that of a command
+  run       Evaluate KCL files and print the result
+  batch     Compile many stacks at once
+  mod       Manage a module and its dependencies
+  registry  Store and remove credentials of registries
+  version   Print the version
+  help      Print this text, or that of a command
 
 Run 'kcl <command> --help' for its options.
 ";
@@ -22,16 +24,20 @@ Run 'kcl <command> --help' for its options.
 pub(crate) const RUN: &str = "\
 Evaluate KCL files and print the result.
 
-Usage: kcl run [options] [files, folders or patterns | -]
+Usage: kcl run [options] [files, folders or patterns | package | -]
 
 Without files, those of the settings (kcl.yaml) or of the module (kcl.mod) are run.
-With '-', the program is read from standard input.
+With '-', the program is read from standard input. A package is a URL, oci://... or
+git://...; it is downloaded and run. So are dependencies of kcl.mod that are missing.
 
 Input:
   -D, --argument <key=value>...    Set a top-level argument, read with option()
   -Y, --setting <file>...          Read settings files instead of kcl.yaml
   -O, --overrides <path=value>...  Change values: path=value, path:value, path+=value, path-
   -E, --external <name=folder>...  Give the folder of an external package
+  -t, --tag <tag>                  Tag of the package
+      --offline                    Use only what was downloaded before
+      --locked                     Fail if kcl.mod.lock is not complete
 
 Output:
   -S, --path-selector <path>...    Print only these parts of the result

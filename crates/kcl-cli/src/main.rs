@@ -6,7 +6,10 @@
 mod args;
 mod batch;
 mod confine;
+mod fetching;
 mod help;
+mod module;
+mod registry;
 mod run;
 mod terminal;
 
@@ -49,14 +52,25 @@ fn dispatch(words: &[String]) -> Exit {
     match command.as_str() {
         "run" => run::run(rest),
         "batch" => batch::run(rest),
+        "mod" => module::run(rest),
+        "registry" => registry::run(rest),
         "version" | "--version" | "-V" => terminal::write_out(help::VERSION),
-        "help" | "--help" | "-h" => terminal::write_out(match rest.first().map(String::as_str) {
-            Some("run") => help::RUN,
-            Some("batch") => help::BATCH,
-            _ => help::OVERVIEW,
-        }),
+        "help" | "--help" | "-h" => terminal::write_out(help_of(rest)),
         // `kcl main.k` runs the file, as the older command did.
         word if run::is_source(word) || word == "-" => run::run(words),
         word => terminal::usage(&format!("unrecognized command '{word}'")),
+    }
+}
+
+/// Returns the help of a command, or that of all.
+fn help_of(words: &[String]) -> &'static str {
+    let mut words = words.iter().map(String::as_str);
+    let (command, topic) = (words.next(), words.next());
+    match command {
+        Some("run") => help::RUN,
+        Some("batch") => help::BATCH,
+        Some("mod") => topic.and_then(module::help_text).unwrap_or(module::MOD),
+        Some("registry") => topic.and_then(registry::help_text).unwrap_or(registry::HELP),
+        _ => help::OVERVIEW,
     }
 }

@@ -2,17 +2,21 @@
 
 use crate::args::{Arity, Opt, Piece, split};
 use crate::confine::Confine;
+use crate::fetching::fetcher;
 use crate::{Exit, help, terminal};
 use base_diag::{Colour, render_text};
 use base_system::{OsSystem, System as _};
 use kcl_driver::{
-    Confinement, FailureKind, Format, Input, Provenance, RunError, RunOptions, RunOutput, Usage,
-    parse_argument,
+    Confinement, FailureKind, Format, Input, Provenance, RunError, RunOptions, RunOutput,
+    SharedProvider, Usage, parse_argument,
 };
+use kcl_fetch::{FetchOptions, Location};
+use kcl_pkg::GitReference;
 use std::io::{self, Read as _};
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::process;
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
@@ -20,6 +24,9 @@ enum Key {
     Setting,
     Override,
     External,
+    Tag,
+    Offline,
+    Locked,
     Selector,
     Format,
     Output,
@@ -59,6 +66,9 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Setting, 'Y', "setting", Arity::Many(|word| !is_source(word))),
     opt(Key::Override, 'O', "overrides", Arity::Many(is_override)),
     opt(Key::External, 'E', "external", Arity::Many(|word| word.contains('='))),
+    opt(Key::Tag, 't', "tag", Arity::One),
+    long(Key::Offline, "offline", Arity::None),
+    long(Key::Locked, "locked", Arity::None),
     opt(Key::Selector, 'S', "path-selector", Arity::Many(|word| !is_source(word))),
     opt(Key::Format, 'f', "format", Arity::One),
     opt(Key::Output, 'o', "output", Arity::One),
@@ -106,6 +116,8 @@ struct Args {
     options: RunOptions,
     confinement: Confinement,
     output: Option<PathBuf>,
+    tag: Option<String>,
+    fetch: FetchOptions,
     quiet: bool,
     json_errors: bool,
     /// Whether messages are coloured; by default, what they are written to decides.
@@ -127,6 +139,8 @@ enum Refusal {
     Usage(String),
     /// A value is wrong; shown as the reference does.
     Value(String),
+    /// A package cannot be downloaded.
+    Failed(String),
 }
 
 /// Runs `kcl run` with the words behind it.
@@ -138,6 +152,10 @@ pub(crate) fn run(words: &[String]) -> Exit {
         Err(Refusal::Value(message)) => {
             terminal::write_err(&format!("error[E3M38]: EvaluationError\n{message}\n"));
             return Exit::Usage;
+        }
+        Err(Refusal::Failed(message)) => {
+            terminal::write_err(&format!("error: {message}\n"));
+            return Exit::User;
         }
     };
     let outcome = panic::catch_unwind(|| {
@@ -213,6 +231,8 @@ fn parse(words: &[String]) -> Result<Args, Refusal> {
         options: RunOptions { use_cache: true, ..RunOptions::default() },
         confinement: Confinement::default(),
         output: None,
+        tag: None,
+        fetch: FetchOptions::default(),
         quiet: false,
         json_errors: false,
         colour: None,
@@ -227,7 +247,29 @@ fn parse(words: &[String]) -> Result<Args, Refusal> {
         }
     }
     args.confinement.apply(&mut args.options);
+    use_packages(&mut args)?;
     Ok(args)
+}
+
+/// Lets missing dependencies be downloaded, and puts the folders of packages in the place of their
+/// URLs.
+fn use_packages(args: &mut Args) -> Result<(), Refusal> {
+    let fetcher = fetcher(args.fetch, args.quiet);
+    let reference = args.tag.clone().map(GitReference::Tag);
+    for input in args.options.inputs.iter_mut().filter(|it| it.text.is_none()) {
+        if !Location::is_url(&input.path) {
+            continue;
+        }
+        let failed = |error: &dyn ToString| Refusal::Failed(error.to_string());
+        let location =
+            Location::parse(&input.path, reference.clone()).map_err(|error| failed(&error))?;
+        let (fetched, _) = fetcher.get_location(&location).map_err(|error| failed(&error))?;
+        input.path = fetched.folder.display().to_string();
+        // What is in the working folder is about another program.
+        args.options.ignore_default_settings = true;
+    }
+    args.options.provider = Some(SharedProvider(Arc::new(fetcher)));
+    Ok(())
 }
 
 fn set_flag(args: &mut Args, key: Key) -> Result<(), Refusal> {
@@ -243,6 +285,8 @@ fn set_flag(args: &mut Args, key: Key) -> Result<(), Refusal> {
         Key::Debug => options.eval.debug = true,
         Key::Partial => options.eval.partial = true,
         Key::Complete => (options.eval.partial, options.eval.complete) = (true, true),
+        Key::Offline => args.fetch.offline = true,
+        Key::Locked => args.fetch.locked = true,
         Key::Quiet => args.quiet = true,
         Key::ShowUsage => args.show_usage = true,
         Key::Confine(which) => {
@@ -272,6 +316,7 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
         }
         Key::Format => options.format = Some(value.parse::<Format>().map_err(usage)?),
         Key::Output => args.output = Some(value.into()),
+        Key::Tag => args.tag = Some(value),
         Key::ErrorFormat => {
             args.json_errors = match value.as_str() {
                 "json" => true,

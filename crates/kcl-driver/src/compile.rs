@@ -65,6 +65,11 @@ pub(crate) fn check(
     };
     diagnostics.extend(found);
     drop_repeated(&mut diagnostics);
+    if !job.missing.is_empty() {
+        for found in &mut diagnostics {
+            name_missing(found, &job.missing);
+        }
+    }
     if let Some(session) = session
         && is_clean
         && !diagnostics.iter().any(Diagnostic::is_error)
@@ -114,6 +119,21 @@ pub(crate) fn load_as(
             .map_err(RunError::plain)?;
     }
     Ok(loaded)
+}
+
+/// Says of an import that cannot be found that `kcl.mod` names it, and how it is downloaded.
+fn name_missing(found: &mut Diagnostic, missing: &[String]) {
+    if found.code != "E2F04" {
+        return;
+    }
+    let Some(label) = found.labels.first_mut() else { return };
+    let is_named = |name: &&String| {
+        label.suggestions.iter().any(|it| it.starts_with(&format!("try 'kcl mod add {name}' ")))
+    };
+    if let Some(name) = missing.iter().find(is_named) {
+        let hint = "run 'kcl mod pull' in the folder of kcl.mod to download it";
+        label.suggestions = vec![format!("'{name}' is in kcl.mod, but was not downloaded: {hint}")];
+    }
 }
 
 /// Where the packages of a program are looked for.

@@ -2,9 +2,12 @@
 
 use kcl_eval::{Limits, Options as EvalOptions, Tracking};
 use kcl_hir::Input;
+use kcl_pkg::Provider;
 use kcl_value::output::OutputOptions;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// What to run and how. Settings files and `kcl.mod` fill in what is not given.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +28,8 @@ pub struct RunOptions {
     pub selectors: Vec<String>,
     /// External packages: names with folders.
     pub packages: Vec<(String, PathBuf)>,
+    /// Downloads dependencies that are not on disk. Without it, nothing is downloaded.
+    pub provider: Option<SharedProvider>,
     /// Packages, by name, that may use files and the environment although they are not the
     /// program's own.
     pub allow_io: Vec<String>,
@@ -59,6 +64,15 @@ impl RunOptions {
         }
     }
 }
+
+/// A provider of packages that several runs share.
+#[derive(Clone, Debug)]
+pub struct SharedProvider(pub Arc<dyn Provider>);
+
+// A provider that panics leaves nothing behind that a later call would rely on: it works with files
+// that are complete or not there.
+impl UnwindSafe for SharedProvider {}
+impl RefUnwindSafe for SharedProvider {}
 
 /// What a program may use: the part of its options that every shell offers under the same names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

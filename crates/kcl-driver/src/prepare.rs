@@ -8,7 +8,10 @@ use base_diag::{Diagnostic, Severity};
 use base_system::{System, root_of};
 use kcl_hir::entry::module_root;
 use kcl_hir::{Input, PackageMap};
-use kcl_pkg::{ModFile, Profile, package_home, read_mod_file, resolve_dependencies};
+use kcl_pkg::{
+    LOCK_FILE, ModFile, Profile, Provider, Request, Resolution, Update, import_name, package_home,
+    read_mod_file, resolve,
+};
 use std::path::{Path, PathBuf};
 
 /// All that a run needs to know.
@@ -26,6 +29,8 @@ pub(crate) struct Job {
     pub(crate) settings_dir: PathBuf,
     pub(crate) packages: PackageMap,
     pub(crate) vendors: Vec<PathBuf>,
+    /// Dependencies that `kcl.mod` names and that are not on disk.
+    pub(crate) missing: Vec<String>,
     /// Folders whose files may or may not use files and the environment.
     pub(crate) io_rules: Vec<(PathBuf, bool)>,
     /// Where the output goes, if the settings say so.
@@ -56,6 +61,7 @@ pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, 
         settings_dir: shown_settings_dir,
         packages: PackageMap::default(),
         vendors: package_home(system).into_iter().collect(),
+        missing: Vec::new(),
         io_rules: Vec::new(),
         output: None,
         warnings,
@@ -201,12 +207,37 @@ impl Job {
             }
             _ => {}
         }
-        for (name, folder) in resolve_dependencies(system, &root, &mod_file) {
-            self.packages.entry(name).or_insert(folder);
-        }
+        self.use_dependencies(system, &root, &mod_file)?;
         let granting = mod_file.dependencies.iter().filter(|dependency| dependency.io);
-        granted.extend(granting.map(|dependency| dependency.name.replace('-', "_")));
+        granted.extend(granting.map(|dependency| import_name(&dependency.name)));
         Ok(granted)
+    }
+
+    /// Takes the folders of the module's dependencies. What is missing is downloaded, if the options
+    /// have a provider, and the lock file is written.
+    fn use_dependencies(
+        &mut self,
+        system: &dyn System,
+        root: &Path,
+        mod_file: &ModFile,
+    ) -> Result<(), Box<RunError>> {
+        let provider: Option<&dyn Provider> =
+            self.options.provider.as_ref().map(|it| &*it.0 as &dyn Provider);
+        let update = &Update::Nothing;
+        let Resolution { packages, missing, lock, lock_changed } =
+            resolve(&Request { system, root, mod_file, provider, update, use_vendor: true })
+                .map_err(RunError::plain)?;
+        if lock_changed && provider.is_some_and(|it| it.may_write(root)) {
+            let path = root.join(LOCK_FILE);
+            system.write(&path, &lock.to_text()).map_err(|error| {
+                RunError::plain(format!("cannot write {}: {error}", path.display()))
+            })?;
+        }
+        for package in packages {
+            self.packages.entry(import_name(&package.name)).or_insert(package.folder);
+        }
+        self.missing.extend(missing.iter().map(|it| import_name(&it.name)));
+        Ok(())
     }
 
     /// Notes which packages may use files and the environment: only those granted.

@@ -1,11 +1,15 @@
 //! The file `kcl.mod`.
 
+use crate::source::{GitReference, Source};
 use base_system::System;
 use std::cell::RefCell;
 use std::io::ErrorKind;
 use std::path::Path;
 use thiserror::Error;
 use toml::{Table, Value};
+
+/// The name of the file that makes a folder a module.
+pub const MOD_FILE: &str = "kcl.mod";
 
 /// What a `kcl.mod` says. Sections and keys that are not known are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +20,12 @@ pub struct ModFile {
     pub version: Option<String>,
     /// `package.edition`
     pub edition: Option<String>,
+    /// `package.description`
+    pub description: Option<String>,
+    /// `package.include`: patterns of the files that a package consists of; all if empty.
+    pub include: Vec<String>,
+    /// `package.exclude`: patterns of files that are not part of the package.
+    pub exclude: Vec<String>,
     /// `[profile]`
     pub profile: Profile,
     /// `[dependencies]`, in order.
@@ -50,16 +60,6 @@ pub struct Dependency {
     pub io: bool,
 }
 
-/// Where a dependency comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// `{ path = "../lib" }`
-    Path(String),
-    /// `"1.2.3"`, `{ oci = "…", tag = "1.2.3" }`, `{ git = "…", tag = "v1" }`: the words by
-    /// which its folder may be known (version, tag, commit, branch).
-    Remote(Vec<String>),
-}
-
 /// Why a `kcl.mod` could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ModFileError {
@@ -83,7 +83,7 @@ pub enum ModFileError {
 
 /// Reads the `kcl.mod` of a folder; `None` if there is none.
 pub fn read_mod_file(system: &dyn System, folder: &Path) -> Result<Option<ModFile>, ModFileError> {
-    let path = folder.join("kcl.mod");
+    let path = folder.join(MOD_FILE);
     let text = match system.read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -130,6 +130,9 @@ impl ModFile {
             name: string(package, "name"),
             version: string(package, "version"),
             edition: string(package, "edition"),
+            description: string(package, "description"),
+            include: strings(package, "include"),
+            exclude: strings(package, "exclude"),
             profile: Profile {
                 entries: strings(profile, "entries"),
                 disable_none: profile.get("disable_none").and_then(Value::as_bool),
@@ -161,18 +164,32 @@ fn strings(table: &Table, key: &str) -> Vec<String> {
 
 fn dependency(name: &str, value: &Value) -> Option<Dependency> {
     let source = match value {
-        Value::String(version) => Source::Remote(vec![version.clone()]),
-        Value::Table(table) => string(table, "path").map_or_else(
-            || {
-                let words = ["version", "tag", "commit", "branch"];
-                Source::Remote(words.iter().filter_map(|word| string(table, word)).collect())
-            },
-            Source::Path,
-        ),
+        Value::String(version) => Source::Registry(version.clone()),
+        Value::Table(table) => source(table),
         _ => return None,
     };
     let io = value.get("io").and_then(Value::as_bool).unwrap_or(false);
     Some(Dependency { name: name.to_owned(), source, io })
+}
+
+/// Reads a source in the form of a table.
+fn source(table: &Table) -> Source {
+    let text = |key: &str| string(table, key);
+    if let Some(path) = text("path") {
+        return Source::Path(path);
+    }
+    if let Some(url) = text("git") {
+        let reference = text("commit")
+            .map(GitReference::Commit)
+            .or_else(|| text("tag").map(GitReference::Tag))
+            .or_else(|| text("branch").map(GitReference::Branch));
+        return Source::Git { url, reference, package: text("package") };
+    }
+    let version = text("tag").or_else(|| text("version")).unwrap_or_default();
+    match text("oci") {
+        Some(url) => Source::Oci { url, tag: version },
+        None => Source::Registry(version),
+    }
 }
 
 #[cfg(test)]
@@ -203,13 +220,19 @@ lib = { path = "../lib" }
         assert_eq!(file.profile.disable_none, Some(true));
         let found: Vec<(&str, &Source)> =
             file.dependencies.iter().map(|d| (d.name.as_str(), &d.source)).collect();
-        let remote = |word: &str| Source::Remote(vec![word.to_owned()]);
+        let git = Source::Git {
+            url: "https://github.com/x/konfig.git".into(),
+            reference: Some(GitReference::Tag("v0.4.0".into())),
+            package: None,
+        };
+        let oci =
+            Source::Oci { url: "oci://ghcr.io/kcl-lang/helloworld".into(), tag: "0.1.1".into() };
         assert_eq!(
             found,
             [
-                ("k8s", &remote("1.28")),
-                ("helloworld", &remote("0.1.1")),
-                ("konfig", &remote("v0.4.0")),
+                ("k8s", &Source::Registry("1.28".into())),
+                ("helloworld", &oci),
+                ("konfig", &git),
                 ("lib", &Source::Path("../lib".into())),
             ]
         );

@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["kcl-std"],
     &["kcl-eval", "kcl-lint", "kcl-query"],
     &["kcl-pkg", "kcl-ide"],
-    &["kcl-driver"],
+    &["kcl-driver", "kcl-fetch"],
     &["kcl-lsp", "kcl-service", "kcl-ffi"],
     &["kusion-store", "kusion-secret", "kusion-module"],
     &["kusion-generate", "kusion-plan", "kusion-runtime", "kusion-sandbox"],

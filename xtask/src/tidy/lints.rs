@@ -11,6 +11,7 @@ use crate::tree::Tree;
 const EXEMPT: &[&str] = &[
     "bench",
     "crates/kcl-cli",
+    "crates/kcl-fetch",
     "crates/kusion-cli",
     "crates/kusion-runtime-fake",
     "crates/kusion-runtime-k8s",

@@ -6,6 +6,8 @@ mod docs;
 mod errors;
 mod examples;
 mod output;
+#[cfg(unix)]
+mod packages;
 #[cfg(target_os = "linux")]
 mod position;
 mod sandbox;

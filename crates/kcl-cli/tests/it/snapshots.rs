@@ -2,6 +2,7 @@
 //!
 //! `UPDATE=1 cargo test -p kcl-cli snapshots` writes them anew; a second run writes the index.
 
+use crate::packages::registry::{Login, Registry};
 use crate::sandbox::Sandbox;
 use std::path::{Path, PathBuf};
 use testkit::transcript::{Index, Transcript, copy};
@@ -10,21 +11,25 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots")
 }
 
-/// Runs the commands of a golden file in a folder of their own, beside the files of `fixture`.
+/// Runs the commands of a golden file in a folder of their own, beside the files of `fixture`, with a
+/// registry at `[HOST]`.
 fn check(name: &str) {
     let sandbox = Sandbox::new(&[]);
     let work = sandbox.path("");
     copy(&folder().join("fixture"), &work).expect("the fixture is copied");
+    let registry = Registry::start(Login::Open);
     let place = work.display().to_string().trim_end_matches('/').to_owned();
     let transcript = Transcript {
         tool: "kcl",
         folder: &work,
         command: &|words| {
-            let mut command = sandbox.command(words);
-            command.env("COLUMNS", "80").env_remove("NO_COLOR");
+            let words: Vec<String> =
+                words.iter().map(|word| word.replace("[HOST]", &registry.host)).collect();
+            let mut command = sandbox.command(&words);
+            command.env("COLUMNS", "80").env_remove("NO_COLOR").env("KPM_REG", &registry.host);
             command
         },
-        redact: &|text| text.replace(&place, "[DIR]"),
+        redact: &|text| text.replace(&place, "[DIR]").replace(&registry.host, "[HOST]"),
     };
     let result = transcript.check(&folder().join(format!("{name}.txt")));
     let failure = result.err().map(|error| format!("{error:#}")).unwrap_or_default();
@@ -38,7 +43,7 @@ macro_rules! snapshots {
     };
 }
 
-snapshots!(batch, colour, errors, help, run, usage, version);
+snapshots!(batch, colour, errors, help, packages, registry, run, usage, version);
 
 #[test]
 fn every_command_has_snapshots() {

@@ -1,0 +1,203 @@
+//! Archives of packages: what they may contain.
+//!
+//! An entry must be a file, a folder or a symbolic link that stays in the package. Owners, modes and
+//! times are ignored. Everything is limited.
+
+use crate::error::FetchError;
+use flate2::read::GzDecoder;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+use tar::{Archive, Entry, EntryType};
+
+/// How large all files of a package may be together, in bytes.
+pub(crate) const MAX_SIZE: u64 = 1 << 30;
+/// How many entries a package may have.
+pub(crate) const MAX_ENTRIES: usize = 100_000;
+/// How long the path of an entry may be, and how deep.
+const MAX_PATH: usize = 1024;
+const MAX_DEPTH: usize = 60;
+
+/// Unpacks an archive (`.tar`, also with gzip) into an empty folder. `what` names it in errors.
+pub fn unpack(archive: &Path, folder: &Path, what: &str) -> Result<(), FetchError> {
+    let mut file = File::open(archive).map_err(FetchError::file("open", archive))?;
+    let mut head = [0; 2];
+    let n = file.read(&mut head).map_err(FetchError::file("read", archive))?;
+    let file = File::open(archive).map_err(FetchError::file("open", archive))?;
+    let mut writer = Writer::new(folder, what);
+    if n == 2 && head == [0x1f, 0x8b] {
+        unpack_entries(GzDecoder::new(file), &mut writer)?;
+    } else {
+        unpack_entries(file, &mut writer)?;
+    }
+    writer.finish()
+}
+
+fn unpack_entries(reader: impl Read, writer: &mut Writer<'_>) -> Result<(), FetchError> {
+    // An archive with nothing but zeros in it must end, too.
+    let mut archive = Archive::new(reader.take(2 * MAX_SIZE));
+    let damaged = |what: &str, error: &io::Error| {
+        FetchError::refused(format!("the archive of {what}"), format!("it is damaged: {error}"))
+    };
+    let what = writer.what.to_owned();
+    for entry in archive.entries().map_err(|error| damaged(&what, &error))? {
+        let mut entry = entry.map_err(|error| damaged(&what, &error))?;
+        add_entry(&mut entry, writer)?;
+    }
+    Ok(())
+}
+
+fn add_entry(entry: &mut Entry<'_, impl Read>, writer: &mut Writer<'_>) -> Result<(), FetchError> {
+    let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+    match entry.header().entry_type() {
+        EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
+            let size = entry.size();
+            writer.file(&name, size, entry)
+        }
+        EntryType::Directory => writer.folder(&name),
+        EntryType::Symlink => {
+            let target = entry.link_name_bytes();
+            let target = target.map(|it| String::from_utf8_lossy(&it).into_owned());
+            writer.link(&name, &target.unwrap_or_default())
+        }
+        EntryType::XGlobalHeader | EntryType::XHeader => Ok(()),
+        EntryType::Link => Err(writer.refuse(&name, "is a hard link")),
+        _ => Err(writer.refuse(&name, "is neither a file nor a folder nor a link")),
+    }
+}
+
+/// Writes the entries of a package below a folder.
+pub(crate) struct Writer<'w> {
+    root: &'w Path,
+    what: &'w str,
+    n_entries: usize,
+    size: u64,
+    links: Vec<(PathBuf, String)>,
+}
+
+impl<'w> Writer<'w> {
+    pub(crate) fn new(root: &'w Path, what: &'w str) -> Self {
+        Self { root, what, n_entries: 0, size: 0, links: Vec::new() }
+    }
+
+    fn refuse(&self, entry: &str, why: &str) -> FetchError {
+        let entry: String = entry.escape_debug().take(200).collect();
+        FetchError::Archive { what: self.what.to_owned(), entry, why: why.to_owned() }
+    }
+
+    /// Returns where an entry goes; refuses a path that leaves the folder.
+    fn place(&mut self, name: &str) -> Result<PathBuf, FetchError> {
+        self.n_entries += 1;
+        if self.n_entries > MAX_ENTRIES {
+            return Err(self.refuse(name, &format!("is one of more than {MAX_ENTRIES}")));
+        }
+        if name.len() > MAX_PATH || name.contains('\0') || name.contains('\\') {
+            return Err(self.refuse(name, "has a path that is too long or not portable"));
+        }
+        let mut path = PathBuf::new();
+        for part in Path::new(name).components() {
+            match part {
+                Component::Normal(part) => path.push(part),
+                Component::CurDir => {}
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                    return Err(self.refuse(name, "leaves the folder of the package"));
+                }
+            }
+        }
+        if path.components().count() > MAX_DEPTH {
+            return Err(self.refuse(name, "is nested too deep"));
+        }
+        Ok(self.root.join(path))
+    }
+
+    pub(crate) fn folder(&mut self, name: &str) -> Result<(), FetchError> {
+        let path = self.place(name)?;
+        fs::create_dir_all(&path).map_err(FetchError::file("create", &path))
+    }
+
+    /// Writes a file of a size. Links are made at the end, so no path leads through one.
+    pub(crate) fn file(
+        &mut self,
+        name: &str,
+        size: u64,
+        content: &mut dyn Read,
+    ) -> Result<(), FetchError> {
+        let path = self.place(name)?;
+        self.size = self.size.saturating_add(size);
+        if self.size > MAX_SIZE {
+            return Err(self.refuse(name, &format!("makes it larger than {MAX_SIZE} bytes")));
+        }
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(FetchError::file("create", parent))?;
+        }
+        let made = File::options().write(true).create_new(true).open(&path);
+        let mut file = match made {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(self.refuse(name, "is in it twice"));
+            }
+            made => made.map_err(FetchError::file("create", &path))?,
+        };
+        let n = io::copy(&mut content.take(size), &mut file)
+            .map_err(FetchError::file("write", &path))?;
+        if n != size {
+            return Err(self.refuse(name, "is not complete"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn link(&mut self, name: &str, target: &str) -> Result<(), FetchError> {
+        let path = self.place(name)?;
+        let parts = name.split('/').filter(|it| !matches!(*it, "" | "."));
+        if target.len() > MAX_PATH || !stays(parts.count().saturating_sub(1), target) {
+            return Err(self.refuse(name, "is a link that leads out of the package"));
+        }
+        self.links.push((path, target.to_owned()));
+        Ok(())
+    }
+
+    /// Makes the links, and checks where they lead when all of them are there.
+    pub(crate) fn finish(self) -> Result<(), FetchError> {
+        let root = fs::canonicalize(self.root).map_err(FetchError::file("open", self.root))?;
+        for (path, target) in &self.links {
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent).map_err(FetchError::file("create", parent))?;
+            }
+            symlink(target, path).map_err(FetchError::file("create", path))?;
+        }
+        for (path, _) in &self.links {
+            match fs::canonicalize(path) {
+                Ok(found) if found.starts_with(&root) => {}
+                Ok(_) => {
+                    let name = path.strip_prefix(self.root).unwrap_or(path).display().to_string();
+                    return Err(self.refuse(&name, "is a link that leads out of the package"));
+                }
+                // What it leads to is not part of the package.
+                Err(_) => fs::remove_file(path).map_err(FetchError::file("remove", path))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the target of a link, which is so many folders deep, stays in the package by its words.
+fn stays(mut depth: usize, target: &str) -> bool {
+    for part in Path::new(target).components() {
+        match part {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::ParentDir if depth > 0 => depth -= 1,
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return false,
+        }
+    }
+    !target.is_empty()
+}
+
+#[cfg(unix)]
+fn symlink(target: &str, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
+}
+
+#[cfg(not(unix))]
+fn symlink(_target: &str, _path: &Path) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "links are not supported here"))
+}
