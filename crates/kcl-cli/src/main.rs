@@ -6,13 +6,20 @@
 mod args;
 mod batch;
 mod confine;
+mod doc;
+mod export;
 mod help;
+mod import;
 mod run;
 mod terminal;
+mod test;
+mod values;
+mod vet;
 
 use mimalloc::MiMalloc;
 use std::env;
 use std::ffi::OsString;
+use std::panic::{self, UnwindSafe};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -49,14 +56,29 @@ fn dispatch(words: &[String]) -> Exit {
     match command.as_str() {
         "run" => run::run(rest),
         "batch" => batch::run(rest),
+        "vet" => guarded(|| vet::run(rest)),
+        "test" => guarded(|| test::run(rest)),
+        "doc" => guarded(|| doc::run(rest)),
+        "export" => guarded(|| export::run(rest)),
+        "import" => guarded(|| import::run(rest)),
         "version" | "--version" | "-V" => terminal::write_out(help::VERSION),
         "help" | "--help" | "-h" => terminal::write_out(match rest.first().map(String::as_str) {
             Some("run") => help::RUN,
             Some("batch") => help::BATCH,
+            Some("vet") => vet::HELP,
+            Some("test") => test::HELP,
+            Some("doc") => doc::HELP,
+            Some("export") => export::HELP,
+            Some("import") => import::HELP,
             _ => help::OVERVIEW,
         }),
         // `kcl main.k` runs the file, as the older command did.
         word if run::is_source(word) || word == "-" => run::run(words),
         word => terminal::usage(&format!("unrecognized command '{word}'")),
     }
+}
+
+/// Runs a command; a panic is reported as a bug.
+fn guarded(command: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
+    panic::catch_unwind(command).unwrap_or_else(|_| terminal::bug())
 }
