@@ -12,6 +12,11 @@ Usage: kcl <command> [options]
 Commands:
   run       Evaluate KCL files and print the result
   batch     Compile many stacks at once
+  vet       Check data files against a schema
+  test      Run tests
+  doc       Write documentation of schemas
+  export    Write schemas as OpenAPI, JSON Schema or Protocol Buffers
+  import    Turn data and schemas of other forms into KCL
   mod       Manage a module and its dependencies
   registry  Store and remove credentials of registries
   version   Print the version

@@ -6,16 +6,23 @@
 mod args;
 mod batch;
 mod confine;
+mod doc;
+mod export;
 mod fetching;
 mod help;
+mod import;
 mod module;
 mod registry;
 mod run;
 mod terminal;
+mod test;
+mod values;
+mod vet;
 
 use mimalloc::MiMalloc;
 use std::env;
 use std::ffi::OsString;
+use std::panic::{self, UnwindSafe};
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -52,8 +59,13 @@ fn dispatch(words: &[String]) -> Exit {
     match command.as_str() {
         "run" => run::run(rest),
         "batch" => batch::run(rest),
-        "mod" => module::run(rest),
-        "registry" => registry::run(rest),
+        "vet" => guarded(|| vet::run(rest)),
+        "test" => guarded(|| test::run(rest)),
+        "doc" => guarded(|| doc::run(rest)),
+        "export" => guarded(|| export::run(rest)),
+        "import" => guarded(|| import::run(rest)),
+        "mod" => guarded(|| module::run(rest)),
+        "registry" => guarded(|| registry::run(rest)),
         "version" | "--version" | "-V" => terminal::write_out(help::VERSION),
         "help" | "--help" | "-h" => terminal::write_out(help_of(rest)),
         // `kcl main.k` runs the file, as the older command did.
@@ -69,8 +81,18 @@ fn help_of(words: &[String]) -> &'static str {
     match command {
         Some("run") => help::RUN,
         Some("batch") => help::BATCH,
+        Some("vet") => vet::HELP,
+        Some("test") => test::HELP,
+        Some("doc") => doc::HELP,
+        Some("export") => export::HELP,
+        Some("import") => import::HELP,
         Some("mod") => topic.and_then(module::help_text).unwrap_or(module::MOD),
         Some("registry") => topic.and_then(registry::help_text).unwrap_or(registry::HELP),
         _ => help::OVERVIEW,
     }
+}
+
+/// Runs a command; a panic is reported as a bug.
+fn guarded(command: impl FnOnce() -> Exit + UnwindSafe) -> Exit {
+    panic::catch_unwind(command).unwrap_or_else(|_| terminal::bug())
 }

@@ -3,7 +3,7 @@
 use crate::args::{Arity, Opt, Piece, split};
 use crate::confine::Confine;
 use crate::fetching::fetcher;
-use crate::{Exit, help, terminal};
+use crate::{Exit, help, terminal, values};
 use base_diag::{Colour, render_text};
 use base_system::{OsSystem, System as _};
 use kcl_driver::{
@@ -168,13 +168,7 @@ pub(crate) fn run(words: &[String]) -> Exit {
             process::exit(i32::from(exit as u8))
         })
     });
-    outcome.unwrap_or_else(|_| {
-        terminal::write_err(&format!(
-            "error: this is a bug in {}please report it with the program that shows it\n",
-            help::VERSION
-        ));
-        Exit::Internal
-    })
+    outcome.unwrap_or_else(|_| terminal::bug())
 }
 
 fn finish(args: &Args, output: &RunOutput) -> Exit {
@@ -309,10 +303,7 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
         Key::Override => options.overrides.push(value),
         Key::Selector => options.selectors.push(value),
         Key::External => {
-            let (name, path) = value
-                .split_once('=')
-                .ok_or_else(|| usage(format!("invalid package '{value}', expected name=folder")))?;
-            options.packages.push((name.to_owned(), path.into()));
+            options.packages.push(values::external(&value).map_err(usage)?);
         }
         Key::Format => options.format = Some(value.parse::<Format>().map_err(usage)?),
         Key::Output => args.output = Some(value.into()),
@@ -324,14 +315,7 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
                 _ => return Err(usage(format!("invalid error format '{value}'"))),
             }
         }
-        Key::Color => {
-            args.colour = match value.as_str() {
-                "auto" => None,
-                "always" => Some(Colour::Always),
-                "never" => Some(Colour::Never),
-                _ => return Err(usage(format!("invalid colour choice '{value}'"))),
-            }
-        }
+        Key::Color => args.colour = values::colour(&value).map_err(usage)?,
         Key::Confine(which) => which.set(&mut args.confinement, value).map_err(usage)?,
         _ => {}
     }

@@ -1,9 +1,11 @@
 //! Where output goes.
 
-use crate::Exit;
+use crate::{Exit, help};
 use base_diag::Colour;
 use std::env;
 use std::io::{self, IoSlice, IsTerminal as _, Write as _};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// Writes to standard output. A reader that has gone away is no failure.
 pub(crate) fn write_out(text: &str) -> Exit {
@@ -53,8 +55,67 @@ pub(crate) fn usage(message: &str) -> Exit {
     Exit::Usage
 }
 
+/// Reports a failure that lies in no source.
+pub(crate) fn fail(message: &str) -> Exit {
+    write_err(&format!("error: {message}\n"));
+    Exit::User
+}
+
+/// Reports a bug of ours.
+pub(crate) fn bug() -> Exit {
+    write_err(&format!(
+        "error: this is a bug in {}please report it with the program that shows it\n",
+        help::VERSION
+    ));
+    Exit::Internal
+}
+
 /// Whether messages are coloured: on a terminal, unless `NO_COLOR` is set.
 pub(crate) fn auto_colour() -> Colour {
-    let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    if io::stderr().is_terminal() && !unwanted { Colour::Always } else { Colour::Never }
+    if io::stderr().is_terminal() && !is_colour_unwanted() { Colour::Always } else { Colour::Never }
+}
+
+/// Whether results are coloured: on a terminal, unless `NO_COLOR` is set.
+pub(crate) fn auto_colour_out() -> Colour {
+    if io::stdout().is_terminal() && !is_colour_unwanted() { Colour::Always } else { Colour::Never }
+}
+
+fn is_colour_unwanted() -> bool {
+    env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// A line on standard error that says how far work has come; only on a terminal.
+pub(crate) struct Progress {
+    what: &'static str,
+    is_shown: bool,
+    /// When the line was written last.
+    last: Mutex<Option<Instant>>,
+}
+
+impl Progress {
+    /// The line is written at most so often.
+    const PERIOD: Duration = Duration::from_millis(50);
+
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self { what, is_shown: io::stderr().is_terminal(), last: Mutex::new(None) }
+    }
+
+    /// Says that so many of so many are done.
+    pub(crate) fn show(&self, done: usize, total: usize) {
+        if !self.is_shown {
+            return;
+        }
+        let Ok(mut last) = self.last.lock() else { return };
+        if last.is_none_or(|last| last.elapsed() >= Self::PERIOD) {
+            *last = Some(Instant::now());
+            write_err(&format!("\r{done}/{total} {}\x1b[K", self.what));
+        }
+    }
+
+    /// Removes the line.
+    pub(crate) fn clear(&self) {
+        if self.last.lock().is_ok_and(|last| last.is_some()) {
+            write_err("\r\x1b[K");
+        }
+    }
 }

@@ -38,6 +38,28 @@ pub fn compile(
     })
 }
 
+/// Loads and checks a program like [`compile`], and keeps the types that the check finds, for
+/// tools that describe programs.
+///
+/// # Errors
+///
+/// As [`compile`].
+pub fn compile_with_types(
+    system: &(dyn System + Sync),
+    options: &RunOptions,
+) -> Result<(Compiled, kcl_types::TypeTable), Box<RunError>> {
+    with_large_stack(|| {
+        let session = Session::single(system, options);
+        let job = prepare(system, options)?;
+        let Loaded { program, mut diagnostics, .. } = load_job(&session, system, &job)?;
+        let kcl_types::Checked { diagnostics: found, types } =
+            kcl_types::check_with_types(&program);
+        diagnostics.extend(found);
+        drop_repeated(&mut diagnostics);
+        Ok((Compiled { program, diagnostics }, types))
+    })
+}
+
 /// What the check of a program may use and fill.
 pub(crate) enum Knowledge<'k> {
     /// The store of a session: it keeps the packages of a program with which nothing is wrong.

@@ -128,7 +128,7 @@ pub(crate) fn check_and_evaluate(
     match kcl_eval::evaluate(&program, system, &request(job), earlier) {
         Ok(evaluated) => Ok((program, evaluated)),
         Err(error) => {
-            let mut failure = RunError::new(vec![error.diagnostic], program);
+            let mut failure = RunError::new(error.diagnostics, program);
             failure.printed = error.printed;
             Err(failure)
         }

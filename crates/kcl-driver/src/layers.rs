@@ -138,7 +138,7 @@ impl<'s> Layers<'s> {
             order,
         );
         let evaluated =
-            evaluated.map_err(|error| RunError::new(vec![error.diagnostic], self.whole.clone()))?;
+            evaluated.map_err(|error| RunError::new(error.diagnostics, self.whole.clone()))?;
         let mut programs: Vec<&Program> = self.programs.iter().collect();
         programs.push(&self.whole);
         let Shown { result, documents, provenance } =

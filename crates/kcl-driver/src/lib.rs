@@ -47,7 +47,7 @@ pub use batch::{
     BatchError, BatchOptions, BatchReport, BatchScope, ListError, Runner, Sharing, Stack,
     StackOutcome, StackState, read_list, run_batch,
 };
-pub use compile::{Compiled, compile};
+pub use compile::{Compiled, compile, compile_with_types};
 pub use documents::Documents;
 pub use error::{FailureKind, RunError};
 pub use evaluate::{RunOutput, run, run_then};

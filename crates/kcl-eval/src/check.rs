@@ -10,6 +10,9 @@ use kcl_syntax::ast::{Check, Expr, ExprId};
 use kcl_value::{Origin, Value};
 use std::rc::Rc;
 
+/// After so many failed checks, the next one ends the evaluation.
+const MAX_FAILED_CHECKS: usize = 1_000;
+
 impl<'p> Evaluator<'p> {
     /// Runs the `check` blocks of a schema, its bases first, its mixins last.
     pub(crate) fn run_checks(&mut self, id: SchemaId, this: &Rc<Instance>) -> Eval<()> {
@@ -50,7 +53,15 @@ impl<'p> Evaluator<'p> {
             message => format!("Check failed on the condition: {message}"),
         };
         let instance = (instance.0 != 0).then_some(instance);
-        Err(Failure::check(message, FailedCheck { instance, headline }))
+        let failure = Failure::check(message, FailedCheck { instance, headline });
+        if self.options.all_checks && self.failed_checks.len() < MAX_FAILED_CHECKS {
+            let found = self.diagnostic(&failure);
+            if !self.failed_checks.contains(&found) {
+                self.failed_checks.push(found);
+            }
+            return Ok(());
+        }
+        Err(failure)
     }
 
     /// Runs `@deprecated(…)` and the like on an attribute or a whole schema.

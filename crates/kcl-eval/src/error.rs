@@ -7,15 +7,16 @@ use std::fmt;
 /// Why a program could not be evaluated.
 #[derive(Debug)]
 pub struct EvalError {
-    /// What went wrong and where.
-    pub diagnostic: Diagnostic,
+    /// What went wrong and where; more than one only with
+    /// [`all_checks`](crate::Options::all_checks). Never empty.
+    pub diagnostics: Vec<Diagnostic>,
     /// What `print` had written until then.
     pub printed: String,
 }
 
 impl fmt::Display for EvalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.diagnostic.message())
+        f.write_str(self.diagnostics.first().map_or("", Diagnostic::message))
     }
 }
 
@@ -35,6 +36,8 @@ pub(crate) struct Details {
     pub(crate) at: Option<Origin>,
     /// For a failed check: the instance, and what failed.
     pub(crate) check: Option<FailedCheck>,
+    /// A remark for the user.
+    pub(crate) note: Option<String>,
 }
 
 /// The places of a failed check.
@@ -49,17 +52,23 @@ pub(crate) struct FailedCheck {
 impl Failure {
     #[cold]
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self(Box::new(Details { message: message.into(), at: None, check: None }))
+        Self(Box::new(Details { message: message.into(), at: None, check: None, note: None }))
     }
 
     #[cold]
     pub(crate) fn at(message: impl Into<String>, at: Origin) -> Self {
-        Self(Box::new(Details { message: message.into(), at: Some(at), check: None }))
+        Self(Box::new(Details { message: message.into(), at: Some(at), check: None, note: None }))
     }
 
     #[cold]
     pub(crate) fn check(message: String, check: FailedCheck) -> Self {
-        Self(Box::new(Details { message, at: None, check: Some(check) }))
+        Self(Box::new(Details { message, at: None, check: Some(check), note: None }))
+    }
+
+    /// Adds a remark for the user.
+    pub(crate) fn with_note(mut self, note: Option<String>) -> Self {
+        self.0.note = note;
+        self
     }
 
     pub(crate) fn details(&self) -> &Details {

@@ -50,6 +50,7 @@ pub fn evaluate(
     }
     let mut evaluator = Evaluator::with_library(program, system, request, provenance, parts);
     match evaluator.run() {
+        Ok(_) if !evaluator.failed_checks.is_empty() => Err(evaluator.into_error(None)),
         Ok(value) => {
             let end = evaluator.end();
             if let Some(library) = kept {
@@ -57,7 +58,7 @@ pub fn evaluate(
             }
             Ok(Evaluated { end, ..evaluator.into_evaluated(value) })
         }
-        Err(failure) => Err(evaluator.into_error(&failure)),
+        Err(failure) => Err(evaluator.into_error(Some(&failure))),
     }
 }
 
@@ -203,6 +204,8 @@ pub(crate) struct Evaluator<'p> {
     /// The arguments of running lambdas whose givers are known.
     pub(crate) given_arguments: Vec<crate::provenance::GivenArgument>,
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Checks that failed without ending the evaluation.
+    pub(crate) failed_checks: Vec<Diagnostic>,
     /// Whether instances keep only what is written.
     pub(crate) partial: bool,
     pub(crate) provenance: Provenance,
@@ -298,6 +301,7 @@ impl<'p> Evaluator<'p> {
             call_at: Origin(0),
             given_arguments: Vec::new(),
             warnings: Vec::new(),
+            failed_checks: Vec::new(),
             partial: options.partial,
             provenance,
             checked: CheckedLists::default(),
@@ -339,9 +343,11 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    pub(crate) fn into_error(self, failure: &Failure) -> Box<EvalError> {
-        let diagnostic = self.diagnostic(failure);
-        Box::new(EvalError { diagnostic, printed: self.printed })
+    /// The error of checks that failed, and of what ended the evaluation.
+    pub(crate) fn into_error(mut self, failure: Option<&Failure>) -> Box<EvalError> {
+        let mut diagnostics = std::mem::take(&mut self.failed_checks);
+        diagnostics.extend(failure.map(|failure| self.diagnostic(failure)));
+        Box::new(EvalError { diagnostics, printed: self.printed })
     }
 
     /// Registers the schemas of a package and the statements that set its globals.
@@ -598,7 +604,7 @@ impl<'p> Evaluator<'p> {
         (index < state.n_exprs).then_some((FileId(at as u32), ExprId(index)))
     }
 
-    fn diagnostic(&self, failure: &Failure) -> Diagnostic {
+    pub(crate) fn diagnostic(&self, failure: &Failure) -> Diagnostic {
         let details = failure.details();
         let at = self.place(details.at.unwrap_or(self.at)).map(|place| self.line_start(place));
         let new = |at, message: &str| {
@@ -615,7 +621,10 @@ impl<'p> Evaluator<'p> {
                 }
                 diagnostic
             }
-            None => new(at, &details.message),
+            None => match &details.note {
+                Some(note) => new(at, &details.message).note(note),
+                None => new(at, &details.message),
+            },
         }
     }
 

@@ -98,6 +98,11 @@ pub struct Options {
     pub tracking: Tracking,
     /// Whether neither files nor the environment may be used.
     pub no_io: bool,
+    /// Whether evaluation goes on behind a failed `check`, so that all of them are found. An
+    /// instance that was a dict is then where the first entry of the dict is.
+    pub all_checks: bool,
+    /// Whether the failure of an `assert` that compares two values tells them, in a note.
+    pub explain_asserts: bool,
     /// Bounds.
     pub limits: Limits,
 }

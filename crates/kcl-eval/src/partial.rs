@@ -37,7 +37,7 @@ pub fn combine(
     let mut evaluator = Evaluator::new(program, system, request, provenance);
     match evaluator.combined(layers, order) {
         Ok(value) => Ok(evaluator.into_evaluated(value)),
-        Err(failure) => Err(evaluator.into_error(&failure)),
+        Err(failure) => Err(evaluator.into_error(Some(&failure))),
     }
 }
 

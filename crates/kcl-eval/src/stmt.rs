@@ -8,9 +8,10 @@ use crate::names::NameRef;
 use crate::ordered::Holder;
 use base_text::{FileId, Name};
 use kcl_syntax::ast::{
-    Assert, Assign, AugAssign, AugOp, Expr, If, MemberOrIndex, Stmt, StmtId, Target, Type,
+    Assert, Assign, AugAssign, AugOp, Expr, ExprId, If, MemberOrIndex, Stmt, StmtId, Target, Type,
     TypeAlias, Unification,
 };
+use kcl_value::output::OutputOptions;
 use kcl_value::{List, Origin, Value, ops};
 use std::rc::Rc;
 
@@ -485,7 +486,24 @@ impl<'p> Evaluator<'p> {
             return Ok(());
         }
         let message = message.map_or(String::new(), |message| kcl_value::show(&message));
-        Err(Failure::new(message))
+        let note = if self.options.explain_asserts { self.compared(assert.test)? } else { None };
+        Err(Failure::new(message).with_note(note))
+    }
+
+    /// Says what the two sides of a comparison are.
+    #[cold]
+    fn compared(&mut self, test: ExprId) -> Eval<Option<String>> {
+        let (at, module) = (self.at, self.frame.module);
+        let Expr::Compare { left, rest } = &module[test].kind else { return Ok(None) };
+        let [(op, right)] = rest.as_slice() else { return Ok(None) };
+        let (left, right) = (self.eval(*left)?, self.eval(*right)?);
+        self.at = at;
+        let op = op.as_str();
+        Ok(Some(format!(
+            "left {op} right, where left is {}, right is {}",
+            brief(&left),
+            brief(&right)
+        )))
     }
 
     fn run_if(&mut self, id: StmtId, if_stmt: &'p If) -> Eval<()> {
@@ -498,5 +516,22 @@ impl<'p> Evaluator<'p> {
             self.run_stmts(&if_stmt.orelse)?;
         }
         Ok(())
+    }
+}
+
+/// A value in few characters.
+fn brief(value: &Value) -> String {
+    const MAX_CHARS: usize = 400;
+    let filter = OutputOptions::default().filter();
+    if kcl_value::text_size(value, filter, 0, MAX_CHARS * 8).is_none() {
+        return format!("a large {}", value.type_text());
+    }
+    let text = match value {
+        Value::Undefined | Value::Func(_) => kcl_value::show(value),
+        _ => kcl_value::json::write(value),
+    };
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }

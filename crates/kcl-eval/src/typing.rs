@@ -93,7 +93,12 @@ impl Evaluator<'_> {
                 if !self.is_fit(*id, dict)? {
                     return Ok(value.clone());
                 }
-                self.instantiate(*id, dict.clone(), self.at, self.no_args.clone())
+                let first = dict.iter().next().map(|entry| entry.origin);
+                let site = match first {
+                    Some(origin) if self.options.all_checks && origin.0 != 0 => origin,
+                    _ => self.at,
+                };
+                self.instantiate(*id, dict.clone(), site, self.no_args.clone())
             }
             _ => Ok(value.clone()),
         }

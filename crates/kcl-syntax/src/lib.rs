@@ -17,3 +17,4 @@ pub use parser::{
     Parsed, ParsedExpr, ParsedType, parse, parse_code, parse_expr, parse_parts, parse_type,
 };
 pub use print::{print, print_expr, print_type};
+pub use token::is_keyword;

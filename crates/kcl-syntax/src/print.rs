@@ -8,7 +8,7 @@ mod string;
 mod types;
 
 use crate::ast::{ExprId, Ident, Module, Path, TypeId};
-use crate::token::{TokenKind, keyword};
+use crate::token::is_keyword;
 use std::fmt::Write as _;
 
 /// Prints a tree as canonical source.
@@ -77,15 +77,7 @@ impl<'m> Printer<'m> {
             if at > 0 {
                 self.push(".");
             }
-            let kind = keyword(part.as_bytes());
-            let is_type = matches!(
-                kind,
-                TokenKind::IntType
-                    | TokenKind::FloatType
-                    | TokenKind::StrType
-                    | TokenKind::BoolType
-            );
-            if kind != TokenKind::Ident && !is_type {
+            if is_keyword(part) {
                 self.push("$");
             }
             self.push(part);

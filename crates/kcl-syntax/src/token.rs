@@ -331,6 +331,12 @@ pub(crate) fn keyword(word: &[u8]) -> TokenKind {
     }
 }
 
+/// Whether a word has a meaning of its own, so that as a name it needs a `$` before it.
+pub fn is_keyword(word: &str) -> bool {
+    let is_type = matches!(word, "int" | "str" | "bool" | "float");
+    !is_type && keyword(word.as_bytes()) != TokenKind::Ident
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,8 +5,15 @@
 
 #![expect(clippy::print_stderr, reason = "a command line tool reports on standard error")]
 
+mod doc;
+mod import;
 mod parse;
+mod testing;
+mod toml;
+mod vet;
 
+use base_diag::{Finding, Findings};
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 use testkit::Case;
@@ -31,13 +38,60 @@ fn main() -> ExitCode {
 
 fn answer(case_dir: &Path, out_dir: &Path) -> anyhow::Result<ExitCode> {
     let case = Case::read(case_dir.display().to_string(), case_dir)?;
-    let value = match case.kind.as_str() {
-        "parse" => parse::answer(&case)?,
+    let out_dir = std::path::absolute(out_dir)?;
+    std::env::set_current_dir(&case.dir)?;
+    let (file, text) = match case.kind.as_str() {
+        "parse" => json_file("expect.json", &parse::answer(&case)?)?,
+        "vet" => json_file("expect.json", &vet::answer(&case)?)?,
+        "test" => testing::answer(&case)?,
+        "doc" => doc::markdown(&case)?,
+        "openapi" => doc::openapi(&case)?,
+        "proto" => doc::proto(&case)?,
+        "toml" => toml::answer(&case)?,
+        "import" => import::answer(&case)?,
         kind => {
             eprintln!("no answer yet for cases of kind `{kind}`");
             return Ok(ExitCode::from(NOT_ANSWERED));
         }
     };
-    std::fs::write(out_dir.join("expect.json"), serde_json::to_string_pretty(&value)?)?;
+    std::fs::write(out_dir.join(file), text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The name and text of a file that the scorer compares.
+type Answer = (&'static str, String);
+
+fn json_file(file: &'static str, value: &Value) -> anyhow::Result<Answer> {
+    Ok((file, serde_json::to_string_pretty(value)?))
+}
+
+/// A failure without a place.
+fn failed(message: &str) -> anyhow::Result<Answer> {
+    json_file("expect_error.json", &json!({"code": null, "line": null, "message": message}))
+}
+
+/// Findings as the scorer expects them: the first one, and all of them.
+fn findings(findings: &Findings) -> anyhow::Result<Answer> {
+    let all: Vec<Value> = findings.iter().map(finding).collect();
+    let mut first = all.first().cloned().unwrap_or_else(|| json!({}));
+    first["diagnostics"] = Value::Array(all);
+    json_file("expect_error.json", &first)
+}
+
+/// One finding.
+fn finding(found: Finding<'_>) -> Value {
+    let mut value = json!({"code": found.code, "kind": found.kind});
+    if let Some((file, at)) = found.at {
+        value["file"] = file.into();
+        value["line"] = at.line.into();
+        value["col"] = at.col.into();
+    }
+    value["message"] = found.message.lines().next().unwrap_or_default().into();
+    value
+}
+
+/// The words of a list in `case.json`.
+fn words(case: &Case, key: &str) -> Vec<String> {
+    let list = case.meta[key].as_array().map_or(&[][..], Vec::as_slice);
+    list.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect()
 }

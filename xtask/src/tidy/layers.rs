@@ -7,7 +7,7 @@ use super::{Finding, Report};
 const LAYERS: &[&[&str]] = &[
     &["base-text", "base-diag", "base-system", "base-cache"],
     &["kcl-value", "kcl-syntax", "kcl-names", "kusion-model", "kusion-k8s-schema"],
-    &["kcl-fmt", "kusion-k8s-merge"],
+    &["kcl-data", "kcl-fmt", "kusion-k8s-merge"],
     &["kcl-hir"],
     &["kcl-types"],
     // Above the checker: all that it needs of the library is in kcl-names.
@@ -15,6 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["kcl-eval", "kcl-lint", "kcl-query"],
     &["kcl-pkg", "kcl-ide"],
     &["kcl-driver", "kcl-fetch"],
+    &["kcl-doc", "kcl-import", "kcl-test", "kcl-vet"],
     &["kcl-lsp", "kcl-service", "kcl-ffi"],
     &["kusion-store", "kusion-secret", "kusion-module"],
     &["kusion-generate", "kusion-plan", "kusion-runtime", "kusion-sandbox"],

@@ -10,8 +10,9 @@ fn within(source: &str, limits: Limits) -> Result<Evaluated, String> {
     let loaded = loaded(source);
     let options = Options { limits, ..Options::default() };
     let request = Request { options, ..Request::default() };
-    evaluate(&loaded.program, &loaded.system, &request, Earlier::Nothing)
-        .map_err(|error| error.diagnostic.message().lines().next().unwrap_or_default().to_owned())
+    evaluate(&loaded.program, &loaded.system, &request, Earlier::Nothing).map_err(|error| {
+        error.diagnostics[0].message().lines().next().unwrap_or_default().to_owned()
+    })
 }
 
 fn failure(source: &str, limits: Limits) -> String {

@@ -8,7 +8,7 @@ fn message(source: &str) -> String {
     let loaded = loaded(source);
     let request = Request::default();
     let error = evaluate(&loaded.program, &loaded.system, &request, Earlier::Nothing);
-    error.expect_err("the program fails").diagnostic.message().to_owned()
+    error.expect_err("the program fails").diagnostics[0].message().to_owned()
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn outcome(source: &str) -> Result<String, (u32, String)> {
     }
     match evaluate(&program, &system, &Request::default(), Earlier::Nothing) {
         Ok(evaluated) => Ok(to_yaml(&evaluated.value, OutputOptions::default())),
-        Err(error) => Err(place_and_message(&program, &error.diagnostic)),
+        Err(error) => Err(place_and_message(&program, &error.diagnostics[0])),
     }
 }
 

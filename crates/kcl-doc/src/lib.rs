@@ -1,0 +1,21 @@
+//! Documents about schemas: `kcl doc generate` and `kcl export`.
+//!
+//! [`Docs::read`] compiles a program and collects what its schemas declare: attributes with types,
+//! defaults and descriptions, `check` rules, examples. The forms are functions of that model:
+//! [`markdown`], [`html`], [`openapi`], [`json_schema`] and [`proto`].
+
+mod comment;
+mod escape;
+pub mod html;
+pub mod json_schema;
+mod literal;
+pub mod markdown;
+mod model;
+mod names;
+pub mod openapi;
+pub mod proto;
+mod read;
+mod types;
+
+pub use model::{AttributeDoc, CheckDoc, Docs, PackageDoc, SchemaDoc, SchemaKind, TypeDoc};
+pub use read::DocError;
