@@ -5,6 +5,7 @@ use crate::controllers::kind::Kind;
 use crate::controllers::meta::{self, text};
 use crate::controllers::task::Key;
 use crate::controllers::world::World;
+use kusion_k8s_schema::policy::type_warnings;
 use serde_json::{Value, json};
 
 /// The field manager of the server.
@@ -92,14 +93,19 @@ pub(crate) fn is_protected(group: &str) -> bool {
     })
 }
 
-/// Notes that a policy was looked at. The types of its expressions are not checked.
+/// Notes that a policy was looked at, and what does not fit the types of the kinds it names.
 fn checked(world: &World, policy: &Value) -> Result<(), Status> {
     let mut status = policy["status"].clone();
     if !status.is_object() {
         status = json!({});
     }
     status["observedGeneration"] = meta::generation(policy).into();
-    status["typeChecking"] = json!({});
+    let warnings: Vec<Value> = type_warnings(policy, kusion_k8s_schema::builtin())
+        .into_iter()
+        .map(|(field, warning)| json!({"fieldRef": field, "warning": warning}))
+        .collect();
+    status["typeChecking"] =
+        if warnings.is_empty() { json!({}) } else { json!({"expressionWarnings": warnings}) };
     world.update_status(Kind::ValidatingAdmissionPolicy, policy, status)
 }
 
