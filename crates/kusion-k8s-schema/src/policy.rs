@@ -9,7 +9,9 @@ mod check;
 mod env;
 mod matching;
 
-pub use check::{check_binding, check_policy, check_webhooks, type_warnings};
+pub use check::{
+    TypedKind, check_binding, check_policy, check_webhooks, named_resources, type_warnings,
+};
 pub use matching::{Request, matches};
 
 use crate::cel::{self, Authorizer, Cel, Expr, Failure, Scope};

@@ -5,7 +5,7 @@ use super::{list, text};
 #[cfg(test)]
 use crate::cel::Problem;
 use crate::cel::{self, Ty};
-use crate::{Builtin, Cause, names};
+use crate::{Cause, TypeId, TypeTable, names};
 use serde_json::{Value, json};
 
 const FAILURE_POLICIES: [&str; 2] = ["Fail", "Ignore"];
@@ -505,11 +505,53 @@ fn check_url(url: &str, path: &str, causes: &mut Vec<Cause>) {
     }
 }
 
+/// A kind with the type of its objects.
+#[derive(Debug, Clone, Copy)]
+pub struct TypedKind<'t> {
+    /// API group.
+    pub group: &'t str,
+    /// Version.
+    pub version: &'t str,
+    /// The kind.
+    pub kind: &'t str,
+    /// The types of the kind.
+    pub types: &'t TypeTable,
+    /// The type of its objects.
+    pub root: TypeId,
+}
+
+/// Returns the resources that the rules of a policy name without wildcards: group, version and
+/// plural name.
+pub fn named_resources(policy: &Value) -> Vec<(String, String, String)> {
+    let words = |rule: &Value, key: &str| -> Vec<String> {
+        list(rule, key).iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let mut found = Vec::new();
+    for rule in list(&policy["spec"]["matchConstraints"], "resourceRules") {
+        for group in words(rule, "apiGroups") {
+            for version in words(rule, "apiVersions") {
+                for resource in words(rule, "resources") {
+                    found.push((group.clone(), version.clone(), resource));
+                }
+            }
+        }
+    }
+    found
+}
+
 /// Checks the expressions of a policy against the types of the kinds that it names, as servers do
 /// for the status of policies. Returns field references and warnings.
-pub fn type_warnings(policy: &Value, builtin: &Builtin) -> Vec<(String, String)> {
+pub fn type_warnings(policy: &Value, kinds: &[TypedKind<'_>]) -> Vec<(String, String)> {
     let spec = &policy["spec"];
-    let kinds = checked_kinds(spec, builtin);
+    let mut kinds: Vec<(String, Ty<'_>)> = kinds
+        .iter()
+        .map(|it| {
+            let shown = format!("{}/{}, Kind={}", it.group, it.version, it.kind);
+            (shown, Ty::of_schema(it.types, it.root))
+        })
+        .collect();
+    kinds.sort_by(|left, right| left.0.cmp(&right.0));
+    kinds.dedup_by(|left, right| left.0 == right.0);
     let envs: Vec<(String, Env<'_>)> = kinds
         .into_iter()
         .map(|(shown, ty)| {
@@ -541,31 +583,6 @@ pub fn type_warnings(policy: &Value, builtin: &Builtin) -> Vec<(String, String)>
         }
     }
     warnings
-}
-
-/// Returns the kinds whose types the rules of a policy name without wildcards, sorted.
-fn checked_kinds<'t>(spec: &Value, builtin: &'t Builtin) -> Vec<(String, Ty<'t>)> {
-    let mut kinds: Vec<(String, Ty<'t>)> = Vec::new();
-    let words = |rule: &Value, key: &str| -> Vec<String> {
-        list(rule, key).iter().filter_map(Value::as_str).map(str::to_owned).collect()
-    };
-    for rule in list(&spec["matchConstraints"], "resourceRules") {
-        for group in words(rule, "apiGroups") {
-            for version in words(rule, "apiVersions") {
-                for resource in words(rule, "resources") {
-                    let Some(info) = builtin.resource(&group, &version, &resource) else {
-                        continue;
-                    };
-                    let shown = format!("{group}/{version}, Kind={}", info.kind);
-                    if !kinds.iter().any(|(own, _)| *own == shown) {
-                        kinds.push((shown, Ty::of_schema(&builtin.types, info.ty)));
-                    }
-                }
-            }
-        }
-    }
-    kinds.sort_by(|left, right| left.0.cmp(&right.0));
-    kinds
 }
 
 /// Returns whether an expression is valid where policies see any object.

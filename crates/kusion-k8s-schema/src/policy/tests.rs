@@ -126,7 +126,12 @@ fn policies_are_checked_against_types_of_kinds() {
         "validations": [{"expression": "object.spec.replicas == 'a'"},
             {"expression": "object.spec.replicas > 1"}],
     }});
-    let found = type_warnings(&policy, crate::builtin());
+    let builtin = crate::builtin();
+    let named = named_resources(&policy);
+    let (group, version, resource) = &named[0];
+    let info = builtin.resource(group, version, resource).unwrap();
+    let kind = TypedKind { group, version, kind: &info.kind, types: &builtin.types, root: info.ty };
+    let found = type_warnings(&policy, &[kind]);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].0, "spec.validations[0].expression");
     assert_eq!(
