@@ -1,6 +1,7 @@
 //! Annotations of `kusion.io`: those that the engine reads, and those that script the pods of the
 //! sandbox.
 
+use crate::Quantity;
 use base_text::nearest;
 use serde_json::Value;
 
@@ -20,6 +21,8 @@ enum Form {
     /// `true`, or how often it happens.
     FlagOrCount,
     Number,
+    /// The value of a metric.
+    Metric,
     /// The only value that has a meaning.
     Word(&'static str),
     /// The values that have a meaning.
@@ -44,13 +47,14 @@ const ENGINE: [(&str, Form); 10] = [
 ];
 
 /// All annotations of the sandbox, without their prefix.
-const SANDBOX: [(&str, Form); 11] = [
+const SANDBOX: [(&str, Form); 12] = [
     ("crash-after", Form::Duration),
     ("crash-loop", Form::Flag),
     ("exit-code", Form::Number),
     ("image-pull-error", Form::FlagOrCount),
     ("log", Form::Text),
     ("lost", Form::Flag),
+    ("metric", Form::Metric),
     ("never-ready", Form::Flag),
     ("ready-delay", Form::Duration),
     ("run-time", Form::Duration),
@@ -97,6 +101,21 @@ pub fn annotation_problems(object: &Value) -> Vec<AnnotationProblem<'_>> {
     problems
 }
 
+/// Reads the value of a metric that an annotation scripts (`250m`, `80%`, `2 total`): the amount,
+/// whether it is a percentage, and whether all pods share it.
+pub fn scripted_metric(text: &str) -> Option<(Quantity, bool, bool)> {
+    let (amount, is_total) = match text.trim().strip_suffix("total") {
+        Some(amount) => (amount.trim_end(), true),
+        None => (text.trim(), false),
+    };
+    let (amount, is_percent) = match amount.strip_suffix('%') {
+        Some(amount) => (amount, true),
+        None => (amount, false),
+    };
+    let amount = Quantity::parse(amount).filter(|it| !it.is_negative())?;
+    Some((amount, is_percent, is_total))
+}
+
 /// Returns why an annotation of `kusion.io` or `sandbox.kusion.io` has no effect; `None` for all
 /// others.
 pub fn annotation_problem(key: &str, text: &str) -> Option<String> {
@@ -126,6 +145,11 @@ fn problem(prefix: &str, all: &[(&str, Form)], name: &str, text: &str) -> Option
     let (is_good, expected) = match form {
         Form::Duration => (milliseconds(text).is_some(), "a duration such as \"2s\"".to_owned()),
         Form::Flag => (is_flag, "\"true\" or \"false\"".to_owned()),
+        Form::Metric => (
+            scripted_metric(text).is_some(),
+            "an amount of each pod such as \"250m\" or \"80%\", or of all such as \"2 total\""
+                .to_owned(),
+        ),
         Form::FlagOrCount => {
             (is_flag || text.parse::<u32>().is_ok(), "\"true\", \"false\" or a number".to_owned())
         }

@@ -1,24 +1,31 @@
 //! The expression language of validation rules (CEL), as far as rules on JSON need it.
 //!
-//! Covers literals, operators, field and index access, `has`, the list macros and the common
+//! Covers literals, operators, field and index access, optional values, messages, the macros and the
 //! functions on text, lists, maps, times, amounts, addresses, URLs, versions and formats. Unsupported
-//! and invalid rules are distinguished.
+//! and invalid rules are distinguished. [`infer`] checks the types of an expression as servers do.
 
+mod access;
 mod eval;
 mod functions;
 mod library;
 mod parse;
 mod semver;
+mod signatures;
 mod special;
 #[cfg(test)]
 mod tests;
+mod types;
 
+pub use access::{AccessQuery, Authorizer};
 pub(crate) use eval::{Cel, Failure, Scope, evaluate, unescape};
 pub(crate) use functions::is_known;
 pub(crate) use library::SPACES;
 #[cfg(test)]
 use parse::SyntaxError;
 pub(crate) use parse::parse;
+#[cfg(test)]
+pub(crate) use types::Problem;
+pub(crate) use types::{Fields, Ty, infer, located};
 
 /// One expression and where it starts in its text.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +44,7 @@ pub(crate) enum Node {
     Uint(u64),
     Double(f64),
     String(String),
+    Bytes(Vec<u8>),
     Ident(String),
     List(Vec<Expr>),
     Map(Vec<(Expr, Expr)>),
@@ -46,6 +54,14 @@ pub(crate) enum Node {
     Has(Box<Expr>, String),
     /// `operand[key]`.
     Index(Box<Expr>, Box<Expr>),
+    /// `operand.?field`.
+    OptionalSelect(Box<Expr>, String),
+    /// `operand[?key]`.
+    OptionalIndex(Box<Expr>, Box<Expr>),
+    /// The optional value of an entry (`{?'key': value}`), which is left out if it is missing.
+    IfPresent(Box<Expr>),
+    /// `Object.spec{field: value}`; each field with the place of its colon.
+    Message(String, Vec<(String, usize, Expr)>),
     /// `!` or `-`.
     Unary(char, Box<Expr>),
     Binary(Op, Box<Expr>, Box<Expr>),
@@ -84,6 +100,10 @@ pub(crate) enum Macro {
     ExistsOne,
     Map,
     Filter,
+    TransformList,
+    TransformMap,
+    OptionalMap,
+    OptionalFlatMap,
 }
 
 impl Expr {
@@ -102,10 +122,21 @@ impl Expr {
                     value.visit(see);
                 }
             }
-            Node::Select(inner, _) | Node::Has(inner, _) | Node::Unary(_, inner) => {
+            Node::Message(_, fields) => {
+                for (_, _, value) in fields {
+                    value.visit(see);
+                }
+            }
+            Node::Select(inner, _)
+            | Node::OptionalSelect(inner, _)
+            | Node::Has(inner, _)
+            | Node::IfPresent(inner)
+            | Node::Unary(_, inner) => {
                 inner.visit(see);
             }
-            Node::Index(left, right) | Node::Binary(_, left, right) => {
+            Node::Index(left, right)
+            | Node::OptionalIndex(left, right)
+            | Node::Binary(_, left, right) => {
                 left.visit(see);
                 right.visit(see);
             }

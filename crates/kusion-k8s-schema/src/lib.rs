@@ -16,22 +16,25 @@ mod model;
 pub mod names;
 mod object_id;
 pub mod openapi;
+pub mod policy;
 mod protobuf;
 mod quantity;
 mod quote;
+pub mod selector;
 mod structural;
 pub mod table;
 mod time;
 
 pub use annotations::{
     AnnotationProblem, ENGINE_PREFIX, OWNER, SANDBOX_PREFIX, annotation_problem,
-    annotation_problems, milliseconds,
+    annotation_problems, milliseconds, scripted_metric,
 };
 pub use builtin::{
     Builtin, GroupInfo, ResourceInfo, SubresourceInfo, builtin, committed_table, described_table,
     table_file, version,
 };
 pub use cause::{Cause, join_causes};
+pub use cel::{AccessQuery, Authorizer};
 pub use decode::{
     Decoded, Expected, Finding, Format, cannot_handle, check, decode, normalize, normalize_applied,
     parse, strict_error, zero_value,

@@ -4,12 +4,13 @@
 
 use crate::Status;
 use crate::cluster::Cluster;
+use crate::rbac::User;
 use crate::store::{Change, Stored};
 use serde_json::Value;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// A served resource (`apps/v1/deployments`); built-in or from a CRD.
@@ -81,6 +82,36 @@ pub struct Write<'a> {
     pub validation: Validation,
     /// Take over fields of other managers (server-side apply).
     pub force: bool,
+    /// Who writes.
+    pub caller: Caller<'a>,
+}
+
+/// Who writes or deletes, as policies and webhooks are told; by default a part of the server.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Caller<'a> {
+    /// The user; none for a part of the server, which its field manager names.
+    pub(crate) user: Option<&'a User>,
+    /// Where warnings of policies and webhooks are gathered.
+    pub(crate) warnings: Option<&'a Mutex<Vec<String>>>,
+    /// The query parameter `fieldManager`.
+    pub(crate) field_manager: &'a str,
+    /// The query parameter `fieldValidation`.
+    pub(crate) field_validation: &'a str,
+    /// Whether the request is a patch.
+    pub(crate) patches: bool,
+    /// Whether a whole collection is deleted.
+    pub(crate) collection: bool,
+    /// Whether policies and webhooks have been asked already.
+    pub(crate) admitted: bool,
+}
+
+impl Caller<'_> {
+    /// Tells the client something.
+    pub(crate) fn warn(&self, text: String) {
+        if let Some(list) = self.warnings {
+            list.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        }
+    }
 }
 
 /// What happens to fields that the kind does not know, and to those given twice.
@@ -329,7 +360,9 @@ impl Api {
         deletion: &Deletion,
     ) -> Result<Arc<Value>, Status> {
         let served = self.cluster.served(resource)?;
-        self.cluster.delete(&served, namespace, name, deletion).map(|outcome| outcome.value)
+        self.cluster
+            .delete(&served, namespace, name, deletion, Caller::default())
+            .map(|outcome| outcome.value)
     }
 
     /// Returns all resources that hold objects, each once, in its storage version.

@@ -18,6 +18,8 @@ pub(crate) struct Cluster {
     pub(crate) registry: Registry,
     /// The addresses and ports that services have.
     pub(crate) services: crate::lifecycle::services::Allocator,
+    /// Policies and webhooks.
+    pub(crate) hooks: crate::admission::Hooks,
     /// How often all watches were cut.
     pub(crate) cuts: tokio::sync::watch::Sender<u64>,
 }
@@ -32,6 +34,7 @@ impl Cluster {
             store,
             registry,
             services: crate::lifecycle::services::Allocator::default(),
+            hooks: crate::admission::Hooks::default(),
             cuts: tokio::sync::watch::Sender::new(0),
         })
     }
@@ -56,6 +59,7 @@ impl Cluster {
             let (namespace, name) = service.place();
             cluster.services.settle(namespace, name, Some(&service.value()));
         }
+        cluster.hooks.note_change();
         cluster.store.write_to(journal);
         Ok(cluster)
     }

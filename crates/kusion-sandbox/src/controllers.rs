@@ -6,6 +6,7 @@
 //! back after a pause. Before each key the cache takes in all events, so that a reconciler sees
 //! its own writes.
 
+mod autoscaler;
 pub(crate) mod cache;
 pub(crate) mod clock;
 pub(crate) mod cron;
@@ -24,7 +25,6 @@ pub(crate) mod record;
 mod replicas;
 mod revision;
 mod route;
-pub(crate) mod selector;
 mod slices;
 mod statefulset;
 pub(crate) mod task;
@@ -35,6 +35,7 @@ pub(crate) mod volumes;
 pub(crate) mod world;
 
 pub use clock::{Clock, SystemClock};
+pub(crate) use kusion_k8s_schema::selector;
 
 use crate::lifecycle::bootstrap::{self, ServerAddress};
 use crate::pods::nodes::Nodes;

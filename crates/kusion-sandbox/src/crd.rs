@@ -1,6 +1,6 @@
 //! Definitions of custom kinds: what they say becomes resources that are served.
 
-use crate::api::{Deletion, Resource, Write};
+use crate::api::{Caller, Deletion, Resource, Write};
 use crate::cluster::Cluster;
 use crate::lifecycle::conditions::{APPROVAL, is_protected};
 use crate::registry::{Custom, ScalePaths, Served};
@@ -321,7 +321,8 @@ impl Cluster {
             for stored in self.store.list(table, "", "").0 {
                 let (namespace, name) = stored.place();
                 // What is gone already needs no deletion.
-                let _ = self.delete(&served, namespace, name, &Deletion::default());
+                let _ =
+                    self.delete(&served, namespace, name, &Deletion::default(), Caller::default());
             }
         }
         self.finish_definition(definition);

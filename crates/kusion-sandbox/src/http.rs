@@ -3,6 +3,7 @@
 
 mod access;
 mod body;
+mod components;
 mod flight;
 mod identity;
 mod inside;

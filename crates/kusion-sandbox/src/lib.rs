@@ -5,6 +5,7 @@
 //! go the same way: decode, default, validate, admit, store, tell the watchers. Reconcilers use
 //! [`Api`] as any client would.
 
+mod admission;
 mod api;
 pub mod clock;
 mod cluster;

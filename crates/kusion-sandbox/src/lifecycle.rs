@@ -3,6 +3,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod admit;
+pub(crate) mod aggregation;
 pub(crate) mod bootstrap;
 pub(crate) mod collector;
 pub(crate) mod conditions;

@@ -16,6 +16,7 @@ mod neighbours;
 pub(crate) mod nodes;
 mod ports;
 mod preemption;
+mod preference;
 mod refusals;
 pub(crate) mod resources;
 pub(crate) mod scheduler;

@@ -5,7 +5,7 @@ use crate::api::{Resource, Scope, Selection};
 use crate::cluster::Cluster;
 use crate::object::{self, at, text};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The group that may do everything.
 const MASTERS: &str = "system:masters";
@@ -29,6 +29,12 @@ impl User {
         }
     }
 
+    /// The same, for as long as the program runs.
+    pub(crate) fn kubeconfig() -> &'static Self {
+        static ADMIN: LazyLock<User> = LazyLock::new(User::admin);
+        &ADMIN
+    }
+
     /// A user by name; an account of a namespace is in the groups of accounts if no others are
     /// given.
     pub(crate) fn named(name: &str, uid: &str, mut groups: Vec<String>) -> Self {
@@ -47,6 +53,17 @@ impl User {
             groups.push(own.to_owned());
         }
         Self { name: name.to_owned(), uid: uid.to_owned(), groups }
+    }
+
+    /// The user of a part of the server, by the field manager of its writes.
+    pub(crate) fn of_manager(manager: &str) -> Self {
+        match manager {
+            "kube-controller-manager" | "kube-scheduler" => {
+                Self::named(&format!("system:{manager}"), "", Vec::new())
+            }
+            "kubelet" => Self::named("system:node:sandbox-1", "", vec!["system:nodes".to_owned()]),
+            _ => Self::named("system:apiserver", "", vec![MASTERS.to_owned()]),
+        }
     }
 
     /// Returns the user as reviews show it.

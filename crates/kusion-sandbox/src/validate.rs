@@ -21,7 +21,7 @@ pub(crate) use service::addresses as service_addresses;
 
 use crate::Cause;
 use crate::registry::Served;
-use kusion_k8s_schema::names;
+use kusion_k8s_schema::{names, policy};
 use report::Report;
 use serde_json::Value;
 
@@ -134,6 +134,17 @@ fn kind(group: &str, kind: &str, old: Option<&Value>, new: &Value, report: &mut 
             config::binding(new, &["ClusterRole"], report);
         }
         ("storage.k8s.io", "StorageClass") => volumes::class(new, report),
+        ("admissionregistration.k8s.io", name) => {
+            report.causes.extend(match name {
+                "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy" => {
+                    policy::check_policy(new)
+                }
+                "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding" => {
+                    policy::check_binding(new)
+                }
+                _ => policy::check_webhooks(new),
+            });
+        }
         ("scheduling.k8s.io", "PriorityClass") if old.is_none() => {
             config::priority_class(new, report);
         }

@@ -11,10 +11,11 @@ mod prepare;
 mod subresource;
 mod update;
 
-pub(crate) use check::judge;
+pub(crate) use check::{judge, normalize_patched as normalize};
 pub(crate) use create::check_type;
 pub(crate) use managed::created as record_managers;
 pub(crate) use names::{generate as generate_name, uid as new_uid};
+pub(crate) use prepare::{keep as keep_field, keep_meta as keep_server_fields};
 pub(crate) use subresource::selector_text;
 pub(crate) use update::Origin;
 

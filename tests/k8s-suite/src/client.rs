@@ -40,6 +40,11 @@ impl Client {
         Self { inner }
     }
 
+    /// Returns the version of the server (`v1.36.3`).
+    pub async fn server_version(&self) -> anyhow::Result<String> {
+        Ok(self.inner.apiserver_version().await?.git_version)
+    }
+
     /// Sends a request and reads the whole answer.
     pub(crate) async fn send(&self, request: Request<Vec<u8>>) -> anyhow::Result<Response> {
         let answer = tokio::time::timeout(PATIENCE, async {

@@ -85,7 +85,8 @@ async fn record(client: &Client, cases: &[Case], folder: &Path) -> anyhow::Resul
         let (file, name) = case.file_and_name();
         let recorded =
             files.entry(file).or_insert_with(|| Recorded::read(folder, file).unwrap_or_default());
-        "k8s-suite record, from a kube-apiserver 1.36".clone_into(&mut recorded.generated_by);
+        recorded.generated_by =
+            format!("k8s-suite record, from a kube-apiserver {}", client.server_version().await?);
         match found.and_then(|all| {
             all.into_iter().collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::msg)
         }) {

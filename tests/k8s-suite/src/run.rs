@@ -147,7 +147,12 @@ impl Run<'_> {
             let body: Value = serde_json::from_slice(&response.body).unwrap_or(Value::Null);
             let there = step.until.iter().all(|(pointer, wanted)| match pointer.as_str() {
                 "code" => *wanted == json!(response.status),
-                _ => body.pointer(pointer).unwrap_or(&Value::Null) == wanted,
+                _ => match (body.pointer(pointer), wanted) {
+                    (Some(Value::String(found)), Value::String(wanted)) => {
+                        *found == self.fill(wanted)
+                    }
+                    (found, wanted) => found.unwrap_or(&Value::Null) == wanted,
+                },
             });
             if there {
                 self.keep(step, &body);

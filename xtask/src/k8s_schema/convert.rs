@@ -145,7 +145,7 @@ fn node(schema: &Value, numbers: &BTreeMap<&str, u32>) -> anyhow::Result<Node> {
         map_type: take_text("x-kubernetes-map-type"),
         patch_strategy: take_text("x-kubernetes-patch-strategy"),
         patch_merge_key: take_text("x-kubernetes-patch-merge-key"),
-        description: first_sentence(&take_text("description")),
+        description: take_text("description"),
         ..Node::default()
     };
     node.choices = texts(schema, "enum");
@@ -203,21 +203,6 @@ fn shape(rest: &mut Map<String, Value>, numbers: &BTreeMap<&str, u32>) -> anyhow
     })
 }
 
-/// Cuts a description after its first sentence.
-fn first_sentence(text: &str) -> String {
-    let line = text.lines().next().unwrap_or_default();
-    let mut from = 0;
-    while let Some(at) = line[from..].find(". ") {
-        let end = from + at;
-        let short = ["e.g", "i.e", "etc", "vs"].iter().any(|word| line[..end].ends_with(word));
-        if !short {
-            return line[..=end].to_owned();
-        }
-        from = end + 2;
-    }
-    line.to_owned()
-}
-
 fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
 }
@@ -233,13 +218,6 @@ fn texts(value: &Value, key: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn descriptions_keep_their_first_sentence() {
-        assert_eq!(first_sentence("A name, e.g. web. More."), "A name, e.g. web.");
-        assert_eq!(first_sentence("One line\nand more"), "One line");
-        assert_eq!(first_sentence(""), "");
-    }
 
     #[test]
     fn marks_of_stored_versions_are_hashes() {

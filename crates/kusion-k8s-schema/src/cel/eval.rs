@@ -1,5 +1,6 @@
 //! From expressions to values.
 
+use super::access::{self, Authorizer};
 use super::functions::call;
 use super::library::{self, SPACES};
 use super::special::Special;
@@ -7,6 +8,7 @@ use super::{Expr, Macro, Node, Op};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 /// The most that one rule may cost, in evaluated expressions.
 const COST_LIMIT: usize = 1_000_000;
@@ -26,6 +28,10 @@ pub(crate) enum Cel<'a> {
     Array(&'a [Value]),
     /// A JSON object.
     Object(&'a serde_json::Map<String, Value>),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// A value that may be missing.
+    Optional(Option<Box<Cel<'a>>>),
     /// A time, an amount, an address …
     Special(Special),
 }
@@ -89,6 +95,56 @@ impl<'a> Cel<'a> {
         }
     }
 
+    /// Returns how large a value is that is not part of the object: what it costs to copy it.
+    fn weight(&self) -> usize {
+        match self {
+            Self::List(items) => 1 + items.iter().map(Self::weight).sum::<usize>(),
+            Self::Map(entries) => {
+                let both = |(key, value): &(Cel<'_>, Cel<'_>)| key.weight() + value.weight();
+                1 + entries.iter().map(both).sum::<usize>()
+            }
+            Self::String(Cow::Owned(text)) => 1 + text.len() / 10,
+            Self::Bytes(bytes) => 1 + bytes.len() / 10,
+            Self::Optional(Some(inner)) => inner.weight(),
+            _ => 1,
+        }
+    }
+
+    /// Returns the value as JSON; `None` if it has no such form.
+    pub(crate) fn to_json(&self) -> Option<Value> {
+        Some(match self {
+            Self::Null => Value::Null,
+            Self::Bool(flag) => Value::Bool(*flag),
+            Self::Int(number) => (*number).into(),
+            Self::Uint(number) => (*number).into(),
+            Self::Double(number) => (*number).into(),
+            Self::String(text) => Value::String(text.clone().into_owned()),
+            Self::Bytes(bytes) => data_encoding::BASE64.encode(bytes).into(),
+            Self::Array(items) => Value::Array(items.to_vec()),
+            Self::Object(entries) => Value::Object((*entries).clone()),
+            Self::List(items) => items.iter().map(Self::to_json).collect::<Option<_>>()?,
+            Self::Map(entries) => {
+                let entries = entries.iter().map(|(key, value)| match key {
+                    Cel::String(key) => Some((key.clone().into_owned(), value.to_json()?)),
+                    _ => None,
+                });
+                Value::Object(entries.collect::<Option<_>>()?)
+            }
+            Self::Special(value @ (Special::Time(_) | Special::Duration(_))) => value.text().into(),
+            Self::Optional(_) | Self::Special(_) => return None,
+        })
+    }
+
+    /// Returns whether a field or key is there, or the key of an optional value.
+    fn find(&self, key: &Cel<'a>) -> Result<Option<Cel<'a>>, Failure> {
+        match self {
+            Self::Optional(None) => Ok(None),
+            Self::Optional(Some(inner)) => inner.find(key),
+            _ if self.items().is_none() && self.entries().is_none() => Err(Failure::overload()),
+            _ => Ok(index(self, key).ok()),
+        }
+    }
+
     fn get(&self, key: &str) -> Option<Cel<'a>> {
         match self {
             Self::Object(entries) => {
@@ -124,7 +180,19 @@ pub(crate) fn unescape(name: &str) -> String {
 #[derive(Debug, Default)]
 pub(crate) struct Scope<'a> {
     names: Vec<(String, Cel<'a>)>,
+    /// Fields of `variables`, each evaluated when it is first used.
+    variables: Vec<Variable<'a>>,
+    /// Who answers questions of `authorizer`.
+    authorizer: Option<&'a dyn Authorizer>,
     cost: usize,
+}
+
+/// A field of `variables`.
+#[derive(Debug)]
+struct Variable<'a> {
+    name: String,
+    expr: Arc<Expr>,
+    value: Option<Result<Cel<'a>, Failure>>,
 }
 
 impl<'a> Scope<'a> {
@@ -133,6 +201,52 @@ impl<'a> Scope<'a> {
         self.names.push((name.to_owned(), value));
         self
     }
+
+    /// Adds a field of `variables`.
+    pub(crate) fn with_variable(mut self, name: &str, expr: &Arc<Expr>) -> Self {
+        let expr = Arc::clone(expr);
+        self.variables.push(Variable { name: name.to_owned(), expr, value: None });
+        self
+    }
+
+    /// Adds `authorizer`.
+    pub(crate) fn with_authorizer(mut self, authorizer: &'a dyn Authorizer) -> Self {
+        self.authorizer = Some(authorizer);
+        self.with("authorizer", Cel::Special(Special::Access(Box::default())))
+    }
+
+    /// Counts the cost of a value that was made or copied.
+    fn charge(&mut self, value: Cel<'a>) -> Result<Cel<'a>, Failure> {
+        self.cost = self.cost.saturating_add(value.weight());
+        if self.cost > COST_LIMIT { Err(Failure::Cost) } else { Ok(value) }
+    }
+
+    /// Returns the value of a field of `variables`; `None` if there is none of this name.
+    fn variable(&mut self, name: &str) -> Option<Result<Cel<'a>, Failure>> {
+        let at = self.variables.iter().rposition(|it| it.name == name)?;
+        if let Some(value) = &self.variables[at].value {
+            return Some(value.clone());
+        }
+        // A variable sees those before it, and no names of loops.
+        let later = self.variables.split_off(at);
+        let names = std::mem::take(&mut self.names);
+        self.names = names.iter().take_while(|(own, _)| is_root(own)).cloned().collect();
+        let value = evaluate(&later[0].expr, self).map_err(|failure| match failure {
+            Failure::Error(why) => {
+                Failure::Error(format!("composited variable {name:?} fails to evaluate: {why}"))
+            }
+            other => other,
+        });
+        self.names = names;
+        self.variables.extend(later);
+        self.variables[at].value = Some(value.clone());
+        Some(value)
+    }
+}
+
+/// Returns whether a name is one that a policy is evaluated with.
+fn is_root(name: &str) -> bool {
+    ["object", "oldObject", "request", "params", "namespaceObject", "authorizer"].contains(&name)
 }
 
 /// Evaluates an expression.
@@ -148,29 +262,33 @@ pub(crate) fn evaluate<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Cel<'a>
         Node::Uint(number) => Cel::Uint(*number),
         Node::Double(number) => Cel::Double(*number),
         Node::String(text) => Cel::String(Cow::Owned(text.clone())),
+        Node::Bytes(bytes) => Cel::Bytes(bytes.clone()),
         Node::Ident(name) => {
             let found = scope.names.iter().rev().find(|(own, _)| own == name);
             let is_type = ["int", "uint", "double", "bool", "string", "list", "map", "null_type"];
             match found {
-                Some((_, value)) => value.clone(),
+                Some((_, value)) => {
+                    let value = value.clone();
+                    scope.charge(value)?
+                }
                 None if is_type.contains(&&**name) => Cel::Special(Special::Type(name.clone())),
                 None => return Err(Failure::Unknown),
             }
         }
-        Node::List(items) => {
-            Cel::List(items.iter().map(|item| evaluate(item, scope)).collect::<Result<_, _>>()?)
+        Node::List(_) | Node::Map(_) | Node::Message(..) | Node::IfPresent(_) => {
+            let made = literal(expr, scope)?;
+            scope.charge(made)?
         }
-        Node::Map(entries) => Cel::Map(
-            entries
-                .iter()
-                .map(|(key, value)| Ok((evaluate(key, scope)?, evaluate(value, scope)?)))
-                .collect::<Result<_, _>>()?,
-        ),
-        Node::Select(operand, name) => {
-            let operand = evaluate(operand, scope)?;
-            operand.get(name).ok_or_else(|| Failure::Error(format!("no such key: {name}")))?
+        Node::OptionalSelect(operand, name) => {
+            let key = Cel::String(Cow::Owned(unescape(name)));
+            Cel::Optional(evaluate(operand, scope)?.find(&key)?.map(Box::new))
         }
-        Node::Has(operand, name) => Cel::Bool(evaluate(operand, scope)?.get(name).is_some()),
+        Node::OptionalIndex(operand, key) => {
+            let (operand, key) = (evaluate(operand, scope)?, evaluate(key, scope)?);
+            Cel::Optional(operand.find(&key)?.map(Box::new))
+        }
+        Node::Select(operand, name) => select(operand, name, scope)?,
+        Node::Has(operand, name) => has(operand, name, scope)?,
         Node::Index(operand, key) => {
             let (operand, key) = (evaluate(operand, scope)?, evaluate(key, scope)?);
             index(&operand, &key)?
@@ -181,7 +299,10 @@ pub(crate) fn evaluate<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Cel<'a>
             ('-', Cel::Double(number)) => Cel::Double(-number),
             _ => return Err(Failure::overload()),
         },
-        Node::Binary(op, left, right) => binary(*op, left, right, scope)?,
+        Node::Binary(op, left, right) => {
+            let made = binary(*op, left, right, scope)?;
+            scope.charge(made)?
+        }
         Node::Choice(condition, left, right) => match evaluate(condition, scope)? {
             Cel::Bool(true) => evaluate(left, scope)?,
             Cel::Bool(false) => evaluate(right, scope)?,
@@ -194,7 +315,8 @@ pub(crate) fn evaluate<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Cel<'a>
                 .iter()
                 .map(|argument| evaluate(argument, scope))
                 .collect::<Result<Vec<_>, _>>()?;
-            library::call(space, name, &arguments)?
+            let made = library::call(space, name, &arguments)?;
+            scope.charge(made)?
         }
         Node::Call(target, name, arguments) => {
             let target = match target {
@@ -205,10 +327,103 @@ pub(crate) fn evaluate<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Cel<'a>
                 .iter()
                 .map(|argument| evaluate(argument, scope))
                 .collect::<Result<Vec<_>, _>>()?;
-            call(target, name, &arguments)?
+            match (&target, scope.authorizer) {
+                (Some(Cel::Special(Special::Access(query))), Some(authorizer)) => {
+                    access::call(query, name, &arguments, authorizer)?
+                }
+                _ => {
+                    let made = call(target, name, &arguments)?;
+                    scope.charge(made)?
+                }
+            }
         }
-        Node::Loop(kind, target, names, bodies) => run(*kind, target, names, bodies, scope)?,
+        Node::Loop(kind, target, names, bodies) => {
+            let made = run(*kind, target, names, bodies, scope)?;
+            scope.charge(made)?
+        }
     })
+}
+
+/// Evaluates a list, a map or a message.
+fn literal<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Cel<'a>, Failure> {
+    match &expr.node {
+        Node::List(items) => {
+            let mut made = Vec::with_capacity(items.len());
+            for item in items {
+                made.extend(entry(item, scope)?);
+            }
+            Ok(Cel::List(made))
+        }
+        Node::Map(entries) => {
+            let mut made = Vec::with_capacity(entries.len());
+            for (key, value) in entries {
+                let key = evaluate(key, scope)?;
+                made.extend(entry(value, scope)?.map(|value| (key, value)));
+            }
+            Ok(Cel::Map(made))
+        }
+        Node::Message(_, fields) => {
+            let mut made = Vec::with_capacity(fields.len());
+            for (name, _, value) in fields {
+                let name = Cel::String(Cow::Owned(unescape(name)));
+                made.extend(entry(value, scope)?.map(|value| (name, value)));
+            }
+            Ok(Cel::Map(made))
+        }
+        Node::IfPresent(inner) => evaluate(inner, scope),
+        _ => Err(Failure::Unknown),
+    }
+}
+
+/// Evaluates `operand.name`.
+fn select<'a>(operand: &Expr, name: &str, scope: &mut Scope<'a>) -> Result<Cel<'a>, Failure> {
+    if let Some(value) = variable(operand, name, scope) {
+        return value.and_then(|it| scope.charge(it));
+    }
+    match evaluate(operand, scope)? {
+        optional @ Cel::Optional(_) => {
+            let key = Cel::String(Cow::Owned(unescape(name)));
+            Ok(Cel::Optional(optional.find(&key)?.map(Box::new)))
+        }
+        Cel::Special(Special::Access(_)) if name == "requestResource" => {
+            let query = scope.authorizer.map(|it| Box::new(it.request_resource()));
+            Ok(Cel::Special(Special::Access(query.ok_or(Failure::Unknown)?)))
+        }
+        operand => operand.get(name).ok_or_else(|| Failure::Error(format!("no such key: {name}"))),
+    }
+}
+
+/// Evaluates `has(operand.name)`.
+fn has<'a>(operand: &Expr, name: &str, scope: &mut Scope<'a>) -> Result<Cel<'a>, Failure> {
+    if let Some(value) = variable(operand, name, scope) {
+        return value.map(|_| Cel::Bool(true));
+    }
+    let key = Cel::String(Cow::Owned(name.to_owned()));
+    Ok(Cel::Bool(match evaluate(operand, scope)? {
+        optional @ Cel::Optional(_) => optional.find(&key)?.is_some(),
+        operand => operand.get(name).is_some(),
+    }))
+}
+
+/// Returns the field of `variables` that an expression selects, if it does.
+fn variable<'a>(
+    operand: &Expr,
+    name: &str,
+    scope: &mut Scope<'a>,
+) -> Option<Result<Cel<'a>, Failure>> {
+    match &operand.node {
+        Node::Ident(own) if own == "variables" => scope.variable(name),
+        _ => None,
+    }
+}
+
+/// Returns the value of an entry; `None` if it is optional and missing.
+fn entry<'a>(expr: &Expr, scope: &mut Scope<'a>) -> Result<Option<Cel<'a>>, Failure> {
+    let Node::IfPresent(inner) = &expr.node else { return evaluate(expr, scope).map(Some) };
+    match evaluate(inner, scope)? {
+        Cel::Optional(value) => Ok(value.map(|it| *it)),
+        _ => Err(Failure::overload()),
+    }
 }
 
 /// Returns whether a name stands for functions, and not for a value.
@@ -221,14 +436,20 @@ fn overflow() -> Failure {
 }
 
 fn index<'a>(operand: &Cel<'a>, key: &Cel<'a>) -> Result<Cel<'a>, Failure> {
+    if let Cel::Optional(_) = operand {
+        return operand.find(key).map(|found| Cel::Optional(found.map(Box::new)));
+    }
     if let Some(items) = operand.items() {
         let Cel::Int(at) = key else { return Err(Failure::overload()) };
         let found = usize::try_from(*at).ok().and_then(|at| items.into_iter().nth(at));
         return found.ok_or_else(|| Failure::Error(format!("index out of bounds: {at}")));
     }
-    let entries = operand.entries().ok_or_else(Failure::overload)?;
+    let entries = operand.entries().unwrap_or_default();
     let found = entries.into_iter().find(|(own, _)| equal(own, key));
-    found.map(|(_, value)| value).ok_or_else(|| Failure::Error("no such key".to_owned()))
+    found.map(|(_, value)| value).ok_or_else(|| {
+        let key = super::functions::text_of(key).unwrap_or_default();
+        Failure::Error(format!("no such key: {key}"))
+    })
 }
 
 fn binary<'a>(
@@ -306,6 +527,9 @@ fn arithmetic<'a>(op: Op, left: &Cel<'a>, right: &Cel<'a>) -> Result<Cel<'a>, Fa
             let result = left.plus(right, op == Op::Subtract);
             result.map(Cel::Special).ok_or_else(Failure::overload)
         }
+        (Op::Add, Cel::Bytes(left), Cel::Bytes(right)) => {
+            Ok(Cel::Bytes([&**left, &**right].concat()))
+        }
         (Op::Add, Cel::String(left), Cel::String(right)) => {
             Ok(Cel::String(Cow::Owned(format!("{left}{right}"))))
         }
@@ -334,9 +558,11 @@ fn whole(op: Op, left: i128, right: i128) -> Option<i128> {
 /// Returns whether two values are the same; numbers of different kinds are compared by value.
 pub(super) fn equal(left: &Cel, right: &Cel) -> bool {
     match (left, right) {
-        (Cel::Null, Cel::Null) => true,
+        (Cel::Null, Cel::Null) | (Cel::Optional(None), Cel::Optional(None)) => true,
         (Cel::Bool(left), Cel::Bool(right)) => left == right,
         (Cel::String(left), Cel::String(right)) => left == right,
+        (Cel::Bytes(left), Cel::Bytes(right)) => left == right,
+        (Cel::Optional(Some(left)), Cel::Optional(Some(right))) => equal(left, right),
         _ => {
             if let Some(order) = compare(left, right) {
                 return order.is_eq();
@@ -381,13 +607,22 @@ fn run<'a>(
     scope: &mut Scope<'a>,
 ) -> Result<Cel<'a>, Failure> {
     let target = evaluate(target, scope)?;
-    let pairs: Vec<(Cel, Cel)> = match (target.items(), target.entries()) {
-        (Some(items), _) => (0..).zip(items).map(|(at, item)| (Cel::Int(at), item)).collect(),
-        (None, Some(entries)) => entries,
+    let pairs: Vec<(Cel, Cel)> = match (&target, target.items(), target.entries()) {
+        (Cel::Optional(value), ..) => {
+            let optional = matches!(kind, Macro::OptionalMap | Macro::OptionalFlatMap);
+            let [name] = names else { return Err(Failure::overload()) };
+            if !optional {
+                return Err(Failure::overload());
+            }
+            return optional_map(kind, value.as_deref(), name, bodies, scope);
+        }
+        (_, Some(items), _) => (0..).zip(items).map(|(at, item)| (Cel::Int(at), item)).collect(),
+        (_, None, Some(entries)) => entries,
         _ => return Err(Failure::overload()),
     };
     let over_keys = target.items().is_none();
     let mut kept = Vec::new();
+    let mut keys = Vec::new();
     let mut count = 0;
     let mut failure = None;
     for (key, value) in pairs {
@@ -395,17 +630,19 @@ fn run<'a>(
         let n_names = scope.names.len();
         match names {
             [first, second] => {
-                scope.names.push((first.clone(), key));
+                scope.names.push((first.clone(), key.clone()));
                 scope.names.push((second.clone(), value));
             }
             _ => scope.names.push((names[0].clone(), item.clone())),
         }
         let last = bodies.last().map_or(Err(Failure::Unknown), |body| match (kind, bodies) {
-            (Macro::Map, [condition, body]) => match evaluate(condition, scope) {
-                Ok(Cel::Bool(true)) => evaluate(body, scope).map(Some),
-                Ok(_) => Ok(None),
-                Err(failure) => Err(failure),
-            },
+            (Macro::Map | Macro::TransformList | Macro::TransformMap, [condition, body]) => {
+                match evaluate(condition, scope) {
+                    Ok(Cel::Bool(true)) => evaluate(body, scope).map(Some),
+                    Ok(_) => Ok(None),
+                    Err(failure) => Err(failure),
+                }
+            }
             _ => evaluate(body, scope).map(Some),
         });
         scope.names.truncate(n_names);
@@ -415,7 +652,10 @@ fn run<'a>(
             (Macro::Exists, Ok(Some(Cel::Bool(true)))) => return Ok(Cel::Bool(true)),
             (Macro::ExistsOne, Ok(Some(Cel::Bool(flag)))) => count += usize::from(flag),
             (Macro::Filter, Ok(Some(Cel::Bool(true)))) => kept.push(item),
-            (Macro::Map, Ok(Some(value))) => kept.push(value),
+            (Macro::Map | Macro::TransformList | Macro::TransformMap, Ok(Some(value))) => {
+                keys.push(key);
+                kept.push(value);
+            }
             (_, Ok(_)) => {}
             (_, Err(error)) => failure = Some(error),
         }
@@ -425,6 +665,27 @@ fn run<'a>(
         (Macro::All, None) => Ok(Cel::Bool(true)),
         (Macro::Exists, None) => Ok(Cel::Bool(false)),
         (Macro::ExistsOne, None) => Ok(Cel::Bool(count == 1)),
-        (Macro::Map | Macro::Filter, None) => Ok(Cel::List(kept)),
+        (Macro::TransformMap, None) => Ok(Cel::Map(keys.into_iter().zip(kept).collect())),
+        (Macro::Map | Macro::Filter | Macro::TransformList, None) => Ok(Cel::List(kept)),
+        (Macro::OptionalMap | Macro::OptionalFlatMap, None) => Err(Failure::overload()),
+    }
+}
+
+/// `optional.optMap(name, body)` and `optional.optFlatMap(name, body)`.
+fn optional_map<'a>(
+    kind: Macro,
+    value: Option<&Cel<'a>>,
+    name: &str,
+    bodies: &[Expr],
+    scope: &mut Scope<'a>,
+) -> Result<Cel<'a>, Failure> {
+    let (Some(value), [body]) = (value, bodies) else { return Ok(Cel::Optional(None)) };
+    scope.names.push((name.to_owned(), value.clone()));
+    let made = evaluate(body, scope);
+    scope.names.pop();
+    match (kind, made?) {
+        (Macro::OptionalMap, made) => Ok(Cel::Optional(Some(Box::new(made)))),
+        (_, made @ Cel::Optional(_)) => Ok(made),
+        _ => Err(Failure::overload()),
     }
 }

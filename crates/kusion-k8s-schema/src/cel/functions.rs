@@ -3,118 +3,14 @@
 use super::eval::{Cel, Failure, compare, equal};
 use super::library;
 use super::semver::Semver;
+use super::signatures;
 use super::special::Special;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// Functions that exist in servers, next to the named formats; a call of any other name is an error
-/// in the rule.
-const KNOWN: [&str; 100] = [
-    "size",
-    "contains",
-    "startsWith",
-    "endsWith",
-    "matches",
-    "int",
-    "uint",
-    "double",
-    "string",
-    "bool",
-    "bytes",
-    "dyn",
-    "type",
-    "duration",
-    "timestamp",
-    "getFullYear",
-    "getMonth",
-    "getDate",
-    "getDayOfMonth",
-    "getDayOfWeek",
-    "getDayOfYear",
-    "getHours",
-    "getMinutes",
-    "getSeconds",
-    "getMilliseconds",
-    "isSorted",
-    "sum",
-    "min",
-    "max",
-    "indexOf",
-    "lastIndexOf",
-    "find",
-    "findAll",
-    "charAt",
-    "lowerAscii",
-    "upperAscii",
-    "replace",
-    "split",
-    "join",
-    "substring",
-    "trim",
-    "reverse",
-    "format",
-    "url",
-    "isURL",
-    "getScheme",
-    "getHost",
-    "getHostname",
-    "getPort",
-    "getEscapedPath",
-    "getQuery",
-    "quantity",
-    "isQuantity",
-    "isInteger",
-    "asInteger",
-    "asApproximateFloat",
-    "isGreaterThan",
-    "isLessThan",
-    "compareTo",
-    "sign",
-    "add",
-    "sub",
-    "ip",
-    "isIP",
-    "cidr",
-    "isCIDR",
-    "family",
-    "isUnspecified",
-    "isLoopback",
-    "isLinkLocalMulticast",
-    "isLinkLocalUnicast",
-    "isGlobalUnicast",
-    "containsIP",
-    "containsCIDR",
-    "prefixLength",
-    "masked",
-    "validate",
-    "named",
-    "semver",
-    "isSemver",
-    "major",
-    "minor",
-    "patch",
-    "all",
-    "exists",
-    "exists_one",
-    "map",
-    "filter",
-    "hasValue",
-    "value",
-    "orValue",
-    "isCanonical",
-    "equivalent",
-    "intersects",
-    "quote",
-    "range",
-    "distinct",
-    "flatten",
-    "slice",
-    "sort",
-];
-
 /// Returns whether a function exists.
 pub(crate) fn is_known(name: &str) -> bool {
-    KNOWN.contains(&name) || library::FORMATS.contains(&name)
+    signatures::has(name) || library::FORMATS.contains(&name)
 }
 
 /// Calls a function.
@@ -137,7 +33,27 @@ pub(super) fn call<'a>(
         }
         (Some(Cel::String(text)), _) => on_text(&text, name, arguments),
         (Some(Cel::Special(target)), _) => target.call(name, arguments),
+        (Some(Cel::Optional(value)), _) => on_optional(value.as_deref(), name, arguments),
+        (Some(Cel::Bytes(bytes)), []) if name == "size" => Ok(Cel::Int(bytes.len() as i64)),
         (Some(target), _) => on_list(&target, name, arguments),
+        _ => Err(Failure::Unknown),
+    }
+}
+
+fn on_optional<'a>(
+    value: Option<&Cel<'a>>,
+    name: &str,
+    arguments: &[Cel<'a>],
+) -> Result<Cel<'a>, Failure> {
+    match (name, arguments) {
+        ("hasValue", []) => Ok(Cel::Bool(value.is_some())),
+        ("value", []) => {
+            value.cloned().ok_or_else(|| Failure::Error("optional.none() dereference".to_owned()))
+        }
+        ("orValue", [other]) => Ok(value.unwrap_or(other).clone()),
+        ("or", [other @ Cel::Optional(_)]) => {
+            Ok(value.map_or_else(|| other.clone(), |it| Cel::Optional(Some(Box::new(it.clone())))))
+        }
         _ => Err(Failure::Unknown),
     }
 }
@@ -157,6 +73,7 @@ pub(super) fn text_of(value: &Cel) -> Option<String> {
 fn size<'a>(value: &Cel) -> Result<Cel<'a>, Failure> {
     let count = match value {
         Cel::String(text) => text.chars().count(),
+        Cel::Bytes(bytes) => bytes.len(),
         Cel::Map(entries) => entries.len(),
         Cel::Object(entries) => entries.len(),
         other => other.items().ok_or_else(Failure::overload)?.len(),
@@ -165,11 +82,23 @@ fn size<'a>(value: &Cel) -> Result<Cel<'a>, Failure> {
 }
 
 fn global<'a>(name: &str, value: &Cel<'a>) -> Result<Cel<'a>, Failure> {
-    let error = |what: &str| Failure::Error(format!("type conversion error to {what}"));
+    let error = |what: &str| {
+        let from = type_name(value);
+        Failure::Error(format!("type conversion error from '{from}' to '{what}'"))
+    };
     match name {
         "size" => size(value),
         "dyn" => Ok(value.clone()),
+        "bytes" => match value {
+            Cel::String(text) => Ok(Cel::Bytes(text.as_bytes().to_vec())),
+            Cel::Bytes(_) => Ok(value.clone()),
+            _ => Err(Failure::overload()),
+        },
         "string" => {
+            if let Cel::Bytes(bytes) = value {
+                let text = String::from_utf8(bytes.clone());
+                return text.map(|text| Cel::String(Cow::Owned(text))).map_err(|_| error("string"));
+            }
             text_of(value).map(|text| Cel::String(Cow::Owned(text))).ok_or(Failure::Unknown)
         }
         "int" => match value {
@@ -202,7 +131,10 @@ fn global<'a>(name: &str, value: &Cel<'a>) -> Result<Cel<'a>, Failure> {
         "duration" | "timestamp" | "quantity" | "ip" | "cidr" | "url" | "semver" => match value {
             Cel::Special(_) => Ok(value.clone()),
             Cel::String(text) => {
-                Special::parse(name, text).map(Cel::Special).ok_or_else(|| error(name))
+                Special::parse(name, text).map(Cel::Special).ok_or_else(|| match name {
+                    "quantity" => Failure::Error(crate::QUANTITY_MESSAGE.to_owned()),
+                    _ => error(name),
+                })
             }
             _ => Err(Failure::overload()),
         },
@@ -220,6 +152,8 @@ fn type_name(value: &Cel) -> &'static str {
         Cel::String(_) => "string",
         Cel::List(_) | Cel::Array(_) => "list",
         Cel::Map(_) | Cel::Object(_) => "map",
+        Cel::Bytes(_) => "bytes",
+        Cel::Optional(_) => "optional_type",
         Cel::Special(_) => "",
     }
 }

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Names that have functions.
-pub(crate) const SPACES: [&str; 5] = ["format", "sets", "ip", "lists", "strings"];
+pub(crate) const SPACES: [&str; 7] =
+    ["format", "sets", "ip", "lists", "strings", "optional", "jsonpatch"];
 
 /// The named formats.
 pub(super) const FORMATS: [&str; 13] = [
@@ -32,7 +33,7 @@ pub(super) fn call<'a>(space: &str, name: &str, arguments: &[Cel<'a>]) -> Result
     match (space, name, arguments) {
         ("format", "named", [Cel::String(name)]) => {
             let known = FORMATS.into_iter().find(|own| *own == &**name);
-            Ok(Cel::Special(Special::Optional(known.map(|it| Box::new(Special::Format(it))))))
+            Ok(Cel::Optional(known.map(|it| Box::new(Cel::Special(Special::Format(it))))))
         }
         ("format", name, []) => {
             let known = FORMATS.into_iter().find(|own| *own == name).ok_or(Failure::Unknown)?;
@@ -49,10 +50,32 @@ pub(super) fn call<'a>(space: &str, name: &str, arguments: &[Cel<'a>]) -> Result
             }
             Ok(Cel::List((0..*count).map(Cel::Int).collect()))
         }
+        ("optional", "none", []) => Ok(Cel::Optional(None)),
+        ("optional", "of", [value]) => Ok(Cel::Optional(Some(Box::new(value.clone())))),
+        ("optional", "ofNonZeroValue", [value]) => {
+            Ok(Cel::Optional((!is_zero(value)).then(|| Box::new(value.clone()))))
+        }
+        ("jsonpatch", "escapeKey", [Cel::String(key)]) => {
+            Ok(Cel::String(Cow::Owned(key.replace('~', "~0").replace('/', "~1"))))
+        }
         ("strings", "quote", [Cel::String(text)]) => {
             Ok(Cel::String(Cow::Owned(crate::quoted(text))))
         }
         _ => Err(Failure::Unknown),
+    }
+}
+
+/// Returns whether a value is the zero value of its type.
+fn is_zero(value: &Cel<'_>) -> bool {
+    match value {
+        Cel::Null | Cel::Bool(false) | Cel::Int(0) | Cel::Uint(0) | Cel::Optional(None) => true,
+        Cel::Double(number) => *number == 0.0,
+        Cel::String(text) => text.is_empty(),
+        Cel::Bytes(bytes) => bytes.is_empty(),
+        other => {
+            other.items().is_some_and(|it| it.is_empty())
+                || other.entries().is_some_and(|it| it.is_empty())
+        }
     }
 }
 

@@ -20,6 +20,7 @@ enum Token {
     Uint(u64),
     Double(f64),
     String(String),
+    Bytes(String),
     Ident(String),
     Mark(&'static str),
     End,
@@ -112,8 +113,10 @@ fn number(text: &str, at: usize) -> Result<(Token, usize), SyntaxError> {
 
 /// Reads a text in quotes, if there is one here.
 fn string(text: &str, at: usize) -> Result<Option<(Token, usize)>, SyntaxError> {
-    let raw = text.starts_with(['r', 'R']);
-    let body = if raw { &text[1..] } else { text };
+    let bytes = text.starts_with(['b', 'B']);
+    let plain = if bytes { &text[1..] } else { text };
+    let raw = plain.starts_with(['r', 'R']);
+    let body = if raw { &plain[1..] } else { plain };
     let Some(quote) = ["\"\"\"", "'''", "\"", "'"].into_iter().find(|it| body.starts_with(it))
     else {
         return Ok(None);
@@ -122,7 +125,8 @@ fn string(text: &str, at: usize) -> Result<Option<(Token, usize)>, SyntaxError> 
     let mut rest = &body[quote.len()..];
     loop {
         if let Some(tail) = rest.strip_prefix(quote) {
-            return Ok(Some((Token::String(value), text.len() - tail.len())));
+            let token = if bytes { Token::Bytes(value) } else { Token::String(value) };
+            return Ok(Some((token, text.len() - tail.len())));
         }
         let Some(first) = rest.chars().next().filter(|it| *it != '\n' || quote.len() == 3) else {
             let shown: String = text.chars().take(10).collect();
@@ -167,7 +171,7 @@ fn show(token: &Token) -> String {
         Token::Int(number) => number.to_string(),
         Token::Uint(number) => format!("{number}u"),
         Token::Double(number) => number.to_string(),
-        Token::String(text) => format!("\"{text}\""),
+        Token::String(text) | Token::Bytes(text) => format!("\"{text}\""),
         Token::Ident(name) => name.clone(),
         Token::Mark(mark) => (*mark).to_owned(),
         Token::End => "<EOF>".to_owned(),
@@ -287,6 +291,7 @@ impl Parser {
         loop {
             let at = self.place();
             if self.accept(".") {
+                let optional = self.accept("?");
                 let (token, place) = self.take();
                 let Token::Ident(name) = token else {
                     let message =
@@ -294,16 +299,27 @@ impl Parser {
                     return Err(SyntaxError { at: place, message });
                 };
                 let bracket = self.place();
-                expr = if self.accept("(") {
+                expr = if optional {
+                    Expr { node: Node::OptionalSelect(Box::new(expr), name), at }
+                } else if self.accept("(") {
                     let arguments = self.arguments(")")?;
                     Expr { node: method(expr, name, arguments), at: bracket }
                 } else {
                     Expr { node: Node::Select(Box::new(expr), name), at }
                 };
             } else if self.accept("[") {
-                let key = self.expression()?;
+                let optional = self.accept("?");
+                let key = Box::new(self.expression()?);
                 self.expect("]")?;
-                expr = Expr { node: Node::Index(Box::new(expr), Box::new(key)), at };
+                let node = if optional {
+                    Node::OptionalIndex(Box::new(expr), key)
+                } else {
+                    Node::Index(Box::new(expr), key)
+                };
+                expr = Expr { node, at };
+            } else if let (Token::Mark("{"), Some(name)) = (self.peek(), dotted(&expr)) {
+                self.at += 1;
+                expr = Expr { node: Node::Message(name, self.fields()?), at };
             } else {
                 return Ok(expr);
             }
@@ -313,7 +329,8 @@ impl Parser {
     fn arguments(&mut self, end: &str) -> Result<Vec<Expr>, SyntaxError> {
         let mut list = Vec::new();
         while !self.accept(end) {
-            list.push(self.expression()?);
+            let optional = end == "]" && self.accept("?");
+            list.push(self.entry_value(optional)?);
             if !self.accept(",") {
                 self.expect(end)?;
                 break;
@@ -329,6 +346,7 @@ impl Parser {
             Token::Uint(number) => Node::Uint(number),
             Token::Double(number) => Node::Double(number),
             Token::String(text) => Node::String(text),
+            Token::Bytes(text) => Node::Bytes(text.into_bytes()),
             Token::Mark("(") => {
                 let inner = self.expression()?;
                 self.expect(")")?;
@@ -349,12 +367,41 @@ impl Parser {
         Ok(Expr { node, at })
     }
 
+    /// Reads the fields of a message after its opening brace.
+    fn fields(&mut self) -> Result<Vec<(String, usize, Expr)>, SyntaxError> {
+        let mut fields = Vec::new();
+        while !self.accept("}") {
+            let optional = self.accept("?");
+            let (token, place) = self.take();
+            let Token::Ident(name) = token else {
+                let message = format!("mismatched input '{}' expecting IDENTIFIER", show(&token));
+                return Err(SyntaxError { at: place, message });
+            };
+            let colon = self.place();
+            self.expect(":")?;
+            fields.push((name, colon, self.entry_value(optional)?));
+            if !self.accept(",") {
+                self.expect("}")?;
+                break;
+            }
+        }
+        Ok(fields)
+    }
+
+    /// Reads the value of an entry, which may be left out if it is optional.
+    fn entry_value(&mut self, optional: bool) -> Result<Expr, SyntaxError> {
+        let value = self.expression()?;
+        let at = value.at;
+        Ok(if optional { Expr { node: Node::IfPresent(Box::new(value)), at } } else { value })
+    }
+
     fn map(&mut self) -> Result<Node, SyntaxError> {
         let mut entries = Vec::new();
         while !self.accept("}") {
+            let optional = self.accept("?");
             let key = self.expression()?;
             self.expect(":")?;
-            entries.push((key, self.expression()?));
+            entries.push((key, self.entry_value(optional)?));
             if !self.accept(",") {
                 self.expect("}")?;
                 break;
@@ -378,11 +425,11 @@ impl Parser {
                     let argument = arguments.remove(0);
                     return match argument.node {
                         Node::Select(operand, field) => {
-                            Ok(Expr { node: Node::Has(operand, field), at })
+                            Ok(Expr { node: Node::Has(operand, field), at: bracket })
                         }
                         _ => {
                             let message = "invalid argument to has() macro".to_owned();
-                            Err(SyntaxError { at: bracket, message })
+                            Err(SyntaxError { at: argument.at, message })
                         }
                     };
                 }
@@ -393,19 +440,28 @@ impl Parser {
     }
 }
 
+/// Returns a name with dots (`Object.spec`), if an expression is one.
+fn dotted(expr: &Expr) -> Option<String> {
+    match &expr.node {
+        Node::Ident(name) => Some(name.clone()),
+        Node::Select(operand, name) => Some(format!("{}.{name}", dotted(operand)?)),
+        _ => None,
+    }
+}
+
 /// A call on a target: a macro when its first arguments are plain names.
 fn method(target: Expr, name: String, mut arguments: Vec<Expr>) -> Node {
-    let kind = match (&*name, arguments.len()) {
-        ("all", 2 | 3) => Macro::All,
-        ("exists", 2 | 3) => Macro::Exists,
-        ("exists_one" | "existsOne", 2 | 3) => Macro::ExistsOne,
-        ("map", 2 | 3) => Macro::Map,
-        ("filter", 2) => Macro::Filter,
+    let (kind, n_names) = match (&*name, arguments.len()) {
+        ("all", count @ (2 | 3)) => (Macro::All, count - 1),
+        ("exists", count @ (2 | 3)) => (Macro::Exists, count - 1),
+        ("exists_one" | "existsOne", count @ (2 | 3)) => (Macro::ExistsOne, count - 1),
+        ("map", 2 | 3) => (Macro::Map, 1),
+        ("filter", 2) => (Macro::Filter, 1),
+        ("transformList", 3 | 4) => (Macro::TransformList, 2),
+        ("transformMap", 3 | 4) => (Macro::TransformMap, 2),
+        ("optMap", 2) => (Macro::OptionalMap, 1),
+        ("optFlatMap", 2) => (Macro::OptionalFlatMap, 1),
         _ => return Node::Call(Some(Box::new(target)), name, arguments),
-    };
-    let n_names = match (kind, arguments.len()) {
-        (Macro::All | Macro::Exists | Macro::ExistsOne, 3) => 2,
-        _ => 1,
     };
     let names: Option<Vec<String>> = arguments[..n_names]
         .iter()

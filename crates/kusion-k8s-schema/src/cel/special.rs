@@ -1,5 +1,6 @@
 //! Values that rules create from texts: times, spans of time, amounts, addresses and URLs.
 
+use super::access::AccessQuery;
 use super::eval::{Cel, Failure};
 use super::semver::Semver;
 use crate::Quantity;
@@ -41,10 +42,8 @@ pub(crate) enum Special {
     Type(String),
     /// A named format of texts.
     Format(&'static str),
-    /// What is wrong with a text.
-    Violations(Vec<String>),
-    /// A value that may be missing.
-    Optional(Option<Box<Special>>),
+    /// A question about what a user may do, as far as it has been asked.
+    Access(Box<AccessQuery>),
 }
 
 impl Special {
@@ -72,7 +71,7 @@ impl Special {
             Self::Cidr(..) => "cidr",
             Self::Url(_) => "url",
             Self::Semver(_) => "semver",
-            Self::Type(_) | Self::Format(_) | Self::Violations(_) | Self::Optional(_) => "",
+            Self::Type(_) | Self::Format(_) | Self::Access(_) => "",
         }
     }
 
@@ -131,8 +130,7 @@ impl Special {
             Self::Cidr(address, bits) => format!("{address}/{bits}"),
             Self::Url(text) | Self::Type(text) => text.clone(),
             Self::Format(name) => (*name).to_owned(),
-            Self::Violations(list) => format!("[{}]", list.join(", ")),
-            Self::Semver(_) | Self::Optional(_) => String::new(),
+            Self::Semver(_) | Self::Access(_) => String::new(),
         }
     }
 
@@ -147,12 +145,7 @@ impl Special {
             Self::Url(text) => of_url(text, name, arguments),
             Self::Semver(version) => of_version(version, name, arguments),
             Self::Format(format) => of_format(format, name, arguments),
-            Self::Optional(inner) => of_optional(inner.as_deref(), name, arguments),
-            Self::Violations(list) => {
-                let is_size = (name, arguments.len()) == ("size", 0);
-                is_size.then_some(Cel::Int(list.len() as i64))
-            }
-            Self::Type(_) => None,
+            Self::Type(_) | Self::Access(_) => None,
         };
         found.ok_or(Failure::Unknown)
     }
@@ -329,23 +322,10 @@ fn of_version<'a>(version: &Semver, name: &str, arguments: &[Cel<'a>]) -> Option
 fn of_format<'a>(format: &str, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'a>> {
     let ("validate", [Cel::String(text)]) = (name, arguments) else { return None };
     let list = super::library::violations(format, text);
-    let found = (!list.is_empty()).then(|| Box::new(Special::Violations(list)));
-    Some(Cel::Special(Special::Optional(found)))
-}
-
-fn of_optional<'a>(inner: Option<&Special>, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'a>> {
-    let value = |inner: &Special| match inner {
-        Special::Violations(list) => {
-            Cel::List(list.iter().map(|it| Cel::String(Cow::Owned(it.clone()))).collect())
-        }
-        other => Cel::Special(other.clone()),
-    };
-    match (name, arguments) {
-        ("hasValue", []) => Some(Cel::Bool(inner.is_some())),
-        ("value", []) => inner.map(value),
-        ("orValue", [other]) => Some(inner.map_or_else(|| other.clone(), value)),
-        _ => None,
-    }
+    let texts = list.into_iter().map(|it| Cel::String(Cow::Owned(it)));
+    let found = Cel::List(texts.collect());
+    let is_good = matches!(&found, Cel::List(list) if list.is_empty());
+    Some(Cel::Optional((!is_good).then(|| Box::new(found))))
 }
 
 fn of_address<'a>(address: IpAddr, name: &str, arguments: &[Cel<'a>]) -> Option<Cel<'a>> {

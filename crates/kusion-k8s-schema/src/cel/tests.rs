@@ -85,7 +85,7 @@ fn failures_are_told_apart() {
     assert_eq!(run("self.x / 0 > 0", &object), Err(Failure::Error("division by zero".to_owned())));
     assert_eq!(run("self.x > 'a'", &object), Err(Failure::Error("no such overload".to_owned())));
     assert_eq!(run("self.l.all(x, self.l.all(y, y == x))", &object), Err(Failure::Cost));
-    let why = "type conversion error to url".to_owned();
+    let why = "type conversion error from 'string' to 'url'".to_owned();
     assert_eq!(run("url('a b').getHost() == 'a'", &object), Err(Failure::Error(why)));
     let zone = "timestamp('2026-01-01T00:00:00Z').getHours('Europe/Paris') == 1";
     assert_eq!(run(zone, &object), Err(Failure::Unknown));

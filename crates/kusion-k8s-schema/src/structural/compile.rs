@@ -109,17 +109,8 @@ fn one(rule: &Rule, schema: &Schema, path: &str, resource: bool, causes: &mut Ve
         return false;
     }
     let mut invalid = |at: usize, message: &str| {
-        let before = &source[..at.min(source.len())];
-        let line = before.matches('\n').count() + 1;
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        let text = source[start..].lines().next().unwrap_or_default();
-        let column = before[start..].chars().count();
-        let detail = format!(
-            "compilation failed: ERROR: <input>:{line}:{}: {message}\n | {text}\n | {}^",
-            column + 1,
-            ".".repeat(column)
-        );
-        let message = format!("Invalid value: {}: {detail}", rule.shown());
+        let detail = cel::located(source, &[(at, message.to_owned())]);
+        let message = format!("Invalid value: {}: compilation failed: {detail}", rule.shown());
         causes.push(Cause { field: path.to_owned(), reason: "FieldValueInvalid", message });
     };
     let Some(expr) = rule.expr() else {
@@ -159,12 +150,14 @@ impl<'s> Names<'s> {
                 };
                 *schema
             }
-            Node::Select(operand, name) | Node::Has(operand, name) => {
+            Node::Select(operand, name)
+            | Node::OptionalSelect(operand, name)
+            | Node::Has(operand, name) => {
                 let owner = self.infer(operand, resource)?;
                 let is_resource = resource.is_some_and(|own| std::ptr::eq(own, owner));
                 self.field(owner, name, expr.at, is_resource)
             }
-            Node::Index(operand, key) => {
+            Node::Index(operand, key) | Node::OptionalIndex(operand, key) => {
                 self.infer(key, resource);
                 let owner = self.infer(operand, resource)?;
                 element(owner)

@@ -205,6 +205,13 @@ impl<'s> Estimator<'s> {
                 (0, Found::sized(Shape::Single, 1))
             }
             Node::String(text) => (0, Found::sized(Shape::Text, text.chars().count() as u64)),
+            Node::Bytes(bytes) => (0, Found::sized(Shape::Text, bytes.len() as u64)),
+            Node::IfPresent(inner) => self.find(inner),
+            Node::Message(_, fields) => {
+                let costs = fields.iter().map(|(_, _, value)| self.find(value).0);
+                let cost = costs.fold(NEW_MAP, u64::saturating_add);
+                (cost, Found::sized(Shape::Map, fields.len() as u64))
+            }
             Node::Ident(name) => {
                 let found = self.known.iter().rev().find(|(own, _)| own == name);
                 // The server takes the size of any other name for that of the whole value.
@@ -219,14 +226,14 @@ impl<'s> Estimator<'s> {
                 }
                 (cost, Found::sized(Shape::Map, entries.len() as u64))
             }
-            Node::Select(operand, name) => {
+            Node::Select(operand, name) | Node::OptionalSelect(operand, name) => {
                 let (cost, owner) = self.find(operand);
                 let field = owner.schema.and_then(|schema| field(schema, name));
                 (cost.saturating_add(1), field.map_or(Found::of(Shape::Other), Found::at))
             }
             // The test itself costs nothing.
             Node::Has(operand, _) => (self.find(operand).0, Found::of(Shape::Single)),
-            Node::Index(operand, key) => {
+            Node::Index(operand, key) | Node::OptionalIndex(operand, key) => {
                 let ((cost, owner), (key, _)) = (self.find(operand), self.find(key));
                 let item = owner.schema.and_then(element).map(Found::at);
                 let item = item.unwrap_or(Found { size: owner.item, ..Found::of(Shape::Other) });
@@ -364,12 +371,20 @@ impl<'s> Estimator<'s> {
             Macro::ExistsOne => (2, sum(&[last, 2])),
             Macro::Map if found.len() == 2 => (NEW_LIST + 1, sum(&[first, last, NEW_LIST + 2])),
             Macro::Map => (NEW_LIST + 1, sum(&[last, NEW_LIST + 2])),
+            Macro::TransformList | Macro::TransformMap => {
+                (NEW_LIST + 1, sum(&[first, last, NEW_LIST + 2]))
+            }
             Macro::Filter => (NEW_LIST + 1, sum(&[last, NEW_LIST + 3])),
+            Macro::OptionalMap | Macro::OptionalFlatMap => {
+                return (sum(&[range_cost, last, 2]), Found::of(Shape::Other));
+            }
         };
         let count = range.max();
         let made = match kind {
             Macro::All | Macro::Exists | Macro::ExistsOne => Found::of(Shape::Single),
-            Macro::Map => {
+            Macro::OptionalMap | Macro::OptionalFlatMap => Found::of(Shape::Other),
+            Macro::TransformMap => Found::sized(Shape::Map, count),
+            Macro::Map | Macro::TransformList => {
                 let item = found.last().map(|(_, found)| found.max());
                 Found { item, ..Found::sized(Shape::List, count) }
             }

@@ -46,6 +46,7 @@ kinds! {
     Job "batch" "v1" "jobs";
     CronJob "batch" "v1" "cronjobs";
     PodDisruptionBudget "policy" "v1" "poddisruptionbudgets";
+    HorizontalPodAutoscaler "autoscaling" "v2" "horizontalpodautoscalers";
     Ingress "networking.k8s.io" "v1" "ingresses";
     IngressClass "networking.k8s.io" "v1" "ingressclasses";
     ServiceCIDR "networking.k8s.io" "v1" "servicecidrs";

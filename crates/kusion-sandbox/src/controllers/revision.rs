@@ -4,7 +4,7 @@ use super::kind::Kind;
 use super::meta::{self, int, text};
 use super::ownership::adopt;
 use super::selector;
-use super::template::hash;
+use super::template::{hash, revision_hash};
 use super::world::World;
 use crate::Status;
 use serde_json::{Value, json};
@@ -100,7 +100,11 @@ fn create(
     collisions: &mut i64,
 ) -> Result<Arc<Value>, Status> {
     loop {
-        let hash = hash(data, *collisions);
+        // The real controller hashes the template of a DaemonSet as its own program prints it.
+        let hash = match kind {
+            Kind::StatefulSet => revision_hash(data, *collisions),
+            _ => hash(data, *collisions),
+        };
         let name = format!("{}-{hash}", meta::name(set));
         let mut labels = set["spec"]["template"]["metadata"]["labels"].clone();
         if !labels.is_object() {

@@ -6,7 +6,7 @@ use super::meta::{self, text};
 use super::selector;
 use super::task::{Key, Task};
 use super::world::World;
-use crate::lifecycle::{accounts, collector};
+use crate::lifecycle::{accounts, aggregation, collector};
 use crate::pods::scheduler;
 use crate::{Event, EventKind};
 use serde_json::Value;
@@ -147,6 +147,8 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
             route_owner(world, kind, object, old);
         }
         Kind::CronJob => world.add(Task::CronJob, kind, object),
+        Kind::ClusterRole => aggregation::role_changed(world),
+        Kind::HorizontalPodAutoscaler => world.add(Task::Autoscaler, kind, object),
         Kind::PodDisruptionBudget => world.add(Task::Disruption, kind, object),
         Kind::Service => {
             world.add(Task::Endpoints, kind, object);

@@ -64,6 +64,10 @@ pub(crate) enum Task {
     Conditions,
     /// Token of an account in a Secret.
     Token,
+    /// Rules of an aggregated `ClusterRole`.
+    Aggregate,
+    /// Size of the target of a `HorizontalPodAutoscaler`.
+    Autoscaler,
 }
 
 /// A piece of work: what to do, and for which object.
@@ -107,6 +111,8 @@ pub(crate) fn run(world: &mut World, key: &Key) -> Result<(), Status> {
         Task::Job => super::job::sync(world, key),
         Task::CronJob => super::cronjob::sync(world, key),
         Task::Disruption => super::disruption::sync(world, key),
+        Task::Aggregate => lifecycle::aggregation::sync(world, key),
+        Task::Autoscaler => super::autoscaler::sync(world, key),
         Task::Endpoints => super::endpoints::sync(world, key),
         Task::Slices => super::slices::sync(world, key),
         Task::Mirror => super::slices::mirror(world, key),

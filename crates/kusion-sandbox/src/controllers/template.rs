@@ -89,6 +89,28 @@ pub(crate) fn hash(template: &Value, collisions: i64) -> String {
     encode(&state.to_string())
 }
 
+/// The hash of a revision of a `StatefulSet`, as the real controller computes it: of its data as
+/// JSON, with sorted keys and the escapes of Go.
+pub(crate) fn revision_hash(data: &Value, collisions: i64) -> String {
+    let mut text = data.to_string();
+    for (plain, escaped) in [
+        ("<", "\\u003c"),
+        (">", "\\u003e"),
+        ("&", "\\u0026"),
+        ("\u{2028}", "\\u2028"),
+        ("\u{2029}", "\\u2029"),
+    ] {
+        if text.contains(plain) {
+            text = text.replace(plain, escaped);
+        }
+    }
+    text.push_str(&collisions.to_string());
+    let state = text
+        .bytes()
+        .fold(0x811c_9dc5_u32, |state, byte| state.wrapping_mul(0x0100_0193) ^ u32::from(byte));
+    encode(&state.to_string())
+}
+
 /// Writes a text with the letters of generated names.
 pub(crate) fn encode(text: &str) -> String {
     text.bytes().map(|it| char::from(ALPHABET[it as usize % ALPHABET.len()])).collect()

@@ -1,5 +1,6 @@
 //! The reconcilers at work on a cluster in memory, with a clock that tests move.
 
+mod autoscaling;
 mod placement;
 
 use super::clock::ManualClock;

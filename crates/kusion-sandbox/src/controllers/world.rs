@@ -1,5 +1,6 @@
 //! What a reconciler works with: the cache to read, the API to write, time, and the queue.
 
+use super::autoscaler::Memories;
 use super::cache::{Cache, KindId, Place};
 use super::clock::{Clock, rfc3339};
 use super::job::Counted;
@@ -39,6 +40,8 @@ pub(crate) struct World {
     pub kubelet: Kubelet,
     /// The ends of pods that stand in the status of their Jobs.
     pub counted: Counted,
+    /// What autoscalers recommended of late.
+    pub autoscalers: Memories,
     /// The certificate that namespaces get.
     pub root_ca: Arc<str>,
     clock: Arc<dyn Clock>,
@@ -55,6 +58,7 @@ impl World {
             load: Load::default(),
             kubelet: Kubelet::default(),
             counted: Counted::default(),
+            autoscalers: Memories::default(),
             root_ca,
             clock,
         }

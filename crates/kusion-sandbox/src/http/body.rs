@@ -30,12 +30,15 @@ impl Body {
     }
 }
 
+/// One text: all of it in the first part, or what follows an opening brace in both.
+pub(crate) type Item = (Bytes, Bytes);
+
 /// Texts with commas between them.
 #[derive(Debug)]
 pub(crate) struct Joined {
     /// What comes before the next text: the head of the list, or a comma.
     head: String,
-    items: IntoIter<Bytes>,
+    items: IntoIter<Item>,
     tail: &'static str,
     /// Bytes that are to be sent.
     left: usize,
@@ -43,8 +46,10 @@ pub(crate) struct Joined {
 
 impl Joined {
     /// Makes a list between a head and a tail, which is not empty.
-    pub(crate) fn new(head: String, items: Vec<Bytes>, tail: &'static str) -> Self {
-        let texts: usize = items.iter().map(Bytes::len).sum();
+    pub(crate) fn new(head: String, items: Vec<Item>, tail: &'static str) -> Self {
+        let length =
+            |(first, second): &Item| first.len() + second.len() + usize::from(!second.is_empty());
+        let texts: usize = items.iter().map(length).sum();
         let left = head.len() + texts + items.len().saturating_sub(1) + tail.len();
         Self { head, items: items.into_iter(), tail, left }
     }
@@ -56,9 +61,13 @@ impl Joined {
         let mut part = Vec::with_capacity(self.left.min(PART + PART / 4));
         while part.len() < PART {
             match self.items.next() {
-                Some(text) => {
+                Some((first, second)) => {
                     part.extend_from_slice(self.head.as_bytes());
-                    part.extend_from_slice(&text);
+                    if !second.is_empty() {
+                        part.push(b'{');
+                    }
+                    part.extend_from_slice(&first);
+                    part.extend_from_slice(&second);
                     ",".clone_into(&mut self.head);
                 }
                 None => {
@@ -121,8 +130,18 @@ mod tests {
     #[test]
     fn lists_are_joined_in_parts() {
         for count in [0, 1, 3, 5000] {
-            let items: Vec<Bytes> = (0..count).map(|at| Bytes::from(format!("{at:050}"))).collect();
-            let texts: Vec<_> = items.iter().map(|it| String::from_utf8_lossy(it)).collect();
+            let item = |at: i32| match at % 2 {
+                0 => (Bytes::from(format!("{at:050}")), Bytes::new()),
+                _ => (Bytes::from(format!("{at:050}")), Bytes::from("}")),
+            };
+            let items: Vec<Item> = (0..count).map(item).collect();
+            let texts: Vec<_> = items
+                .iter()
+                .map(|(first, second)| {
+                    let first = String::from_utf8_lossy(first);
+                    if second.is_empty() { first.into_owned() } else { format!("{{{first}}}") }
+                })
+                .collect();
             let wanted = format!("[{}]", texts.join(","));
             let mut list = Joined::new("[".to_owned(), items.clone(), "]");
             let mut sent = Vec::new();

@@ -1,13 +1,14 @@
 //! Requests for objects and collections.
 
 use super::body::Body;
+use super::components;
 use super::negotiate::Form;
 use super::options::ListOptions;
 use super::present;
 use super::read::Request;
 use super::route::Route;
 use super::watch;
-use crate::api::{Api, Deletion, PatchKind, Propagation, Scope, Validation, Write};
+use crate::api::{Api, Caller, Deletion, PatchKind, Propagation, Scope, Validation, Write};
 use crate::cluster::{Cluster, Filter, prefix};
 use crate::rbac::User;
 use crate::registry::Served;
@@ -18,7 +19,7 @@ use data_encoding::BASE64URL_NOPAD;
 use hyper::{Method, Response};
 use kusion_k8s_schema::{Finding, Format, parse, strict_error};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Answers a request for a resource.
 pub(crate) fn handle(
@@ -33,16 +34,19 @@ pub(crate) fn handle(
         .find(&route.group, &route.version, &route.plural)
         .ok_or_else(Status::no_route)?;
     check_place(&served, route, &request.method)?;
-    let target = Target { api, cluster, served: &served, route, request, user };
+    let warnings = Mutex::default();
+    let target =
+        Target { api, cluster, served: &served, route, request, user, warnings: &warnings };
     let answer = target.answered();
-    match crate::warnings::deprecation(&served) {
-        Some(warning) => {
-            let response = answer
-                .or_else(|status| Ok::<_, Status>(present::failure(&request.form()?, &status)))?;
-            Ok(present::warn(response, &[warning.to_owned()]))
-        }
-        None => answer,
+    let mut told: Vec<String> =
+        crate::warnings::deprecation(&served).map(str::to_owned).into_iter().collect();
+    told.extend(warnings.into_inner().unwrap_or_else(PoisonError::into_inner));
+    if told.is_empty() {
+        return answer;
     }
+    let response =
+        answer.or_else(|status| Ok::<_, Status>(present::failure(&request.form()?, &status)))?;
+    Ok(present::warn(response, &told))
 }
 
 fn check_place(served: &Served, route: &Route, method: &Method) -> Result<(), Status> {
@@ -71,6 +75,8 @@ struct Target<'a> {
     request: &'a Request,
     /// Whom the client wants to be taken for; none for the user of the kubeconfig.
     user: Option<&'a User>,
+    /// What policies and webhooks tell the client.
+    warnings: &'a Mutex<Vec<String>>,
 }
 
 impl Target<'_> {
@@ -101,7 +107,23 @@ impl Target<'_> {
             dry_run: self.request.dry_run()?,
             validation: self.request.validation()?,
             force: self.request.query.flag("force"),
+            caller: self.caller(),
         })
+    }
+
+    fn caller(&self) -> Caller<'_> {
+        Caller {
+            user: Some(match self.user {
+                Some(user) => user,
+                None => User::kubeconfig(),
+            }),
+            warnings: Some(self.warnings),
+            field_manager: self.request.query.get("fieldManager"),
+            field_validation: self.request.query.get("fieldValidation"),
+            patches: self.request.method == Method::PATCH,
+            collection: self.route.name.is_empty() && self.request.method == Method::DELETE,
+            admitted: false,
+        }
     }
 
     fn answer(&self, form: &Form, outcome: &Outcome) -> Response<Body> {
@@ -129,6 +151,10 @@ impl Target<'_> {
             return watch::watch(self.cluster, self.served, form, &self.route.namespace, &options);
         }
         self.require("get")?;
+        if self.served.is("", "componentstatuses") {
+            let status = components::named(&self.route.name)?;
+            return Ok(present::document(200, &form, &status));
+        }
         let stored = self.cluster.get(self.served, &self.route.namespace, &self.route.name)?;
         present::object(self.cluster, self.served, &form, &stored)
     }
@@ -161,6 +187,9 @@ impl Target<'_> {
         }
         self.require("list")?;
         if self.served.table.is_none() {
+            if self.served.is("", "componentstatuses") {
+                return Ok(present::document(200, &form, &components::list()));
+            }
             return present::list(self.cluster, self.served, &form, &[], &json!({}));
         }
         let page = self.page(&options)?;
@@ -372,7 +401,8 @@ impl Target<'_> {
         self.require("delete")?;
         let deletion = self.deletion()?;
         let (namespace, name) = (&self.route.namespace, &self.route.name);
-        let outcome = self.cluster.delete(self.served, namespace, name, &deletion)?;
+        let outcome =
+            self.cluster.delete(self.served, namespace, name, &deletion, self.caller())?;
         if outcome.removed && !returns_object(self.served) {
             return Ok(present::document(200, &form, &self.success(&outcome.value)));
         }
@@ -410,7 +440,7 @@ impl Target<'_> {
         let mut deleted = Vec::with_capacity(page.items.len());
         for stored in &page.items {
             let (namespace, name) = stored.place();
-            match self.cluster.delete(self.served, namespace, name, &deletion) {
+            match self.cluster.delete(self.served, namespace, name, &deletion, self.caller()) {
                 Err(status) if !status.is_not_found() => return Err(status),
                 _ => deleted.push(Arc::clone(stored)),
             }

@@ -161,10 +161,22 @@ pub(crate) fn list(
             "kind": &*served.list_kind,
             "apiVersion": served.api_version(),
             "metadata": meta,
-            "items": values.iter().map(|value| (**value).clone()).collect::<Vec<_>>(),
+            "items": values.iter().map(|value| item_of(served, value)).collect::<Vec<_>>(),
         }),
     };
     Ok(document(200, form, &document_value))
+}
+
+/// Returns an object as an item of a list; only items of custom kinds say what they are.
+fn item_of(served: &Served, value: &Value) -> Value {
+    let mut item = value.clone();
+    if served.is_builtin()
+        && let Some(map) = item.as_object_mut()
+    {
+        map.remove("apiVersion");
+        map.remove("kind");
+    }
+    item
 }
 
 /// Returns a list as the texts of its objects, joined while it is sent.
@@ -174,5 +186,9 @@ fn joined(served: &Served, items: &[std::sync::Arc<Stored>], meta: &Value) -> Bo
         served.list_kind,
         served.api_version()
     );
-    Body::List(Joined::new(head, items.iter().map(|stored| stored.json()).collect(), "]}\n"))
+    let item = |stored: &std::sync::Arc<Stored>| {
+        // Only items of custom kinds say what they are.
+        if served.is_builtin() { stored.item() } else { (stored.json(), Bytes::new()) }
+    };
+    Body::List(Joined::new(head, items.iter().map(item).collect(), "]}\n"))
 }

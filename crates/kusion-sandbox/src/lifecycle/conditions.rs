@@ -5,7 +5,10 @@ use crate::controllers::kind::Kind;
 use crate::controllers::meta::{self, text};
 use crate::controllers::task::Key;
 use crate::controllers::world::World;
+use crate::registry::Served;
+use kusion_k8s_schema::policy::{TypedKind, named_resources, type_warnings};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// The field manager of the server.
 const SERVER: &str = "kube-apiserver";
@@ -92,14 +95,33 @@ pub(crate) fn is_protected(group: &str) -> bool {
     })
 }
 
-/// Notes that a policy was looked at. The types of its expressions are not checked.
+/// Notes that a policy was looked at, and what does not fit the types of the kinds it names.
 fn checked(world: &World, policy: &Value) -> Result<(), Status> {
     let mut status = policy["status"].clone();
     if !status.is_object() {
         status = json!({});
     }
     status["observedGeneration"] = meta::generation(policy).into();
-    status["typeChecking"] = json!({});
+    let registry = &world.api.cluster().registry;
+    let served: Vec<Arc<Served>> = named_resources(policy)
+        .iter()
+        .filter_map(|(group, version, plural)| registry.find(group, version, plural))
+        .collect();
+    let kinds: Vec<TypedKind<'_>> = served
+        .iter()
+        .filter_map(|it| {
+            let typed = it.typed()?;
+            let (group, version) = (&*it.resource.group, &*it.resource.version);
+            let (types, root) = (typed.table, typed.ty);
+            Some(TypedKind { group, version, kind: &it.kind, types, root })
+        })
+        .collect();
+    let warnings: Vec<Value> = type_warnings(policy, &kinds)
+        .into_iter()
+        .map(|(field, warning)| json!({"fieldRef": field, "warning": warning}))
+        .collect();
+    status["typeChecking"] =
+        if warnings.is_empty() { json!({}) } else { json!({"expressionWarnings": warnings}) };
     world.update_status(Kind::ValidatingAdmissionPolicy, policy, status)
 }
 

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
 const AFFINITY: &str = "node(s) didn't match pod affinity rules";
 const ANTI_AFFINITY: &str = "node(s) didn't match pod anti-affinity rules";
 const EXISTING: &str = "node(s) didn't satisfy existing pods anti-affinity rules";
@@ -24,6 +25,10 @@ pub(super) struct Neighbours<'a> {
     affinity: &'a [Value],
     anti_affinity: &'a [Value],
     spread: Vec<&'a Value>,
+    /// Terms with weights that pull a pod to others, and that push it away from them.
+    preferred: [&'a [Value]; 2],
+    /// Rules of spreading that need not hold.
+    loose: Vec<&'a Value>,
     nodes: &'a [Arc<Value>],
     /// The pods that have a node and have not finished, with the labels of the node.
     placed: Vec<(Arc<Value>, &'a Value)>,
@@ -42,11 +47,16 @@ impl<'a> Neighbours<'a> {
         let spec = &pod["spec"];
         let affinity = items(&spec["affinity"]["podAffinity"][REQUIRED]);
         let anti_affinity = items(&spec["affinity"]["podAntiAffinity"][REQUIRED]);
-        let spread: Vec<&Value> = items(&spec["topologySpreadConstraints"])
+        let (loose, spread): (Vec<&Value>, Vec<&Value>) = items(&spec["topologySpreadConstraints"])
             .iter()
-            .filter(|it| it["whenUnsatisfiable"] != "ScheduleAnyway")
-            .collect();
-        let none = affinity.is_empty() && anti_affinity.is_empty() && spread.is_empty();
+            .partition(|it| it["whenUnsatisfiable"] == "ScheduleAnyway");
+        let preferred =
+            ["podAffinity", "podAntiAffinity"].map(|key| items(&spec["affinity"][key][PREFERRED]));
+        let none = affinity.is_empty()
+            && anti_affinity.is_empty()
+            && spread.is_empty()
+            && loose.is_empty()
+            && preferred.iter().all(|it| it.is_empty());
         if none && world.load.repelling().next().is_none() {
             return None;
         }
@@ -54,7 +64,8 @@ impl<'a> Neighbours<'a> {
             !items(&term["namespaces"]).is_empty() || !term["namespaceSelector"].is_null()
         };
         // Pods that no rule can mean are not looked at.
-        let all = affinity.iter().chain(anti_affinity).any(elsewhere);
+        let terms = preferred.iter().copied().flatten().map(|it| &it["podAffinityTerm"]);
+        let all = affinity.iter().chain(anti_affinity).chain(terms).any(elsewhere);
         let mut seen: Vec<Arc<Value>> = if all {
             world.cache.all(Kind::Pod).collect()
         } else if none {
@@ -82,7 +93,17 @@ impl<'a> Neighbours<'a> {
             .all(Kind::Namespace)
             .map(|it| (meta::name(&it).to_owned(), it["metadata"]["labels"].clone()))
             .collect();
-        Some(Self { pod, affinity, anti_affinity, spread, nodes, placed, namespaces })
+        Some(Self {
+            pod,
+            affinity,
+            anti_affinity,
+            spread,
+            preferred,
+            loose,
+            nodes,
+            placed,
+            namespaces,
+        })
     }
 
     /// Why the pods around a node keep the pod away from it; none when they do not.
@@ -92,6 +113,43 @@ impl<'a> Neighbours<'a> {
             .or_else(|| (!self.attracted(labels)).then(|| Misfit::for_good(AFFINITY)))
             .or_else(|| self.repelled(labels).then(|| Misfit::for_now(ANTI_AFFINITY)))
             .or_else(|| self.unwelcome(labels).then(|| Misfit::for_now(EXISTING)))
+    }
+
+    /// The weights of the terms that the pods around a node meet; those that push away are negative.
+    pub(super) fn liking(&self, node: &Value) -> i64 {
+        let labels = &node["metadata"]["labels"];
+        let mut sum = 0;
+        for (terms, sign) in self.preferred.iter().zip([1, -1]) {
+            for weighted in *terms {
+                let term = &weighted["podAffinityTerm"];
+                let key = text(&term["topologyKey"]);
+                let near = self.placed.iter().filter(|(other, there)| {
+                    there.get(key).is_some()
+                        && there.get(key) == labels.get(key)
+                        && self.term_matches(term, self.pod, other)
+                });
+                sum += sign * meta::int(&weighted["weight"], 0) * near.count() as i64;
+            }
+        }
+        sum
+    }
+
+    /// How many pods that rules of spreading mean are near a node.
+    pub(super) fn crowd(&self, node: &Value) -> i64 {
+        let labels = &node["metadata"]["labels"];
+        let near = |rule: &Value| {
+            let key = text(&rule["topologyKey"]);
+            self.placed
+                .iter()
+                .filter(|(other, there)| {
+                    there.get(key) == labels.get(key)
+                        && meta::namespace(other) == meta::namespace(self.pod)
+                        && !meta::is_deleting(other)
+                        && rule_matches(rule, self.pod, other)
+                })
+                .count() as i64
+        };
+        self.loose.iter().map(|rule| near(rule)).sum()
     }
 
     fn attracted(&self, labels: &Value) -> bool {

@@ -115,7 +115,7 @@ pub(crate) fn status(nodes: &Nodes, name: &str, number: usize, now: Timestamp) -
             "containerRuntimeVersion": "sandbox://0.1.0",
             "kernelVersion": "0.0.0-sandbox",
             "kubeProxyVersion": "",
-            "kubeletVersion": "v1.36.3",
+            "kubeletVersion": kusion_k8s_schema::version(),
             "machineID": "",
             "operatingSystem": "linux",
             "osImage": "Kusion sandbox",

@@ -3,7 +3,7 @@
 use super::claims::{self, Verdict};
 use super::neighbours::Neighbours;
 use super::resources::{Amounts, pod_amounts};
-use super::{ports, preemption};
+use super::{ports, preemption, preference};
 use crate::Status;
 use crate::controllers::clock::rfc3339_micro;
 use crate::controllers::kind::Kind;
@@ -147,7 +147,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
         Verdict::NoDevices => refusal.lacks_devices = true,
     }
     let blocked = !refusal.reasons.is_empty();
-    let mut best: Option<(i64, &Arc<Value>)> = None;
+    let mut fitting: Vec<&Arc<Value>> = Vec::new();
     let mut changeable: Vec<&Arc<Value>> = Vec::new();
     let neighbours = Neighbours::new(world, &pod, &nodes, &[]);
     for node in nodes.iter().filter(|_| !blocked) {
@@ -168,13 +168,11 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
             refusal.add(found);
             continue;
         }
-        let load = world.load.pods(meta::name(node));
-        if best.is_none_or(|(least, _)| load < least) {
-            best = Some((load, node));
-        }
+        fitting.push(node);
     }
+    let best = preference::best(world, &pod, &fitting, neighbours.as_ref());
     drop(neighbours);
-    if let Some((_, node)) = best {
+    if let Some(node) = best {
         return bind(world, &pod, node);
     }
     if preemption::make_room(world, &pod, &nodes, &changeable)? {
@@ -310,14 +308,16 @@ pub(crate) fn selects(pod: &Value, node: &Value) -> bool {
     }
     let required = &pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
         ["nodeSelectorTerms"];
+    required.as_array().is_none_or(|terms| terms.iter().any(|term| term_selects(term, node)))
+}
+
+/// Whether a term of a node selector takes a node; one without rules takes none.
+pub(super) fn term_selects(term: &Value, node: &Value) -> bool {
+    let labels = &node["metadata"]["labels"];
     let fields = json!({"metadata.name": meta::name(node)});
-    required.as_array().is_none_or(|terms| {
-        terms.iter().any(|term| {
-            items(&term["matchExpressions"]).iter().all(|it| expression_matches(it, labels))
-                && items(&term["matchFields"]).iter().all(|it| expression_matches(it, &fields))
-                && term.as_object().is_some_and(|it| !it.is_empty())
-        })
-    })
+    items(&term["matchExpressions"]).iter().all(|it| expression_matches(it, labels))
+        && items(&term["matchFields"]).iter().all(|it| expression_matches(it, &fields))
+        && term.as_object().is_some_and(|it| !it.is_empty())
 }
 
 /// The first taint of a node that keeps a pod with these tolerations away.

@@ -7,6 +7,14 @@ pub(super) fn find<'a>(text: &'a [u8], path: &[&str]) -> Option<&'a [u8]> {
     path.iter().try_fold(text, |here, key| member(here, key.as_bytes()))
 }
 
+/// Returns where a key of an object stands with its value, from the quote of the key to the end of
+/// the value.
+pub(super) fn place(text: &[u8], key: &str) -> Option<std::ops::Range<usize>> {
+    let value = member(text, key.as_bytes())?;
+    let start = value.as_ptr().addr().checked_sub(text.as_ptr().addr())?;
+    Some(start.checked_sub(key.len() + 3)?..start + value.len())
+}
+
 fn member<'a>(text: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
     let mut rest = text.strip_prefix(b"{")?;
     while rest.first() == Some(&b'"') {

@@ -118,6 +118,21 @@ impl Stored {
         self.line.slice(head(self.kind).len()..self.line.len() - TAIL.len())
     }
 
+    /// Returns the object as JSON text without `apiVersion` and `kind`, as an item of a list: what
+    /// stands behind the opening brace, in two parts. The second one is empty if the first one is
+    /// the whole text, brace included.
+    pub(crate) fn item(&self) -> (Bytes, Bytes) {
+        let text = self.json();
+        let cut = || {
+            let version = scan::place(&text, "apiVersion")?;
+            let kind = scan::place(&text, "kind")?;
+            // Both are followed by a comma, since metadata comes later.
+            (version.start == 1)
+                .then(|| (text.slice(version.end + 1..kind.start), text.slice(kind.end + 1..)))
+        };
+        cut().unwrap_or_else(|| (text.clone(), Bytes::new()))
+    }
+
     /// Returns the line for watchers of the storage version.
     pub(super) fn line(&self) -> Bytes {
         self.line.clone()
@@ -187,6 +202,17 @@ mod tests {
         let line = format!("{{\"type\":\"MODIFIED\",\"object\":{object}}}\n");
         assert_eq!(stored.line(), line);
         assert_eq!(stored.place(), ("n", "a"));
+    }
+
+    #[test]
+    fn items_of_lists_have_no_kind() {
+        let object = json!({"apiVersion": "v1", "data": {"kind": "x"}, "kind": "ConfigMap",
+            "metadata": {"name": "a"}});
+        let (first, second) = stored(object).item();
+        assert_eq!(first, "\"data\":{\"kind\":\"x\"},");
+        assert_eq!(second, "\"metadata\":{\"name\":\"a\"}}");
+        let object = json!({"metadata": {"name": "a"}});
+        assert_eq!(stored(object.clone()).item(), (object.to_string().into(), Bytes::new()));
     }
 
     #[test]

@@ -21,7 +21,8 @@ impl Cluster {
         asked: Asked<'_>,
         object: &mut Value,
     ) -> Result<(), Status> {
-        self.admission(served, asked, object, admit::mutate)
+        self.admission(served, asked, object, admit::mutate)?;
+        self.hooks_mutate(served, asked.0, asked.2, object)
     }
 
     /// Refuses what exceeds a limit.
@@ -31,6 +32,7 @@ impl Cluster {
         asked: Asked<'_>,
         object: &mut Value,
     ) -> Result<(), Status> {
+        self.hooks_check(served, asked.0, asked.2, object)?;
         self.admission(served, asked, object, admit::check)
     }
 
@@ -93,6 +95,9 @@ impl Cluster {
 
     /// Lets the server react to an object that was stored or removed.
     pub(crate) fn after(&self, served: &Served, stored: &Arc<Stored>, removed: bool) {
+        if *served.resource.group == *crate::admission::GROUP {
+            self.hooks.note_change();
+        }
         if crd::is_definition(served) {
             self.definition_changed(stored, removed);
         } else if removed && let Some(custom) = &served.custom {

@@ -96,6 +96,7 @@ impl Cluster {
         let review = (write, Operation::Create, None);
         prepare::for_create(served, &mut object);
         self.mutate(served, review, &mut object)?;
+        let name = object::name(&object).to_owned();
         if name.is_empty() {
             let cause = crate::Cause::new(
                 "FieldValueRequired",

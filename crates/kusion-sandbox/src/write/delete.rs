@@ -1,7 +1,7 @@
 //! Deleting objects.
 
 use super::{Failed, Outcome, prepare};
-use crate::api::{Deletion, Propagation};
+use crate::api::{Caller, Deletion, Propagation};
 use crate::cluster::Cluster;
 use crate::registry::Served;
 use crate::store::Stored;
@@ -22,6 +22,7 @@ impl Cluster {
         namespace: &str,
         name: &str,
         deletion: &Deletion,
+        caller: Caller<'_>,
     ) -> Result<Outcome, Status> {
         if served.is("", "namespaces") && IMMORTAL.contains(&name) {
             let why = "this namespace may not be deleted";
@@ -29,7 +30,7 @@ impl Cluster {
         }
         loop {
             let old = self.get(served, namespace, name)?;
-            match self.delete_seen(served, &old, deletion) {
+            match self.delete_seen(served, &old, deletion, caller) {
                 Err(Failed::Race) => {}
                 Err(Failed::Status(status)) => return Err(status),
                 Ok(outcome) => return Ok(outcome),
@@ -42,9 +43,11 @@ impl Cluster {
         served: &Served,
         old: &Arc<Stored>,
         deletion: &Deletion,
+        caller: Caller<'_>,
     ) -> Result<Outcome, Failed> {
         let old_value = old.value();
         check_preconditions(served, old, deletion)?;
+        self.hooks_delete(served, &old_value, deletion.dry_run, caller)?;
         let mut new = (*old_value).clone();
         if crd::is_definition(served) {
             Self::mark_definition(&mut new);

@@ -2,7 +2,7 @@
 
 use super::update::Origin;
 use super::{Failed, Outcome, managed, prepare};
-use crate::api::Write;
+use crate::api::{Caller, Write};
 use crate::cluster::Cluster;
 use crate::registry::Served;
 use crate::store::Stored;
@@ -144,6 +144,9 @@ impl Cluster {
     ) -> Result<Outcome, Failed> {
         super::update::check_preconditions(served, old, scale)?;
         let mut new = self.live(served, old)?;
+        let before = scale_of(served, &new);
+        let kind = ("autoscaling", "v1", "Scale");
+        let scale = &self.hooks_subresource(served, write, kind, before, scale.clone())?;
         let replicas = object::at(scale, &["spec", "replicas"]).as_i64().unwrap_or(0);
         if replicas < 0 {
             let cause = crate::Cause::new(
@@ -166,7 +169,8 @@ impl Cluster {
         if served.custom.is_some() {
             forget_scale_times(&mut new);
         }
-        let plain = Write { subresource: "", ..*write };
+        let caller = Caller { admitted: true, ..write.caller };
+        let plain = Write { subresource: "", caller, ..*write };
         let outcome = self.replace(served, old, new, &plain, Origin::Applied)?;
         let value = Arc::new(scale_of(served, &outcome.value));
         Ok(Outcome { value, stored: None, ..outcome })

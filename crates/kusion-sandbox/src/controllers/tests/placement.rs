@@ -51,6 +51,33 @@ fn a_pod_waits_until_another_one_leaves() {
 }
 
 #[test]
+fn preferences_decide_between_nodes_that_fit() {
+    let mut cluster = cluster(Nodes { count: 3, ..Nodes::default() });
+    let on = |name: &str| {
+        json!({"affinity": {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 10, "preference": {"matchFields": [
+                {"key": "metadata.name", "operator": "In", "values": [name]}]}}]}}})
+    };
+    cluster.create(Kind::Pod, pod("first", &on("sandbox-3")));
+    assert_eq!(node_of(&cluster, "first"), "sandbox-3");
+    let near = |key: &str| {
+        let terms = json!([{"weight": 1, "podAffinityTerm": {"topologyKey": "kubernetes.io/hostname",
+            "labelSelector": {"matchLabels": {"app": "web"}}}}]);
+        json!({"affinity": {key: {"preferredDuringSchedulingIgnoredDuringExecution": terms}}})
+    };
+    cluster.create(Kind::Pod, pod("friend", &near("podAffinity")));
+    assert_eq!(node_of(&cluster, "friend"), "sandbox-3");
+    cluster.create(Kind::Pod, pod("loner", &near("podAntiAffinity")));
+    assert_ne!(node_of(&cluster, "loner"), "sandbox-3");
+    let spread = json!({"topologySpreadConstraints": [{"maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": {"app": "web"}}}]});
+    cluster.create(Kind::Pod, pod("spread", &spread));
+    let taken = [node_of(&cluster, "loner"), "sandbox-3".to_owned()];
+    assert!(!taken.contains(&node_of(&cluster, "spread")));
+}
+
+#[test]
 fn a_pod_of_higher_priority_takes_the_place_of_another() {
     let mut cluster = cluster(small(1));
     let class = json!({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass",

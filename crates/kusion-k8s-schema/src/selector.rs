@@ -1,11 +1,18 @@
 //! Label selectors: of specs (`matchLabels`, `matchExpressions`) and plain maps.
 
-use super::meta::{items, text};
 use serde_json::{Map, Value};
 
-/// Whether a `LabelSelector` of a spec matches the labels of an object. An absent selector
+fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Returns whether a `LabelSelector` of a spec matches the labels of an object. An absent selector
 /// matches nothing, an empty one everything.
-pub(crate) fn matches(selector: &Value, labels: &Value) -> bool {
+pub fn matches(selector: &Value, labels: &Value) -> bool {
     if !selector.is_object() {
         return false;
     }
@@ -13,21 +20,21 @@ pub(crate) fn matches(selector: &Value, labels: &Value) -> bool {
         && items(&selector["matchExpressions"]).iter().all(|it| expression_matches(it, labels))
 }
 
-/// Whether all entries of a map stand in the labels; an absent map matches everything.
-pub(crate) fn map_matches(wanted: &Value, labels: &Value) -> bool {
+/// Returns whether all entries of a map stand in the labels; an absent map matches everything.
+pub fn map_matches(wanted: &Value, labels: &Value) -> bool {
     wanted.as_object().is_none_or(|it| {
         it.iter().all(|(key, value)| labels.get(key).is_some_and(|label| label == value))
     })
 }
 
-/// Whether a selector selects anything at all by choice (is not empty).
-pub(crate) fn is_empty(selector: &Value) -> bool {
+/// Returns whether a selector selects anything at all by choice (is not empty).
+pub fn is_empty(selector: &Value) -> bool {
     selector["matchLabels"].as_object().is_none_or(Map::is_empty)
         && items(&selector["matchExpressions"]).is_empty()
 }
 
-/// Whether one expression (`key`, `operator`, `values`) matches; also those of node selectors.
-pub(crate) fn expression_matches(expression: &Value, labels: &Value) -> bool {
+/// Returns whether one expression (`key`, `operator`, `values`) matches; also those of node selectors.
+pub fn expression_matches(expression: &Value, labels: &Value) -> bool {
     let values = items(&expression["values"]);
     let label = labels.get(text(&expression["key"]));
     let number = |value: &Value| text(value).parse::<i64>().ok();
