@@ -238,9 +238,14 @@ impl Runtime for FileRuntime {
             let read = targets.iter().map(|target| {
                 // Only the state knows ids that are not names.
                 let known = target.prior.map(|it| it.identity.key.as_str());
-                let Some(id) = known.or_else(|| name_of(target.desired?)) else { return Ok(None) };
-                let found = self.folder.get(id).map_err(|error| broken(&error))?;
-                Ok(found.as_ref().map(live))
+                // If that object is gone, one with the desired name may be in its place.
+                let ids = known.into_iter().chain(target.desired.and_then(name_of));
+                for id in ids {
+                    if let Some(found) = self.folder.get(id).map_err(|error| broken(&error))? {
+                        return Ok(Some(live(&found)));
+                    }
+                }
+                Ok(None)
             });
             Ok(read.collect())
         };
