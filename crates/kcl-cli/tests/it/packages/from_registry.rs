@@ -5,6 +5,7 @@ use super::registry::{Login, PASSWORD, USER};
 use std::fs;
 use std::process::Stdio;
 use std::thread;
+use std::time::Duration;
 use tar::{Builder, EntryType, Header};
 
 #[test]
@@ -152,6 +153,45 @@ fn a_truncated_download_is_refused_and_leaves_nothing() {
     assert!(!world.path("app/kcl.mod.lock").exists());
     world.registry.state.lock().unwrap().cuts = false;
     assert_eq!(world.well("app", "mod add lib:0.1.0"), "added lib 0.1.0\n");
+}
+
+#[test]
+fn a_killed_download_leaves_nothing_that_counts() {
+    let world = World::new();
+    world.push();
+    world.write("app/kcl.mod", "[dependencies]\nlib = \"0.1.0\"\n");
+    world.registry.state.lock().unwrap().hangs = true;
+    let mut child =
+        world.command("app", "run").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while world.registry.downloads() == 0 {
+        thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(world.stored().is_empty());
+    assert!(!world.path("app/kcl.mod.lock").exists());
+    world.registry.state.lock().unwrap().hangs = false;
+    assert_eq!(world.well("app", "run"), "a: hello\n");
+    // What the killed process left was removed.
+    world.assert_nothing_is_left();
+}
+
+#[test]
+fn a_checked_package_is_read_again_when_it_changes() {
+    let world = World::with_lib();
+    let folder = world.stored().remove(0);
+    // Older than the time in which a change could go unnoticed.
+    thread::sleep(Duration::from_secs(3));
+    for _ in 0..2 {
+        assert_eq!(world.well("app", "run --offline"), "a: hello\n");
+    }
+    let facts = fs::metadata(folder.join("lib.k")).unwrap();
+    let text = fs::read_to_string(folder.join("lib.k")).unwrap().replace("hello", "world");
+    let file = fs::File::options().write(true).open(folder.join("lib.k")).unwrap();
+    std::io::Write::write_all(&mut &file, text.as_bytes()).unwrap();
+    // The same size, inode and time of modification.
+    file.set_modified(facts.modified().unwrap()).unwrap();
+    assert!(world.fails("app", "run --offline").contains("the package `lib` was changed"));
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub(super) struct State {
     pub(super) requests: usize,
     /// Whether downloads of blobs end in the middle.
     pub(super) cuts: bool,
+    /// Whether downloads of blobs stop in the middle and wait.
+    pub(super) hangs: bool,
     login: Login,
     port: u16,
 }
@@ -144,7 +146,8 @@ impl State {
         }
         self.downloads += 1;
         let cut = self.cuts.then_some(bytes.len() / 2);
-        Some(Answer { cut, ..Answer::new(200, bytes) })
+        let cut = cut.or(self.hangs.then_some(bytes.len() / 2));
+        Some(Answer { cut, hangs: self.hangs, ..Answer::new(200, bytes) })
     }
 }
 
