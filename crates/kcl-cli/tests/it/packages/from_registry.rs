@@ -13,6 +13,7 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 use tar::{Builder, EntryType, Header};
+use testkit::terminal::Session;
 
 #[test]
 fn a_package_is_pushed_added_and_run() {
@@ -281,6 +282,23 @@ fn eight_runs_download_once_and_agree() {
     assert_eq!(world.stored().len(), 1);
     world.assert_nothing_is_left();
     assert_eq!(world.well("app", "run --locked --offline"), "a: hello\n");
+}
+
+#[test]
+fn a_login_on_a_terminal_asks_and_does_not_show_the_password() {
+    let world = World::with_login(Login::Basic);
+    let command = world.command("lib", &format!("registry login {}", world.registry.host));
+    let mut session = Session::start(command, 100, 10).unwrap();
+    session.wait_for_prompt("Username: ").unwrap();
+    session.type_text(&format!("{USER}\n")).unwrap();
+    session.wait_for_prompt("Password: ").unwrap();
+    session.type_text(&format!("{PASSWORD}\n")).unwrap();
+    let (frame, status) = session.finish().unwrap();
+    let text = frame.text();
+    assert!(status.success(), "{text}");
+    assert!(text.contains("logged in to") && text.contains(USER), "{text}");
+    assert!(!text.contains(PASSWORD), "{text}");
+    world.push();
 }
 
 #[test]
