@@ -9,29 +9,15 @@ use std::time::{Duration, Instant};
 
 /// Makes a fetcher that shows its downloads on standard error, unless it is to be quiet.
 pub(crate) fn fetcher(options: FetchOptions, quiet: bool) -> Fetcher {
-    let progress: Arc<dyn Progress> = match (quiet, io::stderr().is_terminal()) {
-        (true, _) => Arc::new(Silent),
-        (false, true) => Arc::new(Live::default()),
-        (false, false) => Arc::new(Lines),
-    };
+    let progress: Arc<dyn Progress> =
+        if quiet { Arc::new(Silent) } else { Arc::new(Shown::default()) };
     Fetcher::new(&OsSystem, options, progress)
 }
 
-/// One line for each download, for logs.
-#[derive(Debug)]
-struct Lines;
-
-impl Progress for Lines {
-    fn start(&self, what: &str) {
-        terminal::write_err(&format!("downloading {what}\n"));
-    }
-    fn advance(&self, _done: u64, _total: Option<u64>) {}
-    fn end(&self) {}
-}
-
-/// A line that changes while the download runs, and is erased at its end.
+/// On a terminal, a line that changes while the download runs and is erased at its end; elsewhere, one
+/// line for each download, for logs.
 #[derive(Debug, Default)]
-struct Live {
+struct Shown {
     state: Mutex<Option<State>>,
 }
 
@@ -46,8 +32,11 @@ struct State {
 const DELAY: Duration = Duration::from_millis(250);
 const PAUSE: Duration = Duration::from_millis(50);
 
-impl Progress for Live {
+impl Progress for Shown {
     fn start(&self, what: &str) {
+        if !io::stderr().is_terminal() {
+            return terminal::write_err(&format!("downloading {what}\n"));
+        }
         let state = State { what: what.to_owned(), start: Instant::now(), shown: None };
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
     }

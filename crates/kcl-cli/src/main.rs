@@ -4,6 +4,7 @@
 //! output, everything else to standard error.
 
 mod args;
+mod ask;
 mod batch;
 mod confine;
 mod doc;

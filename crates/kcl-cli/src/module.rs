@@ -98,7 +98,8 @@ pub(crate) enum Key {
     Locked,
     Quiet,
     Help,
-    Ignored,
+    UpdateFirst,
+    NoSumCheck,
 }
 
 pub(crate) const fn option(key: Key) -> Opt<Key> {
@@ -117,8 +118,9 @@ pub(crate) const fn option(key: Key) -> Opt<Key> {
         Key::Locked => (None, "locked", Arity::None),
         Key::Quiet => (Some('q'), "quiet", Arity::None),
         Key::Help => (Some('h'), "help", Arity::None),
-        // Of the reference; the lock file is always checked.
-        Key::Ignored => (None, "update", Arity::None),
+        // Of the reference. The lock file is always checked and kept up to date.
+        Key::UpdateFirst => (None, "update", Arity::None),
+        Key::NoSumCheck => (None, "no-sum-check", Arity::None),
     };
     Opt { key, short, long, arity }
 }
@@ -134,8 +136,12 @@ pub(crate) struct Line {
 impl Line {
     /// Reads a command line with some options and at most so many words.
     pub(crate) fn parse(words: &[String], keys: &[Key], most: usize) -> Result<Self, Stop> {
-        let known: Vec<Opt<Key>> =
-            keys.iter().copied().chain([Key::Quiet, Key::Help]).map(option).collect();
+        let known: Vec<Opt<Key>> = keys
+            .iter()
+            .copied()
+            .chain([Key::Quiet, Key::Help, Key::NoSumCheck])
+            .map(option)
+            .collect();
         let mut line = Self::default();
         for piece in split(words, &known).map_err(Stop::Usage)? {
             match piece {

@@ -1,6 +1,7 @@
 //! `kcl registry`: credentials of registries.
 
 use crate::args::{Arity, Opt, Piece, split};
+use crate::ask::{ask, ask_hidden, can_ask};
 use crate::module::{Stop, finish};
 use crate::{Exit, terminal};
 use base_system::OsSystem;
@@ -28,7 +29,8 @@ Check a user and a password, and store them for this registry.
 Usage: kcl registry login [options] <host>
 
 They are stored in .kpm/config/config.json in KCL_PKG_PATH (default: ~/.kcl/kpm), readable
-for you only and not encrypted. Logins of docker and podman are used, too.
+for you only and not encrypted. Logins of docker and podman are used, too. On a terminal,
+what is not given is asked for.
 
 Example:
   echo \"$TOKEN\" | kcl registry login ghcr.io --username me --password-stdin
@@ -125,7 +127,11 @@ fn host(word: &str) -> Result<String, Stop> {
 }
 
 fn login(line: Line) -> Result<Exit, Stop> {
-    let user = line.user.ok_or_else(|| Stop::Usage("expected --username <user>".to_owned()))?;
+    let user = match line.user {
+        Some(user) => user,
+        None if can_ask() => ask("Username: ").map_err(Stop::failed)?,
+        None => return Err(Stop::Usage("expected --username <user>".to_owned())),
+    };
     let password = match line.password {
         Some(password) => password,
         None if line.from_input => {
@@ -133,6 +139,7 @@ fn login(line: Line) -> Result<Exit, Stop> {
             io::stdin().lock().take(1 << 16).read_to_string(&mut text).map_err(Stop::failed)?;
             text.trim_end_matches(['\r', '\n']).to_owned()
         }
+        None if can_ask() => ask_hidden("Password: ").map_err(Stop::failed)?,
         None => {
             return Err(Stop::Usage("expected --password-stdin or --password".to_owned()));
         }

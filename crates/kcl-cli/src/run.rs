@@ -98,7 +98,8 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Ignored, 'K', "fast-eval", Arity::None),
     opt(Key::Ignored, 'R', "recursive", Arity::None),
     opt(Key::Ignored, 'v', "verbose", Arity::None),
-    long(Key::Ignored, "vendor", Arity::None),
+    opt(Key::Ignored, 'V', "vendor", Arity::None),
+    long(Key::Ignored, "no-sum-check", Arity::None),
     long(Key::Ignored, "target", Arity::One),
 ];
 

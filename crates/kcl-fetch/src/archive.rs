@@ -14,37 +14,50 @@ use tar::{Archive, Entry, EntryType};
 pub(crate) const MAX_SIZE: u64 = 1 << 30;
 /// How many entries a package may have.
 pub(crate) const MAX_ENTRIES: usize = 100_000;
+/// How large an entry may be that only describes the next one, in bytes.
+const MAX_EXTENSION: u64 = 64 << 10;
 /// How long the path of an entry may be, and how deep.
 const MAX_PATH: usize = 1024;
 const MAX_DEPTH: usize = 60;
 
 /// Unpacks an archive (`.tar`, also with gzip) into an empty folder. `what` names it in errors.
 pub fn unpack(archive: &Path, folder: &Path, what: &str) -> Result<(), FetchError> {
-    let mut file = File::open(archive).map_err(FetchError::file("open", archive))?;
-    let mut head = [0; 2];
-    let n = file.read(&mut head).map_err(FetchError::file("read", archive))?;
-    let file = File::open(archive).map_err(FetchError::file("open", archive))?;
+    let damaged = |error: io::Error| {
+        FetchError::refused(format!("the archive of {what}"), format!("it is damaged: {error}"))
+    };
     let mut writer = Writer::new(folder, what);
-    if n == 2 && head == [0x1f, 0x8b] {
-        unpack_entries(GzDecoder::new(file), &mut writer)?;
-    } else {
-        unpack_entries(file, &mut writer)?;
+    // Long names are read as a whole: look at their sizes first.
+    let mut heads = Archive::new(open(archive)?);
+    for entry in heads.entries().map_err(damaged)?.raw(true) {
+        let entry = entry.map_err(damaged)?;
+        let is_extension = matches!(
+            entry.header().entry_type(),
+            EntryType::GNULongName
+                | EntryType::GNULongLink
+                | EntryType::XHeader
+                | EntryType::XGlobalHeader
+        );
+        if is_extension && entry.size() > MAX_EXTENSION {
+            return Err(writer.refuse("", "has a name that is too long"));
+        }
+    }
+    let mut entries = Archive::new(open(archive)?);
+    for entry in entries.entries().map_err(damaged)? {
+        add_entry(&mut entry.map_err(damaged)?, &mut writer)?;
     }
     writer.finish()
 }
 
-fn unpack_entries(reader: impl Read, writer: &mut Writer<'_>) -> Result<(), FetchError> {
+/// Opens an archive, also one with gzip.
+fn open(archive: &Path) -> Result<Box<dyn Read>, FetchError> {
+    let start = || File::open(archive).map_err(FetchError::file("open", archive));
+    let mut head = [0; 2];
+    let n = start()?.read(&mut head).map_err(FetchError::file("read", archive))?;
+    let is_packed = n == 2 && head == [0x1f, 0x8b];
+    let reader: Box<dyn Read> =
+        if is_packed { Box::new(GzDecoder::new(start()?)) } else { Box::new(start()?) };
     // An archive with nothing but zeros in it must end, too.
-    let mut archive = Archive::new(reader.take(2 * MAX_SIZE));
-    let damaged = |what: &str, error: &io::Error| {
-        FetchError::refused(format!("the archive of {what}"), format!("it is damaged: {error}"))
-    };
-    let what = writer.what.to_owned();
-    for entry in archive.entries().map_err(|error| damaged(&what, &error))? {
-        let mut entry = entry.map_err(|error| damaged(&what, &error))?;
-        add_entry(&mut entry, writer)?;
-    }
-    Ok(())
+    Ok(Box::new(reader.take(2 * MAX_SIZE)))
 }
 
 fn add_entry(entry: &mut Entry<'_, impl Read>, writer: &mut Writer<'_>) -> Result<(), FetchError> {
@@ -200,4 +213,88 @@ fn symlink(target: &str, path: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn symlink(_target: &str, _path: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "links are not supported here"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tar::{Builder, Header};
+    use testkit::Rng;
+
+    /// A folder that is removed at the end.
+    struct Scratch(PathBuf);
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn scratch(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("kcl-archive-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+
+    fn archive() -> Vec<u8> {
+        let mut builder = Builder::new(Vec::new());
+        for (kind, name, content) in [
+            (EntryType::Directory, "a", ""),
+            (EntryType::Regular, "a/b.k", "x = 1\n"),
+            (EntryType::Symlink, "a/c.k", "b.k"),
+            (EntryType::Regular, "kcl.mod", "[package]\n"),
+        ] {
+            let mut header = Header::new_gnu();
+            header.set_entry_type(kind);
+            header.set_mode(0o644);
+            if kind == EntryType::Symlink {
+                header.set_size(0);
+                builder.append_link(&mut header, name, content).unwrap();
+            } else {
+                header.set_size(content.len() as u64);
+                builder.append_data(&mut header, name, content.as_bytes()).unwrap();
+            }
+        }
+        let mut header = Header::new_gnu();
+        header.set_size(2);
+        builder.append_data(&mut header, "long/".repeat(40) + "x.k", &b"y\n"[..]).unwrap();
+        builder.into_inner().unwrap()
+    }
+
+    #[test]
+    fn changed_archives_never_write_elsewhere() {
+        let scratch = scratch("changed");
+        let (file, target) = (scratch.0.join("archive"), scratch.0.join("target"));
+        let whole = archive();
+        let mut random = Rng::new(7, 0);
+        let mut n_accepted = 0;
+        for round in 0..400 {
+            let mut bytes = whole.clone();
+            for _ in 0..round % 5 {
+                let at = random.below(bytes.len());
+                bytes[at] = [b'.', b'/', 0, b'0', b'2', 0xff][random.below(6)];
+            }
+            fs::write(&file, &bytes).unwrap();
+            fs::create_dir(&target).unwrap();
+            n_accepted += usize::from(unpack(&file, &target, "x").is_ok());
+            fs::remove_dir_all(&target).unwrap();
+            assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "round {round}");
+        }
+        assert!(n_accepted >= 80, "{n_accepted}");
+    }
+
+    #[test]
+    fn a_name_that_would_fill_the_memory_is_refused() {
+        let scratch = scratch("name");
+        let (file, target) = (scratch.0.join("archive"), scratch.0.join("target"));
+        let mut builder = Builder::new(Vec::new());
+        let mut header = Header::new_gnu();
+        header.set_entry_type(EntryType::GNULongName);
+        header.set_size(1 << 20);
+        header.set_cksum();
+        builder.append(&header, vec![b'a'; 1 << 20].as_slice()).unwrap();
+        fs::write(&file, builder.into_inner().unwrap()).unwrap();
+        let message = unpack(&file, &target, "x").unwrap_err().to_string();
+        assert!(message.contains("has a name that is too long"), "{message}");
+    }
 }

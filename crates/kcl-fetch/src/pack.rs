@@ -2,7 +2,8 @@
 
 use crate::archive::{MAX_ENTRIES, MAX_SIZE, unpack};
 use crate::error::FetchError;
-use base_system::{OsSystem, System as _};
+use crate::store::Temporary;
+use base_system::OsSystem;
 use glob::{MatchOptions, Pattern};
 use kcl_pkg::{MOD_FILE, ModFile, read_mod_file, sums};
 use std::fs;
@@ -147,8 +148,7 @@ fn archive(root: &Path, files: &[String]) -> Result<Vec<u8>, FetchError> {
 
 /// Computes the reference's sum of the unpacked archive, which also checks that it can be unpacked.
 fn sum_of(bytes: &[u8], name: &str) -> Result<String, FetchError> {
-    let folder = std::env::temp_dir().join(format!("kcl-pack-{:032x}", OsSystem.random()));
-    let scratch = crate::store::Temporary { path: folder };
+    let scratch = Temporary::new(&std::env::temp_dir())?;
     let target = scratch.path.join("package");
     fs::create_dir_all(&target).map_err(FetchError::file("create", &target))?;
     let file = scratch.path.join("archive");

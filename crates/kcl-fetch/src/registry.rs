@@ -25,6 +25,8 @@ use ureq::http::StatusCode;
 const MAX_MANIFEST: u64 = 4 << 20;
 /// How many pages of tags are read.
 const MAX_PAGES: usize = 200;
+/// How many tags are read.
+const MAX_TAGS: usize = 100_000;
 /// How often a request is made if it fails with a transient error, and the pause between.
 const ATTEMPTS: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(300);
@@ -86,6 +88,7 @@ impl Registry {
             let list = list.into_iter().flatten().filter_map(Value::as_str);
             tags.extend(list.filter(|tag| is_tag(tag)).map(str::to_owned));
             match next {
+                _ if tags.len() > MAX_TAGS => break,
                 Some(next) => url = resolve(&url, &next)?,
                 None => return Ok(tags),
             }

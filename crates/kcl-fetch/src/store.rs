@@ -3,7 +3,8 @@
 //! - `packages/DIGEST`: a package, never changed after it is there.
 //! - `sources/HASH`: which digest a source had when it was downloaded last.
 //! - `locks/HASH`: locked while a source is downloaded, so that processes download it once.
-//! - `tmp/…`: downloads that are not complete; a folder moves to `packages` when it is.
+//! - `tmp/…`: downloads that are not complete; a folder moves to `packages` when it is. Beside each is
+//!   a file that its process locks: what a process that was killed has left is removed by the next.
 
 use crate::error::FetchError;
 use base_system::{OsSystem, System as _};
@@ -13,10 +14,6 @@ use sha2::{Digest as _, Sha256};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// After this time, a folder of an interrupted download is removed.
-const TEMPORARY_LIFE: Duration = Duration::from_hours(24);
 
 /// The folder of downloaded packages.
 #[derive(Debug)]
@@ -35,13 +32,34 @@ pub(crate) struct Record {
 /// A folder that is removed at the end, unless it was moved away.
 pub(crate) struct Temporary {
     pub(crate) path: PathBuf,
+    /// Locked as long as the folder is used.
+    _lock: File,
+}
+
+impl Temporary {
+    /// Makes an empty folder in another one.
+    pub(crate) fn new(parent: &Path) -> Result<Self, FetchError> {
+        let path = parent.join(format!("{:032x}", OsSystem.random()));
+        let lock = lock_of(&path);
+        let file = File::options().create_new(true).write(true).open(&lock);
+        let file = file.map_err(FetchError::file("create", &lock))?;
+        file.lock().map_err(FetchError::file("lock", &lock))?;
+        let made = Self { path, _lock: file };
+        fs::create_dir(&made.path).map_err(FetchError::file("create", &made.path))?;
+        Ok(made)
+    }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
         // What cannot be removed now is removed by a later download.
         let _ = fs::remove_dir_all(&self.path);
+        let _ = fs::remove_file(lock_of(&self.path));
     }
+}
+
+fn lock_of(path: &Path) -> PathBuf {
+    path.with_extension("lock")
 }
 
 impl Store {
@@ -79,10 +97,8 @@ impl Store {
     pub(crate) fn temporary(&self) -> Result<Temporary, FetchError> {
         let parent = self.root.join("tmp");
         fs::create_dir_all(&parent).map_err(FetchError::file("create", &parent))?;
-        remove_old(&parent);
-        let path = parent.join(format!("{:032x}", OsSystem.random()));
-        fs::create_dir(&path).map_err(FetchError::file("create", &path))?;
-        Ok(Temporary { path })
+        remove_abandoned(&parent);
+        Temporary::new(&parent)
     }
 
     /// Moves a complete package to its place and records the source. Returns its folder and its
@@ -135,14 +151,16 @@ fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists)
 }
 
-/// Removes folders of downloads that were interrupted long ago.
-fn remove_old(parent: &Path) {
+/// Removes folders of downloads whose process has ended.
+fn remove_abandoned(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
-    for entry in entries.flatten() {
-        let age = entry.metadata().and_then(|facts| facts.modified());
-        let is_old = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > TEMPORARY_LIFE));
-        if is_old {
-            let _ = fs::remove_dir_all(entry.path());
+    for lock in entries.flatten().map(|it| it.path()) {
+        let is_lock = lock.extension().is_some_and(|it| it == "lock");
+        let Ok(file) = File::options().write(true).open(&lock) else { continue };
+        // Another process that removes the same does no harm.
+        if is_lock && file.try_lock().is_ok() {
+            let _ = fs::remove_dir_all(lock.with_extension(""));
+            let _ = fs::remove_file(&lock);
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::lock_file::Locked;
 use crate::sum::{SumError, sums};
-use base_system::System;
+use base_cache::{Cache, Key, KeyBuilder};
+use base_system::{FileKind, System};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 use thiserror::Error;
 
 /// Why a package is refused.
@@ -52,8 +54,20 @@ pub enum VerifyError {
     },
 }
 
+/// The form of what is remembered about checked folders.
+const VERSION: u64 = 1;
+/// The kind of its entries in the cache.
+const KIND: &str = "verified";
+/// A file that changed less long ago could change again without another time of change.
+const SETTLED: Duration = Duration::from_secs(2);
+/// How many files are looked at.
+const MAX_FILES: usize = 100_000;
+
 /// Checks that a folder is what a lock file records, once in a process. `whole` is the folder that
 /// the digest is of: the checkout, if the package is a folder of a Git repository.
+///
+/// Files are read only if one of them may have changed since they were checked last: if a size, an
+/// inode, a time of the last change (which programs cannot set) or a name differs.
 pub fn verify(
     system: &dyn System,
     locked: &Locked,
@@ -71,6 +85,14 @@ pub fn verify(
     if known().contains(&key) {
         return Ok(());
     }
+    let cache = Cache::from_env(system, VERSION);
+    let facts = cache.as_ref().and_then(|_| facts(system, checked, &key.1));
+    if let (Some(cache), Some(facts)) = (&cache, &facts)
+        && cache.get(system, KIND, facts).is_some()
+    {
+        known().insert(key);
+        return Ok(());
+    }
     let computed = sums(system, checked)
         .map_err(|reason| VerifyError::Unreadable { folder: checked.to_owned(), reason })?;
     let found = if locked.digest.is_some() { computed.digest } else { computed.sum };
@@ -82,8 +104,40 @@ pub fn verify(
     if let (None, Some(file)) = (&locked.digest, computed.not_covered) {
         return Err(VerifyError::NotCovered { name, folder, file });
     }
+    if let (Some(cache), Some(facts)) = (&cache, &facts) {
+        cache.put(system, KIND, facts, &[]);
+    }
     known().insert(key);
     Ok(())
+}
+
+/// Returns a key of all that tells whether a file of a folder has changed; `None` if that cannot be
+/// told: a file changed just now, or the system does not know when files changed.
+fn facts(system: &dyn System, root: &Path, recorded: &str) -> Option<Key> {
+    let mut key = KeyBuilder::new("checked package");
+    key.text(&root.to_string_lossy()).text(recorded);
+    let now = system.now();
+    let mut folders = vec![root.to_owned()];
+    let mut n_files = 0;
+    while let Some(folder) = folders.pop() {
+        for path in system.read_dir(&folder).ok()? {
+            n_files += 1;
+            // The times of a link are not known here.
+            let facts = system.link_metadata(&path).ok()??;
+            let is_settled = !facts.changed.is_zero() && facts.changed + SETTLED < now;
+            if !is_settled || n_files > MAX_FILES {
+                return None;
+            }
+            key.text(&path.to_string_lossy()).number(facts.inode).number(facts.len);
+            for time in [facts.changed, facts.modified] {
+                key.number(time.as_secs()).number(u64::from(time.subsec_nanos()));
+            }
+            if facts.kind == FileKind::Directory {
+                folders.push(path);
+            }
+        }
+    }
+    Some(key.finish())
 }
 
 fn hint(name: &str, folder: &Path) -> String {

@@ -6,7 +6,7 @@ use kcl_pkg::{Update, import_name};
 use serde_json::{Map, Value, json};
 
 pub(super) fn run(words: &[String]) -> Result<Exit, Stop> {
-    let keys = [Key::Offline, Key::Locked, Key::Vendor, Key::Ignored];
+    let keys = [Key::Offline, Key::Locked, Key::Vendor, Key::UpdateFirst];
     let line = Line::parse(words, &keys, 0)?;
     let module = Module::find()?;
     let resolution = module.resolve(&line.fetcher(), &Update::Nothing, true)?;

@@ -2,10 +2,18 @@
 
 use super::World;
 use super::registry::{Login, PASSWORD, USER};
+use super::server::{Answer, serve};
+use data_encoding::BASE64;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::thread;
+use std::time::Duration;
 use tar::{Builder, EntryType, Header};
+use testkit::terminal::Session;
 
 #[test]
 fn a_package_is_pushed_added_and_run() {
@@ -155,6 +163,45 @@ fn a_truncated_download_is_refused_and_leaves_nothing() {
 }
 
 #[test]
+fn a_killed_download_leaves_nothing_that_counts() {
+    let world = World::new();
+    world.push();
+    world.write("app/kcl.mod", "[dependencies]\nlib = \"0.1.0\"\n");
+    world.registry.state.lock().unwrap().hangs = true;
+    let mut child =
+        world.command("app", "run").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while world.registry.downloads() == 0 {
+        thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(world.stored().is_empty());
+    assert!(!world.path("app/kcl.mod.lock").exists());
+    world.registry.state.lock().unwrap().hangs = false;
+    assert_eq!(world.well("app", "run"), "a: hello\n");
+    // What the killed process left was removed.
+    world.assert_nothing_is_left();
+}
+
+#[test]
+fn a_checked_package_is_read_again_when_it_changes() {
+    let world = World::with_lib();
+    let folder = world.stored().remove(0);
+    // Older than the time in which a change could go unnoticed.
+    thread::sleep(Duration::from_secs(3));
+    for _ in 0..2 {
+        assert_eq!(world.well("app", "run --offline"), "a: hello\n");
+    }
+    let facts = fs::metadata(folder.join("lib.k")).unwrap();
+    let text = fs::read_to_string(folder.join("lib.k")).unwrap().replace("hello", "world");
+    let file = fs::File::options().write(true).open(folder.join("lib.k")).unwrap();
+    (&file).write_all(text.as_bytes()).unwrap();
+    // The same size, inode and time of modification.
+    file.set_modified(facts.modified().unwrap()).unwrap();
+    assert!(world.fails("app", "run --offline").contains("the package `lib` was changed"));
+}
+
+#[test]
 fn damaged_content_is_refused() {
     let world = World::new();
     world.push();
@@ -235,6 +282,92 @@ fn eight_runs_download_once_and_agree() {
     assert_eq!(world.stored().len(), 1);
     world.assert_nothing_is_left();
     assert_eq!(world.well("app", "run --locked --offline"), "a: hello\n");
+}
+
+#[test]
+fn a_login_on_a_terminal_asks_and_does_not_show_the_password() {
+    let world = World::with_login(Login::Basic);
+    let command = world.command("lib", &format!("registry login {}", world.registry.host));
+    let mut session = Session::start(command, 100, 10).unwrap();
+    session.wait_for_prompt("Username: ").unwrap();
+    session.type_text(&format!("{USER}\n")).unwrap();
+    session.wait_for_prompt("Password: ").unwrap();
+    session.type_text(&format!("{PASSWORD}\n")).unwrap();
+    let (frame, status) = session.finish().unwrap();
+    let text = frame.text();
+    assert!(status.success(), "{text}");
+    assert!(text.contains("logged in to") && text.contains(USER), "{text}");
+    assert!(!text.contains(PASSWORD), "{text}");
+    world.push();
+}
+
+#[test]
+fn logins_of_docker_podman_and_helpers_are_used() {
+    let auth = BASE64.encode(format!("{USER}:{PASSWORD}").as_bytes());
+    for (path, text) in [
+        (".docker/config.json", r#"{"auths":{"HOST":{"auth":"AUTH"}}}"#),
+        (".config/containers/auth.json", r#"{"auths":{"HOST/kcl-lang":{"auth":"AUTH"}}}"#),
+        (".docker/config.json", r#"{"credHelpers":{"HOST":"test"}}"#),
+        (".docker/config.json", r#"{"credsStore":"test"}"#),
+    ] {
+        let world = World::with_login(Login::Bearer);
+        let text = text.replace("HOST", &world.registry.host).replace("AUTH", &auth);
+        world.write(path, &text);
+        world.write(
+            "bin/docker-credential-test",
+            &format!("#!/bin/sh\nread host\necho '{{\"Username\":\"{USER}\",\"Secret\":\"{PASSWORD}\"}}'\n"),
+        );
+        let helper = world.path("bin/docker-credential-test");
+        fs::set_permissions(&helper, fs::Permissions::from_mode(0o755)).unwrap();
+        let folders = std::env::var("PATH").unwrap_or_default();
+        let url = format!("oci://{}/kcl-lang/lib", world.registry.host);
+        let mut command = world.command("lib", &format!("mod push {url}"));
+        command.env("PATH", format!("{}:{folders}", world.path("bin").display()));
+        let ended = world.end(command);
+        assert_eq!(ended.code, 0, "{text}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn credentials_do_not_follow_a_redirect_to_another_host() {
+    let world = World::with_login(Login::Basic);
+    let host = world.registry.host.clone();
+    world.well("lib", &format!("registry login {host} -u {USER} -p {PASSWORD}"));
+    world.push();
+    let state = std::sync::Arc::clone(&world.registry.state);
+    let blobs = state.lock().unwrap().blobs.clone();
+    let package = blobs.into_values().max_by_key(Vec::len).unwrap();
+    let port = serve(move |request| {
+        let is_clean = request.header("authorization").is_none();
+        Answer::new(if is_clean { 200 } else { 400 }, package.clone())
+    });
+    state.lock().unwrap().elsewhere = Some(format!("http://127.0.0.1:{port}/blob"));
+    world.well("app", "mod add lib:0.1.0");
+    assert_eq!(world.well("app", "run"), "a: hello\n");
+    // Plain HTTP does not leave this machine, also not by a redirect.
+    state.lock().unwrap().elsewhere = Some("http://192.0.2.1/blob".to_owned());
+    world.forget_downloads();
+    world.well("lib", &format!("registry login {host} -u {USER} -p {PASSWORD}"));
+    let message = world.fails("app", "run");
+    assert!(message.contains("plain HTTP is only used on this machine"), "{message}");
+}
+
+#[test]
+fn archives_with_gzip_are_accepted() {
+    let world = World::new();
+    let file = EntryType::Regular;
+    let plain = archive(&[(file, "kcl.mod", ""), (file, "lib.k", "greeting = \"hello\"\n")]);
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(&plain).unwrap();
+    world.registry.put("kcl-lang/lib", "0.1.0", &packed.finish().unwrap());
+    world.well("app", "mod add lib:0.1.0");
+    assert_eq!(world.well("app", "run"), "a: hello\n");
+    // A damaged one is refused.
+    let cut = &plain[..plain.len() / 2 - 100];
+    world.registry.put("kcl-lang/lib", "0.2.0", cut);
+    let message = world.fails("app", "mod add lib:0.2.0");
+    assert!(message.contains("is refused"), "{message}");
+    world.assert_nothing_is_left();
 }
 
 #[test]

@@ -36,6 +36,10 @@ pub(super) struct State {
     pub(super) requests: usize,
     /// Whether downloads of blobs end in the middle.
     pub(super) cuts: bool,
+    /// Where downloads of blobs are sent to.
+    pub(super) elsewhere: Option<String>,
+    /// Whether downloads of blobs stop in the middle and wait.
+    pub(super) hangs: bool,
     login: Login,
     port: u16,
 }
@@ -143,8 +147,12 @@ impl State {
             return Some(Answer::new(200, bytes));
         }
         self.downloads += 1;
+        if let Some(url) = &self.elsewhere {
+            return Some(Answer::new(307, "").with("Location", url));
+        }
         let cut = self.cuts.then_some(bytes.len() / 2);
-        Some(Answer { cut, ..Answer::new(200, bytes) })
+        let cut = cut.or(self.hangs.then_some(bytes.len() / 2));
+        Some(Answer { cut, hangs: self.hangs, ..Answer::new(200, bytes) })
     }
 }
 

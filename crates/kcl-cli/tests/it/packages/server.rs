@@ -30,6 +30,8 @@ pub(super) struct Answer {
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
     pub(super) cut: Option<usize>,
+    /// Whether the connection stays open until the client closes it.
+    pub(super) hangs: bool,
 }
 
 impl Answer {
@@ -72,7 +74,12 @@ fn handle(stream: TcpStream, answer: &(dyn Fn(&Request) -> Answer + Send + Sync)
         let end = found.cut.unwrap_or(found.body.len());
         stream.write_all(&found.body[..end]).ok()?;
     }
-    stream.flush().ok()
+    stream.flush().ok()?;
+    if found.hangs {
+        // Nothing more is sent: the read ends with the client.
+        let _ = reader.read(&mut [0]);
+    }
+    Some(())
 }
 
 fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
