@@ -6,8 +6,16 @@
 mod args;
 mod batch;
 mod confine;
+mod explain;
+mod fmt;
 mod help;
+mod lint;
+mod query;
+mod rename;
+mod report;
 mod run;
+mod set;
+mod sources;
 mod terminal;
 
 use mimalloc::MiMalloc;
@@ -49,10 +57,22 @@ fn dispatch(words: &[String]) -> Exit {
     match command.as_str() {
         "run" => run::run(rest),
         "batch" => batch::run(rest),
+        "fmt" => fmt::run(rest),
+        "lint" => lint::run(rest),
+        "explain" => explain::run(rest),
+        "query" => query::run(rest),
+        "set" => set::run(rest),
+        "rename" => rename::run(rest),
         "version" | "--version" | "-V" => terminal::write_out(help::VERSION),
         "help" | "--help" | "-h" => terminal::write_out(match rest.first().map(String::as_str) {
             Some("run") => help::RUN,
             Some("batch") => help::BATCH,
+            Some("fmt") => help::FMT,
+            Some("lint") => help::LINT,
+            Some("explain") => help::EXPLAIN,
+            Some("query") => help::QUERY,
+            Some("set") => help::SET,
+            Some("rename") => help::RENAME,
             _ => help::OVERVIEW,
         }),
         // `kcl main.k` runs the file, as the older command did.

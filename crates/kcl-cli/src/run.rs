@@ -264,12 +264,7 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
         Key::Setting => options.settings.push(value.into()),
         Key::Override => options.overrides.push(value),
         Key::Selector => options.selectors.push(value),
-        Key::External => {
-            let (name, path) = value
-                .split_once('=')
-                .ok_or_else(|| usage(format!("invalid package '{value}', expected name=folder")))?;
-            options.packages.push((name.to_owned(), path.into()));
-        }
+        Key::External => options.packages.push(package(&value).map_err(usage)?),
         Key::Format => options.format = Some(value.parse::<Format>().map_err(usage)?),
         Key::Output => args.output = Some(value.into()),
         Key::ErrorFormat => {
@@ -280,17 +275,20 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
             }
         }
         Key::Color => {
-            args.colour = match value.as_str() {
-                "auto" => None,
-                "always" => Some(Colour::Always),
-                "never" => Some(Colour::Never),
-                _ => return Err(usage(format!("invalid colour choice '{value}'"))),
-            }
+            args.colour = terminal::colour_choice(&value).map_err(usage)?;
         }
         Key::Confine(which) => which.set(&mut args.confinement, value).map_err(usage)?,
         _ => {}
     }
     Ok(())
+}
+
+/// Reads `name=folder`.
+pub(crate) fn package(word: &str) -> Result<(String, PathBuf), String> {
+    let (name, path) = word
+        .split_once('=')
+        .ok_or_else(|| format!("invalid package '{word}', expected name=folder"))?;
+    Ok((name.to_owned(), path.into()))
 }
 
 fn standard_input() -> Result<Input, Refusal> {

@@ -53,6 +53,22 @@ pub(crate) fn usage(message: &str) -> Exit {
     Exit::Usage
 }
 
+/// Reports why a command cannot go on.
+pub(crate) fn fail(message: &str) -> Exit {
+    write_err(&format!("error: {message}\n"));
+    Exit::User
+}
+
+/// Reads the value of `--color`; `None` lets the terminal decide.
+pub(crate) fn colour_choice(when: &str) -> Result<Option<Colour>, String> {
+    match when {
+        "auto" => Ok(None),
+        "always" => Ok(Some(Colour::Always)),
+        "never" => Ok(Some(Colour::Never)),
+        _ => Err(format!("invalid colour choice '{when}'")),
+    }
+}
+
 /// Whether messages are coloured: on a terminal, unless `NO_COLOR` is set.
 pub(crate) fn auto_colour() -> Colour {
     let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());

@@ -38,7 +38,9 @@ macro_rules! snapshots {
     };
 }
 
-snapshots!(batch, colour, errors, help, run, usage, version);
+snapshots!(
+    batch, colour, errors, explain, fmt, help, lint, query, rename, run, set, usage, version
+);
 
 #[test]
 fn every_command_has_snapshots() {
