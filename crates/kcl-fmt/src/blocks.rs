@@ -30,6 +30,7 @@ impl Printer<'_> {
         if is_wanted {
             self.want_blank();
         }
+        self.comments_ask = gap == Gap::AsWritten && !is_wanted;
     }
 
     /// Prints statements; `end` is where their block ends.

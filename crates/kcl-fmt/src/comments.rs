@@ -94,13 +94,15 @@ impl Printer<'_> {
     /// Prints an item of a block on lines of its own, with its comments.
     pub(crate) fn item(&mut self, item: Item, print: impl FnOnce(&mut Self)) {
         let Item { span, next, is_flat, in_brackets } = item;
+        let asks = std::mem::take(&mut self.comments_ask);
+        let (start, n_before) = (self.out.len(), self.n_taken);
         if in_brackets {
             self.own_line_comments(span.start);
         } else {
             self.groups_of_comments(span.start);
         }
         self.newline();
-        let at = self.out.len();
+        let (at, n_leading) = (self.out.len(), self.n_taken - n_before);
         let around = (std::mem::take(&mut self.stray), std::mem::replace(&mut self.limit, next));
         let opens_lists = is_flat && self.has_comment(span.end, next.min(self.line_end(span.end)));
         let around_opens = std::mem::replace(&mut self.opens_lists, opens_lists);
@@ -111,6 +113,9 @@ impl Printer<'_> {
         self.limit = around.1;
         if !stray.is_empty() {
             self.insert_comments(at, &stray);
+            if asks && n_leading + stray.len() > 1 {
+                self.out.insert(start, '\n');
+            }
         }
         self.end_of_line_comment(span.end, next);
     }

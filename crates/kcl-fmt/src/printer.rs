@@ -48,6 +48,8 @@ pub(crate) struct Printer<'m> {
     pub(crate) stray: Vec<Span>,
     /// Whether lists are opened, since a comment follows the current item on its line.
     pub(crate) opens_lists: bool,
+    /// Whether two comments before the next item ask for an empty line.
+    pub(crate) comments_ask: bool,
     /// Where the item behind the current one starts: comments from there on belong to others.
     pub(crate) limit: u32,
 }
@@ -63,6 +65,7 @@ impl<'m> Printer<'m> {
             lines,
             layout,
             opens_lists: false,
+            comments_ask: false,
             out: String::with_capacity(text.len() + text.len() / 8),
             level: 0,
             n_blank: 0,

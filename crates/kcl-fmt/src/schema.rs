@@ -84,7 +84,9 @@ impl Printer<'_> {
         parts.extend(schema.doc.as_ref().map(|doc| (doc.span, Part::Doc(doc.span))));
         if let [first, .., last] | [first @ last] = schema.mixins.as_slice() {
             let mut span = first.span.to(last.span);
-            // Up to the bracket, which the line may end with.
+            // From the word up to the bracket, which the line may end with.
+            let before = self.text.get(..span.start as usize).unwrap_or("");
+            span.start = before.rfind("mixin").map_or(span.start, |at| at as u32);
             let end = self.module[id].span.end;
             span.end = self.find_word(span.end, end, "]").map_or(span.end, |at| at + 1);
             parts.push((span, Part::Mixins(&schema.mixins)));
