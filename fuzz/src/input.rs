@@ -1,6 +1,6 @@
 //! The kinds of campaign and their inputs, by number.
 
-use crate::{documents, generate, journal, mutate, sandbox, seeds};
+use crate::{documents, format, generate, journal, mutate, sandbox, seeds};
 use testkit::Rng;
 
 /// What is fed with random input.
@@ -8,6 +8,8 @@ use testkit::Rng;
 pub(crate) enum Kind {
     /// Lexer, parser and printer, with damaged programs.
     Parse,
+    /// The formatter, with programs that have comments.
+    Format,
     /// The whole way from text to output, with generated and with damaged programs.
     Run,
     /// The store, with edited values.
@@ -24,8 +26,9 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Parse,
+        Self::Format,
         Self::Run,
         Self::Journal,
         Self::Http,
@@ -36,7 +39,7 @@ impl Kind {
 
     /// Returns whether inputs are programs.
     pub(crate) fn is_language(self) -> bool {
-        matches!(self, Self::Parse | Self::Run)
+        matches!(self, Self::Parse | Self::Format | Self::Run)
     }
 
     /// Returns the extension of files with inputs.
@@ -64,6 +67,7 @@ impl Kind {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Parse => "parse",
+            Self::Format => "format",
             Self::Run => "run",
             Self::Journal => "journal",
             Self::Http => "http",
@@ -105,6 +109,7 @@ impl Inputs {
         let mut rng = Rng::new(self.seed, index);
         match self.kind {
             Kind::Parse => mutate::program(&mut rng, &self.seeds),
+            Kind::Format => format::program(&mut rng, &self.seeds),
             Kind::Run if !self.seeds.is_empty() && rng.one_in(5) => {
                 let text = rng.pick(&self.seeds).clone();
                 if rng.one_in(4) { text } else { mutate::tokens(&mut rng, text) }

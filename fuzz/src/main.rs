@@ -1,6 +1,7 @@
 //! Feeds random input to the language, the store and the sandbox, and reports what breaks.
 //!
-//! `kcl-fuzz parse` damages real programs, `kcl-fuzz run` generates mostly well-typed ones;
+//! `kcl-fuzz parse` damages real programs, `kcl-fuzz run` generates mostly well-typed ones,
+//! `kcl-fuzz format` puts comments into both;
 //! `kcl-fuzz journal` edits the values of a store; `kcl-fuzz http` and `kcl-fuzz patch` send
 //! requests to a sandbox in the process; `kcl-fuzz plan` and `kcl-fuzz settings` damage files. The
 //! process that the user starts supervises workers (`kcl-fuzz work`), so that even an input that
@@ -10,6 +11,7 @@
 #![expect(clippy::print_stdout, reason = "a command line tool prints its result")]
 
 mod documents;
+mod format;
 mod generate;
 mod input;
 mod journal;
@@ -31,9 +33,9 @@ use supervisor::Campaign;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-const USAGE: &str = "usage: kcl-fuzz parse|run|journal|http|patch|plan|settings [--n N] [--seconds S] [--seed N] [--from N] [--threads N] [--out DIR]
-       kcl-fuzz replay [--kind parse|run|journal|http|patch|plan|settings] FILE…
-       kcl-fuzz print parse|run|journal|http|patch|plan|settings [--n N] [--seed N] [--from N] [--out DIR]";
+const USAGE: &str = "usage: kcl-fuzz parse|format|run|journal|http|patch|plan|settings [--n N] [--seconds S] [--seed N] [--from N] [--threads N] [--out DIR]
+       kcl-fuzz replay [--kind parse|format|run|journal|http|patch|plan|settings] FILE…
+       kcl-fuzz print parse|format|run|journal|http|patch|plan|settings [--n N] [--seed N] [--from N] [--out DIR]";
 
 fn main() -> anyhow::Result<ExitCode> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();

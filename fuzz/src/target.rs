@@ -29,6 +29,7 @@ pub(crate) enum Reached {
 pub(crate) fn feed(kind: Kind, text: &str, closely: bool) -> Result<Reached, String> {
     match kind {
         Kind::Parse => parse(text),
+        Kind::Format => crate::format::feed(text),
         Kind::Run => run(text, closely),
         Kind::Journal => crate::journal::feed(text),
         Kind::Http | Kind::Patch => sandbox::feed(text, closely),

@@ -29,14 +29,14 @@ impl LineIndex {
 
     /// The place of byte `offset` in `text`, the text the index was made from.
     pub fn line_col(&self, text: &str, offset: u32) -> LineCol {
-        let line = self.starts.partition_point(|start| *start <= offset).max(1);
-        let start = self.starts.get(line - 1).copied().unwrap_or(0);
+        let line = self.line(offset);
+        let start = self.line_start(line);
         let mut end = (offset as usize).min(text.len());
         while !text.is_char_boundary(end) {
             end -= 1;
         }
         let before = text.get(start as usize..end).unwrap_or("");
-        LineCol { line: line as u32, col: before.chars().count() as u32 + 1 }
+        LineCol { line, col: before.chars().count() as u32 + 1 }
     }
 
     /// The text of line `line` (from 1) without its line end.
@@ -45,6 +45,16 @@ impl LineIndex {
         let end = self.starts.get(line as usize).copied().unwrap_or(text.len() as u32);
         let whole = text.get(*start as usize..end as usize).unwrap_or("");
         whole.trim_end_matches(['\n', '\r'])
+    }
+
+    /// The line of byte `offset`, from 1.
+    pub fn line(&self, offset: u32) -> u32 {
+        self.starts.partition_point(|start| *start <= offset).max(1) as u32
+    }
+
+    /// The first byte of line `line` (from 1).
+    pub fn line_start(&self, line: u32) -> u32 {
+        self.starts.get((line as usize).wrapping_sub(1)).copied().unwrap_or(0)
     }
 
     /// The number of lines.

@@ -12,8 +12,14 @@ Usage: kcl <command> [options]
 Commands:
   run       Evaluate KCL files and print the result
   batch     Compile many stacks at once
+  fmt       Format source files
+  lint      Check source files and warn of probable mistakes
+  explain   Explain a code of an error or warning
   vet       Check data files against a schema
   test      Run tests
+  query     List variables, options and uses of names
+  set       Change values in source files
+  rename    Rename a variable, schema or attribute everywhere
   doc       Write documentation of schemas
   export    Write schemas as OpenAPI, JSON Schema or Protocol Buffers
   import    Turn data and schemas of other forms into KCL
@@ -107,4 +113,129 @@ Each stack:
       --timeout <duration>     Stop after so much time, such as 30s (default: no limit)
       --no-io                  Allow neither files nor the environment
       --allow-io <package>     Allow files and the environment in a dependency
+";
+
+/// What `kcl fmt --help` says.
+pub(crate) const FMT: &str = "\
+Format source files.
+
+Usage: kcl fmt [options] [files or folders | -]
+
+Without files, those of the current folder are formatted. Folders are searched for .k files, also
+in folders below them; symbolic links and hidden folders there are passed. With '-', the program
+is read from standard input and written to standard output.
+
+The names of changed files are printed. A file with syntax errors is not changed: the errors are
+reported, and the exit code is 1.
+
+Options:
+      --check              Change nothing: print the names of files that are not formatted, and
+                           exit with 1 if there are any
+      --diff               Change nothing: print what would change, and exit with 1 if anything
+                           would
+      --exclude <pattern>  Pass files and folders that match, such as vendor or 'a/**/*_gen.k'
+      --color <when>       auto (default), always or never
+  -h, --help               Print this text
+";
+
+/// What `kcl lint --help` says.
+pub(crate) const LINT: &str = "\
+Check source files and warn of probable mistakes.
+
+Usage: kcl lint [options] [files or folders]
+
+Files are checked together, as one program; folders are searched for .k files, and the files of
+each folder are checked together. Without any, the current folder is searched. The exit code is 1
+if there are errors.
+
+A comment '# kcl-lint: disable=CODE' switches a lint off for its line, or for the next line if it
+stands alone; 'disable-file=CODE' for the file. Levels for a module are set in its kcl.mod:
+
+    [lint]
+    missing-docs = \"warn\"
+
+Options:
+      --format <format>        text (default), json or sarif
+      --fix                    Apply the fixes that change no meaning
+      --set <set>              Lints to start with: reference, default or all
+      --off <lint,...>         Do not look for these, by code or name
+      --warn <lint,...>        Warn of these
+      --error <lint,...>       Take these for errors
+      --exclude <pattern>      Pass files and folders that match
+  -E, --external <name=folder> Give the folder of an external package
+      --color <when>           auto (default), always or never
+  -h, --help                   Print this text
+";
+
+/// What `kcl explain --help` says.
+pub(crate) const EXPLAIN: &str = "\
+Explain a code of an error or warning.
+
+Usage: kcl explain [code or name of a lint]
+
+Without a code, all codes are listed.
+
+Options:
+  -h, --help  Print this text
+";
+
+/// What `kcl query --help` says.
+pub(crate) const QUERY: &str = "\
+List variables, options and uses of names.
+
+Usage: kcl query variables [options] [files] [paths]
+       kcl query options [options] [files]
+       kcl query uses [files] <symbol>
+
+Without files, those of the current folder are read. Nothing is evaluated: values are shown as
+they are written.
+
+  variables  The values of variables, or those at paths such as app.image
+  options    What the program reads with option()
+  uses       Where a variable, a schema or an attribute (App.image) is named
+
+Options:
+      --merge            Take the blocks of 'name: Schema {...}' together
+      --format <format>  text (default) or json
+  -h, --help             Print this text
+";
+
+/// What `kcl set --help` says.
+pub(crate) const SET: &str = "\
+Change values in source files.
+
+Usage: kcl set [options] <files> <path=value>...
+
+Changes:
+  path=value   Set a value; what is missing is created
+  path:value   Merge a config or schema into what is there, or set a value
+  path+=value  Append items to a list
+  path-        Delete a value
+
+A value is an expression: text stands in quotes. With several files, the one that sets the variable
+is changed, else the last one. Comments and layout stay; the differences are printed.
+
+Options:
+  -O, --overrides <change>...  Make changes, and format the files as the reference does: dotted
+                               keys are written out
+      --import <path [as x]>   Add an import
+      --check                  Change nothing, and exit with 1 if anything would change
+  -q, --quiet                  Do not print differences
+  -h, --help                   Print this text
+";
+
+/// What `kcl rename --help` says.
+pub(crate) const RENAME: &str = "\
+Rename a variable, schema or attribute everywhere.
+
+Usage: kcl rename [options] <symbol> <new name> [files]
+
+The symbol is a name of the main package (app) or an attribute of a schema (App.image). All files of
+the program are changed, also those of packages that it imports. Without files, those of the
+current folder are read. The differences are printed.
+
+Options:
+      --check  Change nothing, and exit with 1 if anything would change
+  -q, --quiet  Do not print differences
+  -h, --help   Print this text
 ";

@@ -8,13 +8,21 @@ mod ask;
 mod batch;
 mod confine;
 mod doc;
+mod explain;
 mod export;
 mod fetching;
+mod fmt;
 mod help;
 mod import;
+mod lint;
 mod module;
+mod query;
 mod registry;
+mod rename;
+mod report;
 mod run;
+mod set;
+mod sources;
 mod terminal;
 mod test;
 mod values;
@@ -60,8 +68,14 @@ fn dispatch(words: &[String]) -> Exit {
     match command.as_str() {
         "run" => run::run(rest),
         "batch" => batch::run(rest),
+        "fmt" => guarded(|| fmt::run(rest)),
+        "lint" => guarded(|| lint::run(rest)),
+        "explain" => guarded(|| explain::run(rest)),
         "vet" => guarded(|| vet::run(rest)),
         "test" => guarded(|| test::run(rest)),
+        "query" => guarded(|| query::run(rest)),
+        "set" => guarded(|| set::run(rest)),
+        "rename" => guarded(|| rename::run(rest)),
         "doc" => guarded(|| doc::run(rest)),
         "export" => guarded(|| export::run(rest)),
         "import" => guarded(|| import::run(rest)),
@@ -82,6 +96,12 @@ fn help_of(words: &[String]) -> &'static str {
     match command {
         Some("run") => help::RUN,
         Some("batch") => help::BATCH,
+        Some("fmt") => help::FMT,
+        Some("lint") => help::LINT,
+        Some("explain") => help::EXPLAIN,
+        Some("query") => help::QUERY,
+        Some("set") => help::SET,
+        Some("rename") => help::RENAME,
         Some("vet") => vet::HELP,
         Some("test") => test::HELP,
         Some("doc") => doc::HELP,

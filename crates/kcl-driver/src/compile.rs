@@ -9,6 +9,7 @@ use base_diag::Diagnostic;
 use base_system::System;
 use kcl_eval::{Options as EvalOptions, Tracking};
 use kcl_hir::{Entries, LoadOptions, Loaded, Program, resolve_entries};
+use kcl_lint::Config;
 use rustc_hash::FxHashSet;
 
 /// A program, loaded and checked.
@@ -57,6 +58,49 @@ pub fn compile_with_types(
         diagnostics.extend(found);
         drop_repeated(&mut diagnostics);
         Ok((Compiled { program, diagnostics }, types))
+    })
+}
+
+/// Loads a program without checking it; the findings are those of its syntax and imports.
+///
+/// # Errors
+///
+/// As [`compile`].
+pub fn load(system: &(dyn System + Sync), options: &RunOptions) -> Result<Compiled, Box<RunError>> {
+    with_large_stack(|| {
+        let session = Session::single(system, options);
+        let job = prepare(system, options)?;
+        let Loaded { program, diagnostics, .. } = load_job(&session, system, &job)?;
+        Ok(Compiled { program, diagnostics })
+    })
+}
+
+/// Loads and checks a program for its authors: each statement on its own, with the findings of
+/// lints behind errors and warnings. The levels of `config` win over
+/// those of the program's `kcl.mod`.
+///
+/// # Errors
+///
+/// As [`compile`]; also if `kcl.mod` sets the level of a lint that does not exist.
+pub fn lint(
+    system: &(dyn System + Sync),
+    options: &RunOptions,
+    config: &Config,
+) -> Result<Compiled, Box<RunError>> {
+    with_large_stack(|| {
+        let session = Session::single(system, options);
+        let job = prepare(system, options)?;
+        let mut levels = Config::new(config.set);
+        for (lint, level) in &job.lint_levels {
+            let set = levels.set_level(lint, level);
+            set.map_err(|error| RunError::plain(format!("invalid [lint] in kcl.mod: {error}")))?;
+        }
+        levels.extend(config);
+        let Loaded { program, mut diagnostics, .. } = load_job(&session, system, &job)?;
+        diagnostics.extend(kcl_types::lint(&program));
+        diagnostics.extend(kcl_lint::lint(&program, &levels));
+        let diagnostics = kcl_lint::select(&program, &levels, diagnostics);
+        Ok(Compiled { program, diagnostics })
     })
 }
 

@@ -5,7 +5,7 @@
 //! [`System`](base_system::System):
 //!
 //! - [`run`]: one program to its output, as text or as data; [`run_then`] for a process that ends
-//!   with it, [`compile`] for the check alone.
+//!   with it, [`compile`] for the check alone, [`lint`] for the check with lints.
 //! - [`Runner`]: one program after the other, on a thread of a [`Pool`].
 //! - [`run_batch`]: many stacks to files, and only those that changed.
 //! - [`with_layers`]: partial programs, merged in any order.
@@ -27,6 +27,7 @@ mod argument;
 mod batch;
 mod compile;
 mod documents;
+pub mod edit;
 mod error;
 mod evaluate;
 mod layers;
@@ -35,6 +36,7 @@ mod places;
 mod pool;
 mod prepare;
 mod provenance;
+pub mod query;
 mod reduced;
 mod session;
 mod settings;
@@ -47,7 +49,7 @@ pub use batch::{
     BatchError, BatchOptions, BatchReport, BatchScope, ListError, Runner, Sharing, Stack,
     StackOutcome, StackState, read_list, run_batch,
 };
-pub use compile::{Compiled, compile, compile_with_types};
+pub use compile::{Compiled, compile, compile_with_types, lint, load};
 pub use documents::Documents;
 pub use error::{FailureKind, RunError};
 pub use evaluate::{RunOutput, run, run_then};

@@ -36,6 +36,8 @@ pub(crate) struct Job {
     /// Where the output goes, if the settings say so.
     pub(crate) output: Option<PathBuf>,
     pub(crate) warnings: Vec<Diagnostic>,
+    /// Levels of lints, by code or name, that `kcl.mod` sets.
+    pub(crate) lint_levels: Vec<(String, String)>,
 }
 
 /// Puts together what the caller, the settings files and `kcl.mod` say. The caller wins over
@@ -65,6 +67,7 @@ pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, 
         io_rules: Vec::new(),
         output: None,
         warnings,
+        lint_levels: Vec::new(),
     };
     job.use_settings(system, settings, &settings_dir)?;
     let granted = job.use_module(system)?;
@@ -196,7 +199,8 @@ impl Job {
                 return Ok(granted);
             }
         };
-        let ModFile { profile, .. } = &mod_file;
+        let ModFile { profile, lint_levels, .. } = &mod_file;
+        self.lint_levels.clone_from(lint_levels);
         match self.options.inputs.as_slice() {
             [] if self.work_dir == root => self.use_profile(&root, profile)?,
             [Input { path, text: None, .. }]

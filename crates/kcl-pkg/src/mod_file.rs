@@ -30,6 +30,8 @@ pub struct ModFile {
     pub profile: Profile,
     /// `[dependencies]`, in order.
     pub dependencies: Vec<Dependency>,
+    /// `[lint]`: names or codes of lints with their levels, in order.
+    pub lint_levels: Vec<(String, String)>,
 }
 
 /// How the module is run if nothing else is said.
@@ -144,6 +146,10 @@ impl ModFile {
             dependencies: section("dependencies")
                 .iter()
                 .filter_map(|(name, value)| dependency(name, value))
+                .collect(),
+            lint_levels: section("lint")
+                .iter()
+                .filter_map(|(lint, level)| Some((lint.clone(), level.as_str()?.to_owned())))
                 .collect(),
         })
     }

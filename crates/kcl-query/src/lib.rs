@@ -1,11 +1,16 @@
-//! Changes to programs from outside: overrides of values by path.
+//! Questions about programs and changes from outside, by path.
 //!
 //! [`apply_overrides`] puts `path=value` specs into the trees of the main package before
-//! evaluation. Works on syntax only; knows nothing of types and values.
+//! evaluation; [`list_variables`] and [`list_options`] say what is written there. Works on syntax
+//! only; knows nothing of types and values.
 
 mod apply;
 mod graft;
+mod options;
 mod spec;
+mod variables;
 
 pub use apply::{apply_override, apply_overrides};
+pub use options::{OptionInfo, list_options};
 pub use spec::{Action, Override, SpecError, split_path};
+pub use variables::{Variable, list_variables};

@@ -1,6 +1,6 @@
 //! Differences between two values, by field.
 
-use crate::align::align;
+use base_text::align;
 use kusion_model::{FieldPath, ListItems};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -5,19 +5,17 @@
 //! compare values and texts; [`graph`] is the dependency graph. No clock,
 //! no network, no store.
 
-mod align;
 mod decide;
 mod diff;
 pub mod graph;
 mod guard;
 mod management;
 mod order;
-mod text_diff;
 mod waves;
 
+pub use base_text::{DiffLine, Hunk, text_differences};
 pub use decide::{Context, DryRun, Facts, Observed, Ownership, decide, is_alike};
 pub use diff::{Difference, ListRules, desired_differences, differences};
 pub use guard::{Refusal, emptied_containers, refusals};
 pub use order::{is_match, keep_targets, order};
-pub use text_diff::{DiffLine, Hunk, text_differences};
 pub use waves::waves;

@@ -1,6 +1,6 @@
 //! Kinds `doc`, `openapi` and `proto`: documents about schemas.
 
-use crate::{Answer, failed, json_file, words};
+use crate::{Answer, failed, words};
 use base_system::OsSystem;
 use kcl_doc::{Docs, markdown, openapi, proto};
 use kcl_driver::RunOptions;
@@ -14,8 +14,8 @@ fn read(case: &Case) -> Result<Docs, String> {
 /// Answers a case of kind `doc`.
 pub(crate) fn markdown(case: &Case) -> anyhow::Result<Answer> {
     match read(case) {
-        Ok(docs) => Ok(("expect.md", markdown::write(&docs))),
-        Err(message) => failed(&message),
+        Ok(docs) => Ok(Answer::text("expect.md", markdown::write(&docs))),
+        Err(message) => Ok(failed(&message)),
     }
 }
 
@@ -24,9 +24,9 @@ pub(crate) fn openapi(case: &Case) -> anyhow::Result<Answer> {
     match read(case) {
         Ok(docs) => {
             let form = openapi::Form::Reference;
-            json_file("expect.json", &openapi::write(&docs, case.text("version"), form))
+            Ok(Answer::json(&openapi::write(&docs, case.text("version"), form)))
         }
-        Err(message) => failed(&message),
+        Err(message) => Ok(failed(&message)),
     }
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn proto(case: &Case) -> anyhow::Result<Answer> {
     let written =
         read(case).and_then(|docs| proto::write(&docs, package).map_err(|error| error.to_string()));
     match written {
-        Ok(text) => Ok(("expect.proto", text)),
-        Err(message) => failed(&message),
+        Ok(text) => Ok(Answer::text("expect.proto", text)),
+        Err(message) => Ok(failed(&message)),
     }
 }

@@ -1,13 +1,18 @@
 //! Answers one conformance case: `conformance-adapter CASE_DIR OUT_DIR`.
 //!
-//! Reads `case.json`, asks the library what the case asks, and writes the files that the
+//! Reads `case.json`, asks the library or `kcl` what the case asks, and writes the files that the
 //! scorer compares. A kind that is not answered yet ends with exit code 3.
 
 #![expect(clippy::print_stderr, reason = "a command line tool reports on standard error")]
 
+mod command;
 mod doc;
+mod edit;
+mod fmt;
 mod import;
+mod lint;
 mod parse;
+mod query;
 mod testing;
 mod toml;
 mod vet;
@@ -37,12 +42,19 @@ fn main() -> ExitCode {
 }
 
 fn answer(case_dir: &Path, out_dir: &Path) -> anyhow::Result<ExitCode> {
+    let case_dir = &std::path::absolute(case_dir)?;
     let case = Case::read(case_dir.display().to_string(), case_dir)?;
     let out_dir = std::path::absolute(out_dir)?;
     std::env::set_current_dir(&case.dir)?;
-    let (file, text) = match case.kind.as_str() {
-        "parse" => json_file("expect.json", &parse::answer(&case)?)?,
-        "vet" => json_file("expect.json", &vet::answer(&case)?)?,
+    let answer = match case.kind.as_str() {
+        "parse" => Answer::json(&parse::answer(&case)?),
+        "fmt" => fmt::answer(&case)?,
+        "lint" => lint::answer(&case)?,
+        "list_variables" => query::variables(&case)?,
+        "list_options" => query::options(&case)?,
+        "override_file" => edit::override_file(&case)?,
+        "rename" => edit::rename(&case)?,
+        "vet" => Answer::json(&vet::answer(&case)?),
         "test" => testing::answer(&case)?,
         "doc" => doc::markdown(&case)?,
         "openapi" => doc::openapi(&case)?,
@@ -54,28 +66,45 @@ fn answer(case_dir: &Path, out_dir: &Path) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(NOT_ANSWERED));
         }
     };
-    std::fs::write(out_dir.join(file), text)?;
+    for (name, text) in answer.files {
+        std::fs::write(out_dir.join(name), text)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
-/// The name and text of a file that the scorer compares.
-type Answer = (&'static str, String);
+/// The files that the scorer compares.
+struct Answer {
+    files: Vec<(&'static str, String)>,
+}
 
-fn json_file(file: &'static str, value: &Value) -> anyhow::Result<Answer> {
-    Ok((file, serde_json::to_string_pretty(value)?))
+impl Answer {
+    /// One file with a text.
+    fn text(name: &'static str, text: String) -> Self {
+        Self { files: vec![(name, text)] }
+    }
+
+    /// The file `expect.json`.
+    fn json(value: &serde_json::Value) -> Self {
+        Self::text("expect.json", format!("{value:#}"))
+    }
+
+    /// The file `expect_error.json`.
+    fn error(value: &Value) -> Self {
+        Self::text("expect_error.json", format!("{value:#}"))
+    }
 }
 
 /// A failure without a place.
-fn failed(message: &str) -> anyhow::Result<Answer> {
-    json_file("expect_error.json", &json!({"code": null, "line": null, "message": message}))
+fn failed(message: &str) -> Answer {
+    Answer::error(&json!({"code": null, "line": null, "message": message}))
 }
 
 /// Findings as the scorer expects them: the first one, and all of them.
-fn findings(findings: &Findings) -> anyhow::Result<Answer> {
+fn findings(findings: &Findings) -> Answer {
     let all: Vec<Value> = findings.iter().map(finding).collect();
     let mut first = all.first().cloned().unwrap_or_else(|| json!({}));
     first["diagnostics"] = Value::Array(all);
-    json_file("expect_error.json", &first)
+    Answer::error(&first)
 }
 
 /// One finding.

@@ -1,6 +1,6 @@
 //! Kind `test`: which tests pass?
 
-use crate::{Answer, finding, findings, json_file, words};
+use crate::{Answer, finding, findings, words};
 use base_system::OsSystem;
 use kcl_driver::parse_argument;
 use kcl_test::{Filter, Outcome, TestOptions, find_packages, run_tests};
@@ -20,7 +20,7 @@ pub(crate) fn answer(case: &Case) -> anyhow::Result<Answer> {
     let folders = find_packages(&OsSystem, &words(case, "pkg_list"))?;
     let report = run_tests(&OsSystem, &folders, &options, &|_, _| ());
     if let Some(broken) = report.broken.first() {
-        return findings(&broken.findings);
+        return Ok(findings(&broken.findings));
     }
     let mut tests: Vec<Value> = Vec::new();
     for case in report.cases {
@@ -35,5 +35,5 @@ pub(crate) fn answer(case: &Case) -> anyhow::Result<Answer> {
         }
         tests.push(test);
     }
-    json_file("expect.json", &Value::Array(tests))
+    Ok(Answer::json(&Value::Array(tests)))
 }

@@ -11,7 +11,7 @@ pub(crate) fn answer(case: &Case) -> anyhow::Result<Answer> {
     options.format = Some(Format::Toml);
     options.output.sort_keys = case.meta["sort_keys"] == true;
     match run(&OsSystem, &options) {
-        Ok(output) => Ok(("expect.toml", output.result)),
-        Err(error) => findings(&error.into_findings()),
+        Ok(output) => Ok(Answer::text("expect.toml", output.result)),
+        Err(error) => Ok(findings(&error.into_findings())),
     }
 }

@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     // Above the checker: all that it needs of the library is in kcl-names.
     &["kcl-std"],
     &["kcl-eval", "kcl-lint", "kcl-query"],
-    &["kcl-pkg", "kcl-ide"],
+    &["kcl-pkg", "kcl-edit", "kcl-ide"],
     &["kcl-driver", "kcl-fetch"],
     &["kcl-doc", "kcl-import", "kcl-test", "kcl-vet"],
     &["kcl-lsp", "kcl-service", "kcl-ffi"],

@@ -16,7 +16,7 @@ const MAX_BLOCK: usize = 1_000_000;
 const MAX_DEPTH: usize = 6;
 
 /// Returns pairs of equal items, by their indexes; both indexes increase.
-pub(crate) fn align<T: Eq + Hash>(a: &[T], b: &[T]) -> Vec<(usize, usize)> {
+pub fn align<T: Eq + Hash>(a: &[T], b: &[T]) -> Vec<(usize, usize)> {
     let mut alignment = Alignment { a, b, pairs: Vec::new(), work: MAX_WORK };
     alignment.block(0..a.len(), 0..b.len(), 0);
     alignment.pairs

@@ -40,12 +40,16 @@ impl Hunk<'_> {
 pub fn text_differences<'a>(before: &'a str, after: &'a str, context: usize) -> Vec<Hunk<'a>> {
     let old: Vec<&str> = before.split('\n').collect();
     let new: Vec<&str> = after.split('\n').collect();
+    hunks(&old, &new, context)
+}
+
+fn hunks<'a>(old: &[&'a str], new: &[&'a str], context: usize) -> Vec<Hunk<'a>> {
     let mut hunks: Vec<Hunk<'a>> = Vec::new();
     let (mut at_old, mut at_new) = (0, 0);
     let end = (old.len(), new.len());
     // The end of the last hunk: its number of unchanged lines at the end, if it is still open.
     let mut n_same = context;
-    for (x, y) in align(&old, &new).into_iter().chain([end]) {
+    for (x, y) in align(old, new).into_iter().chain([end]) {
         if at_old < x || at_new < y {
             let n_before = if hunks.is_empty() { at_old.min(at_new) } else { n_same };
             // Unchanged lines up to twice the context keep two changes in one hunk.
@@ -81,6 +85,35 @@ pub fn text_differences<'a>(before: &'a str, after: &'a str, context: usize) -> 
         (at_old, at_new) = (x + 1, y + 1);
     }
     hunks
+}
+
+/// Writes the differences of a file as a unified diff, as `patch` and git read it; empty if there
+/// are none.
+pub fn unified_diff(path: &str, before: &str, after: &str) -> String {
+    let old: Vec<&str> = before.split_inclusive('\n').collect();
+    let new: Vec<&str> = after.split_inclusive('\n').collect();
+    let mut out = String::new();
+    for hunk in hunks(&old, &new, 3) {
+        if out.is_empty() {
+            out = format!("--- a/{path}\n+++ b/{path}\n");
+        }
+        out.push_str("@@ ");
+        out.push_str(&hunk.position());
+        out.push_str(" @@\n");
+        for line in &hunk.lines {
+            let (sign, line) = match line {
+                DiffLine::Same(line) => (' ', line),
+                DiffLine::Removed(line) => ('-', line),
+                DiffLine::Added(line) => ('+', line),
+            };
+            out.push(sign);
+            out.push_str(line);
+            if !line.ends_with('\n') {
+                out.push_str("\n\\ No newline at end of file\n");
+            }
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -127,6 +160,15 @@ mod tests {
         assert_eq!(text("a\nn\nb", "a\nb", 0), "@@ -2,1 +1,0 @@\n-n\n");
         assert_eq!(text("a\n", "a", 1), "@@ -1,2 +1,1 @@\n a\n-\n");
         assert_eq!(text("same", "same", 3), "");
+    }
+
+    #[test]
+    fn a_missing_line_end_is_a_difference() {
+        assert_eq!(
+            unified_diff("f.k", "a\nb", "a\nb\n"),
+            "--- a/f.k\n+++ b/f.k\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n"
+        );
+        assert_eq!(unified_diff("f.k", "a\n", "a\n"), "");
     }
 
     #[test]
