@@ -243,7 +243,10 @@ impl Target<'_> {
     }
 
     fn create(&self) -> Result<Response<Body>, Status> {
-        let form = self.request.form()?;
+        let form = match self.served.table {
+            Some(_) => self.request.form()?,
+            None => self.request.plain_form()?,
+        };
         self.require("create")?;
         let write = self.write()?;
         let decoded = self.request.decode_object(self.served)?;
