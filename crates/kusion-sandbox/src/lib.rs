@@ -34,8 +34,8 @@ mod warnings;
 mod write;
 
 pub use api::{
-    Api, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts, Scope,
-    Selection, Subscription, Validation, Write,
+    Api, Caller, Deletion, Event, EventKind, PatchKind, Propagation, Resource, ResourceFacts,
+    Scope, Selection, Subscription, Validation, Write,
 };
 pub use controllers::{Clock, ControllerOptions, Controllers, Reconcilers, SystemClock};
 pub use credentials::{Credentials, random_token};

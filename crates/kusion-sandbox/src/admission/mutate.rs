@@ -1,7 +1,7 @@
 //! Policies and webhooks that change objects.
 
 use super::index::{Bound, Index};
-use super::params::{self, Misconfigured};
+use super::params;
 use super::request::Asked;
 use super::webhooks;
 use crate::Status;
@@ -53,12 +53,11 @@ fn apply(bound: &Bound, asked: &mut Asked<'_>) -> Result<(), Status> {
         if !own.is_null() && asked.selected(own, "resourceRules").is_none() {
             continue;
         }
-        let result = match params::of(asked, &bound.policy, binding) {
-            Ok(params) => {
-                params.iter().try_for_each(|param| apply_with(bound, asked, &wanted, param))
-            }
-            Err(Misconfigured::Policy(why) | Misconfigured::Binding(why)) => Err(why),
-        };
+        let params = params::kind(asked, &bound.policy)
+            .and_then(|kind| params::of(asked, kind.as_ref(), binding));
+        let result = params.and_then(|params| {
+            params.iter().try_for_each(|param| apply_with(bound, asked, &wanted, param))
+        });
         match result {
             Err(why) if bound.compiled.fails() => {
                 let (policy, binding) = (&bound.name, object::name(binding));

@@ -2,9 +2,10 @@
 
 use super::forbid;
 use super::index::{Bound, Index};
-use super::params::{self, Misconfigured};
+use super::params;
 use super::request::{Asked, Form};
 use crate::Status;
+use crate::api::ResourceFacts;
 use crate::object::{self, at};
 use kusion_k8s_schema::policy::Denial;
 use serde_json::{Value, json};
@@ -19,17 +20,22 @@ pub(super) fn check(index: &Index, asked: &Asked<'_>) -> Result<(), Status> {
             continue;
         };
         let form = asked.form(&wanted);
+        let kind = match params::kind(asked, &bound.policy) {
+            Ok(kind) => kind,
+            Err(why) => {
+                let name = &bound.name;
+                let why = format!("ValidatingAdmissionPolicy '{name}' denied request: {why}");
+                if bound.compiled.fails() {
+                    first.get_or_insert_with(|| denial(why));
+                }
+                continue;
+            }
+        };
         for binding in &bound.bindings {
-            let (is_config, denials) = match judged(bound, binding, asked, &form) {
+            let (is_config, denials) = match judged(bound, kind.as_ref(), binding, asked, &form) {
                 Ok(denials) => (false, denials),
                 Err(_) if !bound.compiled.fails() => continue,
-                Err(Misconfigured::Binding(why)) => (true, vec![denial(why)]),
-                Err(Misconfigured::Policy(why)) => {
-                    let name = &bound.name;
-                    let why = format!("ValidatingAdmissionPolicy '{name}' denied request: {why}");
-                    first.get_or_insert_with(|| denial(why));
-                    break;
-                }
+                Err(why) => (true, vec![denial(why)]),
             };
             for denial in denials {
                 report(bound, binding, asked, denial, is_config, &mut first);
@@ -46,17 +52,18 @@ fn denial(message: String) -> Denial {
 /// Evaluates a policy with all parameters of a binding.
 fn judged(
     bound: &Bound,
+    kind: Option<&ResourceFacts>,
     binding: &Value,
     asked: &Asked<'_>,
     form: &Form,
-) -> Result<Vec<Denial>, Misconfigured> {
+) -> Result<Vec<Denial>, String> {
     let constraints = at(binding, &["spec", "matchResources"]);
     if !constraints.is_null() && asked.selected(constraints, "resourceRules").is_none() {
         return Ok(Vec::new());
     }
     let access = asked.access();
     let mut denials = Vec::new();
-    for param in &params::of(asked, &bound.policy, binding)? {
+    for param in &params::of(asked, kind, binding)? {
         denials.extend(bound.compiled.validate(&form.subject(asked, param, &access)));
     }
     Ok(denials)

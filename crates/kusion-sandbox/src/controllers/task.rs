@@ -64,7 +64,7 @@ pub(crate) enum Task {
     Conditions,
     /// Token of an account in a Secret.
     Token,
-    /// Rules of an aggregated `ClusterRole`.
+    /// Rules of aggregated `ClusterRoles`.
     Aggregate,
     /// Size of the target of a `HorizontalPodAutoscaler`.
     Autoscaler,
@@ -111,7 +111,7 @@ pub(crate) fn run(world: &mut World, key: &Key) -> Result<(), Status> {
         Task::Job => super::job::sync(world, key),
         Task::CronJob => super::cronjob::sync(world, key),
         Task::Disruption => super::disruption::sync(world, key),
-        Task::Aggregate => lifecycle::aggregation::sync(world, key),
+        Task::Aggregate => lifecycle::aggregation::sync(world),
         Task::Autoscaler => super::autoscaler::sync(world, key),
         Task::Endpoints => super::endpoints::sync(world, key),
         Task::Slices => super::slices::sync(world, key),

@@ -448,6 +448,37 @@ fn containers_that_lack_something_are_not_created() {
 }
 
 #[test]
+fn aggregated_roles_follow_the_roles_that_they_select() {
+    let cluster = &mut Cluster::new();
+    let api = cluster.api.clone();
+    let resource = Kind::ClusterRole.resource();
+    let role = |name: &str, more: Value| {
+        let mut role = json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+            "metadata": {"name": name}});
+        role.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        role
+    };
+    let rules = || {
+        let found = api.get(resource, "", "sum").unwrap();
+        items(&found["rules"]).iter().map(|it| text(&it["verbs"][0]).to_owned()).collect::<Vec<_>>()
+    };
+    let selector =
+        json!({"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"to": "sum"}}]}});
+    api.create(resource, "", role("sum", selector), &Write::default()).unwrap();
+    let mut part = role(
+        "part",
+        json!({"rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]}),
+    );
+    part["metadata"]["labels"] = json!({"to": "sum"});
+    api.create(resource, "", part, &Write::default()).unwrap();
+    cluster.runtime.work();
+    assert_eq!(rules(), ["get"]);
+    api.delete(resource, "", "part", &Deletion::default()).unwrap();
+    cluster.runtime.work();
+    assert!(rules().is_empty());
+}
+
+#[test]
 fn a_job_must_select_its_own_pods() {
     let cluster = Cluster::new();
     let make = |selector: Value| {

@@ -153,7 +153,8 @@ impl Target<'_> {
         self.require("get")?;
         if self.served.is("", "componentstatuses") {
             let status = components::named(&self.route.name)?;
-            return Ok(present::document(200, &form, &status));
+            let shown = present::shaped(self.cluster, self.served, &form, &status);
+            return Ok(present::document(200, &form, &shown));
         }
         let stored = self.cluster.get(self.served, &self.route.namespace, &self.route.name)?;
         present::object(self.cluster, self.served, &form, &stored)
@@ -188,7 +189,8 @@ impl Target<'_> {
         self.require("list")?;
         if self.served.table.is_none() {
             if self.served.is("", "componentstatuses") {
-                return Ok(present::document(200, &form, &components::list()));
+                let all = components::list(self.cluster, self.served, &form);
+                return Ok(present::document(200, &form, &all));
             }
             return present::list(self.cluster, self.served, &form, &[], &json!({}));
         }
@@ -243,7 +245,10 @@ impl Target<'_> {
     }
 
     fn create(&self) -> Result<Response<Body>, Status> {
-        let form = self.request.form()?;
+        let form = match self.served.table {
+            Some(_) => self.request.form()?,
+            None => self.request.plain_form()?,
+        };
         self.require("create")?;
         let write = self.write()?;
         let decoded = self.request.decode_object(self.served)?;

@@ -64,7 +64,16 @@ impl Request {
 
     /// Picks the form of the answer.
     pub(crate) fn form(&self) -> Result<Form, Status> {
-        negotiate(&self.headers, &self.query, false).ok_or_else(|| {
+        self.picked(false)
+    }
+
+    /// Picks the form of an answer that has no rows and no metadata.
+    pub(crate) fn plain_form(&self) -> Result<Form, Status> {
+        self.picked(true)
+    }
+
+    fn picked(&self, plain: bool) -> Result<Form, Status> {
+        negotiate(&self.headers, &self.query, plain).ok_or_else(|| {
             const SERVED: &str =
                 "application/json, application/yaml, application/vnd.kubernetes.protobuf";
             let accept = self.header(hyper::header::ACCEPT);

@@ -59,9 +59,23 @@ pub(crate) fn watch(
     let start = options.version.filter(|_| !initial);
     let marks_end = options.initial_events == Some(true) && options.bookmarks;
     let cut = cluster.cuts.subscribe();
+    // What is there when the client gets its answer: changes that it makes then are events.
+    let wake = cluster.store.wake(table);
+    let state = start.is_none().then(|| cluster.store.list(table, &watcher.prefix, ""));
+    let start = Start { version: start.unwrap_or(0), state, marks_end };
     // A client that reads nothing blocks its watcher: it ends all the same.
-    tokio::spawn(timeout_at(end + GRACE, watcher.run(start, marks_end, end, cut)));
+    tokio::spawn(timeout_at(end + GRACE, watcher.run(start, end, wake, cut)));
     Ok(present::response(200, "application/json", Body::Stream { parts, end }))
+}
+
+/// Where a watch starts.
+struct Start {
+    /// The revision of which the client knows, if it does not want the state.
+    version: u64,
+    /// The objects, and the revision at which they were seen.
+    state: Option<(Vec<Arc<Stored>>, u64)>,
+    /// Whether the end of the state is marked.
+    marks_end: bool,
 }
 
 struct Watcher {
@@ -80,19 +94,18 @@ struct Watcher {
 impl Watcher {
     async fn run(
         mut self,
-        start: Option<u64>,
-        end: bool,
+        start: Start,
         deadline: Instant,
+        mut wake: Receiver<u64>,
         mut cut: Receiver<u64>,
     ) {
-        let mut wake = self.cluster.store.wake(self.table);
-        let mut seen = match start {
-            Some(version) => version,
-            None => match self.send_state(end).await {
-                Some(revision) => revision,
-                None => return,
-            },
-        };
+        let mut seen = start.version;
+        if let Some((stored, revision)) = start.state {
+            if !self.send_state(stored, revision, start.marks_end).await {
+                return;
+            }
+            seen = revision;
+        }
         let mut next_bookmark = Instant::now() + BOOKMARK;
         loop {
             wake.borrow_and_update();
@@ -127,9 +140,8 @@ impl Watcher {
         bytes.is_empty() || self.sender.send(bytes).await.is_ok()
     }
 
-    /// Sends what is there now; returns the revision at which it was seen.
-    async fn send_state(&mut self, end: bool) -> Option<u64> {
-        let (stored, revision) = self.cluster.store.list(self.table, &self.prefix, "");
+    /// Sends the objects that were there at a revision; returns whether the client still reads.
+    async fn send_state(&mut self, stored: Vec<Arc<Stored>>, revision: u64, end: bool) -> bool {
         let mut batch = BytesMut::new();
         for stored in stored {
             if !self.filter.is_empty() && !self.filter.takes(&stored) {
@@ -138,13 +150,13 @@ impl Watcher {
             let line = self.line(EventKind::Added, &stored);
             batch.extend_from_slice(&line);
             if batch.len() > BATCH && !self.send(batch.split().freeze()).await {
-                return None;
+                return false;
             }
         }
         if end {
             batch.extend_from_slice(&self.bookmark(revision, true));
         }
-        self.send(batch.freeze()).await.then_some(revision)
+        self.send(batch.freeze()).await
     }
 
     async fn send_changes(&mut self, changes: &[Change]) -> bool {

@@ -13,44 +13,46 @@ use std::sync::Arc;
 /// The field manager of the rules.
 const MANAGER: &str = "clusterrole-aggregation-controller";
 
-/// Asks for work on all aggregated roles, since a role changed.
+/// Asks for a look at all aggregated roles, since a role changed; many changes ask for one look.
 pub(crate) fn role_changed(world: &mut World) {
-    let all: Vec<Arc<Value>> = world.cache.all(Kind::ClusterRole).collect();
-    for role in all.iter().filter(|it| it["aggregationRule"].is_object()) {
-        world.add(Task::Aggregate, Kind::ClusterRole, role);
-    }
+    world.queue.add(Key::new(Task::Aggregate, Kind::ClusterRole, "", ""));
 }
 
-/// Writes the rules of an aggregated role.
-pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
-    let Some(role) = world.get(Kind::ClusterRole, "", key.name()) else { return Ok(()) };
-    if !role["aggregationRule"].is_object() || meta::is_deleting(&role) {
-        return Ok(());
+/// Writes the rules of all aggregated roles.
+pub(crate) fn sync(world: &mut World) -> Result<(), Status> {
+    let mut all: Vec<Arc<Value>> = world.cache.all(Kind::ClusterRole).collect();
+    all.sort_by(|left, right| meta::name(left).cmp(meta::name(right)));
+    for role in &all {
+        if role["aggregationRule"].is_object() && !meta::is_deleting(role) {
+            write(world, role, &aggregated(role, &all))?;
+        }
     }
-    let mut others: Vec<Arc<Value>> =
-        world.cache.all(Kind::ClusterRole).filter(|it| meta::name(it) != key.name()).collect();
-    others.sort_by(|left, right| meta::name(left).cmp(meta::name(right)));
-    let rules = aggregated(&role, &others);
+    Ok(())
+}
+
+fn write(world: &World, role: &Value, rules: &[Value]) -> Result<(), Status> {
     if items(&role["rules"]) == rules {
         return Ok(());
     }
     let config = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1",
         "kind": "ClusterRole",
-        "metadata": {"name": key.name()},
+        "metadata": {"name": meta::name(role)},
         "rules": rules,
     });
     let write = Write { manager: MANAGER, force: true, ..Write::default() };
     let resource = Kind::ClusterRole.resource();
-    world.api.patch(resource, "", key.name(), PatchKind::Apply, &config, &write).map(drop)
+    world.api.patch(resource, "", meta::name(role), PatchKind::Apply, &config, &write).map(drop)
 }
 
-/// The rules of all roles that a role selects, each once.
-fn aggregated(role: &Value, others: &[Arc<Value>]) -> Vec<Value> {
+/// The rules of all other roles that a role selects, each once.
+fn aggregated(role: &Value, all: &[Arc<Value>]) -> Vec<Value> {
     let mut rules: Vec<Value> = Vec::new();
     for wanted in items(&role["aggregationRule"]["clusterRoleSelectors"]) {
-        let chosen =
-            others.iter().filter(|it| selector::matches(wanted, &it["metadata"]["labels"]));
+        let chosen = all.iter().filter(|it| {
+            meta::name(it) != meta::name(role)
+                && selector::matches(wanted, &it["metadata"]["labels"])
+        });
         for rule in chosen.flat_map(|it| items(&it["rules"])) {
             if !rules.contains(rule) {
                 rules.push(rule.clone());
@@ -66,7 +68,7 @@ mod tests {
 
     #[test]
     fn rules_are_gathered_once_and_in_order() {
-        let role = json!({"aggregationRule": {"clusterRoleSelectors": [
+        let role = json!({"metadata": {"name": "own"}, "aggregationRule": {"clusterRoleSelectors": [
             {"matchLabels": {"to": "a"}}, {"matchLabels": {"also": "a"}}]}});
         let other = |labels: Value, verb: &str| {
             Arc::new(json!({"metadata": {"labels": labels}, "rules": [{"verbs": [verb]}]}))

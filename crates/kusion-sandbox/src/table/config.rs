@@ -28,6 +28,14 @@ fn core(group: &str, kind: &str) -> Option<Layout> {
             columns: &["Name", "Status", "Age"],
             cells: |it| vec![text(&it["status"]["phase"]).into(), age(it)],
         },
+        ("", "ComponentStatus") => Layout {
+            columns: &["Name", "Status", "Message", "Error"],
+            cells: |it| {
+                let condition = &it["conditions"][0];
+                let health = if condition["status"] == "True" { "Healthy" } else { "Unhealthy" };
+                vec![health.into(), text(&condition["message"]).into(), "".into()]
+            },
+        },
         ("", "ResourceQuota") => {
             Layout { columns: &["Name", "Request", "Limit", "Age"], cells: quota }
         }

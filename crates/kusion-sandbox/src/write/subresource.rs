@@ -27,7 +27,12 @@ pub(crate) fn prepare(
             let bound = part(old, &new, &["spec", "nodeName"]);
             Ok(part(&bound, &new, &["status", "conditions"]))
         }
-        "approval" => Ok(part(old, &new, &["status", "conditions"])),
+        "approval" => {
+            let conditions = part(old, &new, &["status", "conditions"]);
+            let mut merged = status(served, old, new);
+            prepare::keep(&conditions, &mut merged, "status");
+            Ok(merged)
+        }
         "ephemeralcontainers" => {
             let mut merged = part(old, &new, &["spec", "ephemeralContainers"]);
             if merged != *old {
