@@ -1,7 +1,7 @@
 //! The commands of `kcl mod`.
 
 use super::World;
-use super::registry::Registry;
+use super::registry::{PASSWORD, Registry};
 
 /// Puts a package with dependencies into the registry.
 fn put(world: &World, name: &str, version: &str, dependencies: &str) {
@@ -13,6 +13,47 @@ fn put(world: &World, name: &str, version: &str, dependencies: &str) {
     world.write(&format!("{folder}/x.k"), &format!("version = \"{version}\"\n"));
     let Registry { host, .. } = &world.registry;
     world.well(&folder, &format!("mod push oci://{host}/kcl-lang/{name}"));
+}
+
+/// Runs the commands of `docs/packages.md`, with the registry of the test in the place of the public
+/// one; digests are only compared as far as they are shown.
+#[test]
+fn the_manual_shows_what_is_printed() {
+    let world = World::new();
+    put(&world, "k8s", "1.31", "");
+    world.write("manual/token", PASSWORD);
+    let page = std::fs::read_to_string(testkit::repository().join("docs/packages.md")).unwrap();
+    let mut n_commands = 0;
+    for (block, start) in page.split("```console\n").skip(1).zip(["manual", "lib"]) {
+        let mut folder = start.to_owned();
+        let block = block.split("```").next().unwrap_or_default();
+        for command in block.split("$ ").skip(1) {
+            let (line, expected) = command.split_once('\n').unwrap();
+            if let Some(inner) = line.strip_prefix("cd ") {
+                folder = format!("{folder}/{inner}");
+                continue;
+            }
+            let line = line.trim_start_matches("kcl ").replace("ghcr.io", &world.registry.host);
+            let (line, input) = line.split_once(" < ").unwrap_or((&line, ""));
+            let mut command = world.command(&folder, line);
+            if !input.is_empty() {
+                let file = std::fs::File::open(world.path("manual").join(input)).unwrap();
+                command.stdin(file);
+            }
+            let ended = world.end(command);
+            let printed = format!("{}{}", ended.stderr, ended.stdout);
+            let printed = printed.replace("${HOST}", "ghcr.io").replace("${DIR}", "/home/me");
+            assert_eq!(ended.code, 0, "{line}: {printed}");
+            let (expected, is_cut) = match expected.split_once('…') {
+                Some((head, _)) => (head, true),
+                None => (expected, false),
+            };
+            let fits = if is_cut { printed.starts_with(expected) } else { printed == expected };
+            assert!(fits, "{line}:\n{printed}");
+            n_commands += 1;
+        }
+    }
+    assert_eq!(n_commands, 5);
 }
 
 #[test]
