@@ -2,6 +2,7 @@
 
 use crate::{DataError, MAX_BYTES, json, toml_reader, yaml};
 use base_text::Span;
+use std::collections::HashSet;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -73,6 +74,20 @@ impl Node {
     /// The entries of a dict; none of any other value.
     pub fn entries(&self) -> &[Entry] {
         if let Data::Dict(entries) = &self.data { entries } else { &[] }
+    }
+
+    /// The first key that is there twice in a dict of this value, with the place of the second.
+    pub fn double_key(&self) -> Option<(&str, Span)> {
+        let mut seen = HashSet::new();
+        for Entry { key, key_span, value, .. } in self.entries() {
+            if !seen.insert(key.as_str()) {
+                return Some((key, *key_span));
+            }
+            if let Some(found) = value.double_key() {
+                return Some(found);
+            }
+        }
+        self.items().iter().find_map(Node::double_key)
     }
 
     /// The items of a list; none of any other value.

@@ -228,6 +228,8 @@ fn push_string(out: &mut String, text: &str) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
             // With a brace behind it, the sign starts an expression, escaped or not.
             '$' if chars.peek() == Some(&'{') => out.push_str("\\x24"),
             '\u{7f}' | '\0'..='\u{1f}' => {

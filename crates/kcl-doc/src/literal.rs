@@ -1,7 +1,26 @@
 //! Constants in source as JSON.
 
+use crate::TypeDoc;
 use kcl_syntax::ast::{Constant, Expr, ExprId, Module, Number, UnaryOp};
 use serde_json::{Map, Value};
+
+/// The value of a type that has only one, as source and as JSON.
+pub(crate) fn only_value(ty: &TypeDoc) -> Option<(String, Option<Value>)> {
+    match ty {
+        TypeDoc::BoolLit(flag) => {
+            let text = if *flag { "True" } else { "False" };
+            Some((text.to_owned(), Some(Value::Bool(*flag))))
+        }
+        TypeDoc::IntLit(number) => Some((number.to_string(), Some(Value::from(*number)))),
+        TypeDoc::FloatLit(number) => Some((format!("{number:?}"), Some(Value::from(*number)))),
+        TypeDoc::StrLit(text) => {
+            let value = Value::from(text.as_str());
+            Some((value.to_string(), Some(value)))
+        }
+        TypeDoc::MultiplierLit(text) => Some((text.clone(), None)),
+        _ => None,
+    }
+}
 
 /// Expressions are read this deep.
 const MAX_DEPTH: usize = 100;

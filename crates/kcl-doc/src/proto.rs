@@ -95,6 +95,9 @@ fn write_message(
         let name = unique(&snake_case(&attribute.name), &mut used);
         let _ = writeln!(out, "    {} {name} = {number};", ty.text());
     }
+    if let Some((_, value)) = &schema.index_signature {
+        let _ = writeln!(out, "    // index signature: map<string, {value}>");
+    }
     out.push_str("}\n");
     Ok(())
 }

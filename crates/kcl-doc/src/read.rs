@@ -207,20 +207,39 @@ impl<'p> Reader<'p> {
         let comment = comment_of(source, decl);
         let declared_by = (self.program.package(package).path.clone(), name.as_str().to_owned());
         for stmt in &schema.body {
-            let Stmt::SchemaAttr(attr) = &module[*stmt].kind else { continue };
-            let name = attr.name.name;
+            let (name, value, is_optional, decorators) = match &module[*stmt].kind {
+                Stmt::SchemaAttr(attr) => {
+                    (attr.name.name, attr.value, attr.is_optional, attr.decorators.as_slice())
+                }
+                // `name: Schema {…}` declares an attribute, too.
+                Stmt::Unification(unification) => match unification.target.names.as_slice() {
+                    [target] => (target.name, Some(unification.value), false, &[][..]),
+                    _ => continue,
+                },
+                _ => continue,
+            };
             if out.iter().any(|it| it.name == name.as_str()) {
                 continue;
             }
             let ty = known.and_then(|known| known.attrs.get(name));
+            let ty = ty.map_or(TypeDoc::Any, |attr| self.type_doc(&attr.ty));
+            let mut default = value.map(|value| source_of(source, module, value));
+            let mut default_value = value.and_then(|value| literal::value(module, value));
+            if default.is_none()
+                && !is_optional
+                && let Some((text, value)) = literal::only_value(&ty)
+            {
+                // A type with one value is its own default.
+                (default, default_value) = (Some(text), value);
+            }
             out.push(AttributeDoc {
                 name: name.as_str().to_owned(),
-                ty: ty.map_or(TypeDoc::Any, |attr| self.type_doc(&attr.ty)),
-                is_optional: attr.is_optional,
-                default: attr.value.map(|value| source_of(source, module, value)),
-                default_value: attr.value.and_then(|value| literal::value(module, value)),
+                ty,
+                is_optional,
+                default,
+                default_value,
                 description: comment.attribute(name.as_str()).to_owned(),
-                deprecated: deprecated(source, &attr.decorators),
+                deprecated: deprecated(source, decorators),
                 declared_by: declared_by.clone(),
             });
         }
@@ -277,7 +296,11 @@ fn deprecated(source: &SourceFile, decorators: &[ExprId]) -> Option<String> {
 /// statement, and without commas at line ends.
 fn source_of(source: &SourceFile, module: &Module, expr: ExprId) -> String {
     let text = &source.text;
-    let span = module[expr].span;
+    let mut span = module[expr].span;
+    if let Expr::Schema(schema) = &module[expr].kind {
+        // The value of `name: Schema {…}` starts with the name of the schema.
+        span.start = schema.name.span.start;
+    }
     let written = without_comments(text, span, &module.comments);
     if !written.contains('\n') {
         let printed = kcl_syntax::print_expr(module, text, expr);

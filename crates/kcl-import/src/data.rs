@@ -2,7 +2,6 @@
 
 use crate::ImportError;
 use kcl_data::{Data, Entry, Format, Layout, Node, Source, name_text, read};
-use std::collections::HashSet;
 
 /// Turns a document into source whose output is that document: its keys become names at the top
 /// level. A key that is no name can't stand there; then the whole document is written as one
@@ -27,6 +26,9 @@ pub fn data(text: &str, format: Format) -> Result<String, ImportError> {
     };
     let Data::Dict(entries) = &root.data else { return Err(not_dict(text, Some(root))) };
     check_keys(text, root)?;
+    if let Some((key, span)) = root.double_key() {
+        return Err(ImportError::at(text, span, format!("the key `{key}` is there twice")));
+    }
     let names: Option<Vec<String>> = entries.iter().map(|entry| name_text(&entry.key)).collect();
     let mut source = Source::new(Layout::Pretty);
     let fail = |(span, message)| ImportError::at(text, span, message);
@@ -57,20 +59,12 @@ fn not_dict(text: &str, root: Option<&Node>) -> ImportError {
     ImportError::at(text, root.map(|root| root.span).unwrap_or_default(), message)
 }
 
-/// Refuses keys that are there twice, and those that are no strings.
+/// Refuses keys that are no strings.
 fn check_keys(text: &str, node: &Node) -> Result<(), ImportError> {
-    let mut seen = HashSet::new();
     for Entry { key, key_span, is_text, value } in node.entries() {
         if !is_text {
             let message = format!("keys must be strings: write \"{key}\"");
             return Err(ImportError::at(text, *key_span, message));
-        }
-        if !seen.insert(key) {
-            return Err(ImportError::at(
-                text,
-                *key_span,
-                format!("the key `{key}` is there twice"),
-            ));
         }
         check_keys(text, value)?;
     }

@@ -5,6 +5,7 @@ use crate::report::{Failure, Place, Report};
 use crate::trace::Traced;
 use base_diag::Findings;
 use base_system::System;
+use base_text::{LineCol, LineIndex};
 use kcl_data::{DataError, Layout, Node, Source, name_text};
 use kcl_driver::{
     Confinement, Format, Input, Pool, RunError, RunOptions, Runner, Session, Sharing, compile,
@@ -139,6 +140,11 @@ impl Job<'_> {
     fn report(&self, runner: &mut Runner<'_>) -> Report {
         let mut report = Report { name: self.data.name.clone(), ..Report::default() };
         match kcl_data::read(&self.data.text, self.data.format) {
+            Ok(documents) if documents.is_empty() => {
+                let (format, at) = (self.data.format, LineCol { line: 1, col: 1 });
+                let message = "there is no document".to_owned();
+                report.failures.push(self.unreadable(&DataError { format, at, message }));
+            }
             Ok(documents) => {
                 report.documents = documents.len();
                 for (at, document) in documents.iter().enumerate() {
@@ -175,9 +181,13 @@ impl Job<'_> {
         let mut source = Source::new(Layout::Lines);
         source.push_at(&self.rules.attribute, document.span);
         source.push(" = ");
-        if let Err((span, message)) = source.value(document, self.schema, 0) {
+        let written = match document.double_key() {
+            Some((key, span)) => Err((span, format!("the key `{key}` is there twice"))),
+            None => source.value(document, self.schema, 0),
+        };
+        if let Err((span, message)) = written {
             let text = &self.data.text;
-            let at = base_text::LineIndex::new(text).line_col(text, span.start);
+            let at = LineIndex::new(text).line_col(text, span.start);
             return vec![self.unreadable(&DataError { format: self.data.format, at, message })];
         }
         source.push("\n");

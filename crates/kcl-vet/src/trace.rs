@@ -2,7 +2,7 @@
 
 use crate::report::{Failure, Place};
 use base_diag::{Diagnostic, Findings, SourceMap};
-use base_text::{FileId, LineIndex};
+use base_text::{FileId, LineIndex, Span};
 use kcl_data::Anchors;
 use kcl_hir::Program;
 
@@ -43,12 +43,20 @@ impl Traced<'_> {
         found.into_iter().map(|it| self.failure(it, &sources)).collect()
     }
 
+    /// The start of the line of a place.
+    fn line_of(&self, span: Span) -> Span {
+        let before = self.text.get(..span.start as usize).unwrap_or_default();
+        Span::empty(before.rfind('\n').map_or(0, |at| at + 1) as u32)
+    }
+
     fn failure(&self, mut found: Diagnostic, sources: &Sources<'_>) -> Failure {
         // Fixes would change the source, which nobody sees.
         found.fixes.clear();
         for label in &mut found.labels {
             if let Some(at) = label.at.as_mut().filter(|at| at.file == sources.file) {
-                at.span = self.anchors.find(at.span.start).unwrap_or_default();
+                let span = self.anchors.find(at.span.start).unwrap_or_default();
+                // Evaluation knows lines only: an empty span is the start of one.
+                at.span = if at.span.start == at.span.end { self.line_of(span) } else { span };
             }
         }
         let place = |is_data: bool| {

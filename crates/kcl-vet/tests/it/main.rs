@@ -67,6 +67,14 @@ fn data_that_cannot_be_read() {
         ["1: 2, 0: Failed to Load JSON: expected value"]
     );
     assert_eq!(failures("name = 'a'\nreplicas = \n", Format::Toml).len(), 1);
+    assert_eq!(
+        failures("name: a\nname: b\n", Format::Yaml),
+        ["1: 2, 0: Failed to Load YAML: the key `name` is there twice"]
+    );
+    assert_eq!(
+        failures("# nothing\n", Format::Yaml),
+        ["1: 1, 0: Failed to Load YAML: there is no document"]
+    );
 }
 
 #[test]
