@@ -153,12 +153,15 @@ fn programs(args: &Args) -> Result<Vec<Vec<PathBuf>>, String> {
     Ok(programs)
 }
 
-/// Applies the fixes that change no meaning; returns how many files changed.
+/// Applies the fixes that change no meaning to the files that were named; returns how many changed.
 fn apply_fixes(report: &Report) -> Result<usize, String> {
     let mut edits: BTreeMap<u32, Vec<&Edit>> = BTreeMap::new();
     for diagnostic in &report.diagnostics {
         let mut safe = diagnostic.fixes.iter();
         let Some(fix) = safe.find(|fix| fix.applicability == Applicability::Safe) else { continue };
+        if !fix.edits.iter().all(|edit| report.is_main(edit.at.file.0)) {
+            continue;
+        }
         for edit in &fix.edits {
             let others = edits.entry(edit.at.file.0).or_default();
             // One statement may have two findings with the same fix.

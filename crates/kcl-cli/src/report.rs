@@ -4,10 +4,19 @@ use base_diag::{Diagnostic, SourceMap};
 use base_text::{FileId, FileSpan};
 use kcl_driver::Compiled;
 
+/// A file of a program.
+#[derive(Debug)]
+struct File {
+    path: String,
+    text: String,
+    /// Whether the command is about it, and not only about what imports it.
+    is_main: bool,
+}
+
 /// The findings of programs, with their files.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    files: Vec<(String, String)>,
+    files: Vec<File>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -21,12 +30,15 @@ impl Report {
         let numbers: Vec<FileId> = program
             .files
             .iter()
-            .map(|file| {
-                let known = self.files.iter().position(|(path, _)| *path == file.path);
+            .enumerate()
+            .map(|(at, file)| {
+                let known = self.files.iter().position(|known| known.path == file.path);
                 let number = known.unwrap_or_else(|| {
-                    self.files.push((file.path.clone(), file.text.to_string()));
+                    let (path, text) = (file.path.clone(), file.text.to_string());
+                    self.files.push(File { path, text, is_main: false });
                     self.files.len() - 1
                 });
+                self.files[number].is_main |= main.contains(&FileId(at as u32));
                 FileId(number as u32)
             })
             .collect();
@@ -51,8 +63,14 @@ impl Report {
 
     /// The path and the text of a file.
     pub(crate) fn file(&self, number: u32) -> (&str, &str) {
-        let (path, text) = &self.files[number as usize];
-        (path, text)
+        let file = &self.files[number as usize];
+        (&file.path, &file.text)
+    }
+
+    /// Whether a file belongs to the main package of a program. Others may be those of
+    /// dependencies, which the user did not name.
+    pub(crate) fn is_main(&self, number: u32) -> bool {
+        self.files[number as usize].is_main
     }
 }
 

@@ -13,4 +13,5 @@ mod position;
 mod sandbox;
 mod settings;
 mod snapshots;
+mod tools;
 mod usage;

@@ -54,3 +54,28 @@ fn styles_open_lists_and_write_keys_out() {
     let outermost = Style { open: Open::Outermost, write_out_keys: true };
     assert_eq!(print(outermost), "{\n    b: {c = [1]}\n    d = {e = []}\n}");
 }
+
+#[test]
+fn the_files_of_the_repository_stay_the_same_programs() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut open = vec![root.join("konfig"), root.join("examples"), root.join("tests/fixtures")];
+    let mut n_files = 0;
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder is there") {
+            let path = entry.expect("the folder can be read").path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|it| it == "k") {
+                let text = std::fs::read_to_string(&path).expect("the file can be read");
+                let Ok(once) = format(&text) else {
+                    let has_errors = !kcl_syntax::parse(&text).diagnostics.is_empty();
+                    assert!(has_errors, "{}", path.display());
+                    continue;
+                };
+                assert_eq!(formatted(&once), once, "{}", path.display());
+                n_files += 1;
+            }
+        }
+    }
+    assert!(n_files > 10, "{n_files} files");
+}
