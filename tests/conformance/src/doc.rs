@@ -12,31 +12,31 @@ fn read(case: &Case) -> Result<Docs, String> {
 }
 
 /// Answers a case of kind `doc`.
-pub(crate) fn markdown(case: &Case) -> anyhow::Result<Answer> {
+pub(crate) fn markdown(case: &Case) -> Answer {
     match read(case) {
-        Ok(docs) => Ok(Answer::text("expect.md", markdown::write(&docs))),
-        Err(message) => Ok(failed(&message)),
+        Ok(docs) => Answer::text("expect.md", markdown::write(&docs)),
+        Err(message) => failed(&message),
     }
 }
 
 /// Answers a case of kind `openapi`.
-pub(crate) fn openapi(case: &Case) -> anyhow::Result<Answer> {
+pub(crate) fn openapi(case: &Case) -> Answer {
     match read(case) {
         Ok(docs) => {
             let form = openapi::Form::Reference;
-            Ok(Answer::json(&openapi::write(&docs, case.text("version"), form)))
+            Answer::json(&openapi::write(&docs, case.text("version"), form))
         }
-        Err(message) => Ok(failed(&message)),
+        Err(message) => failed(&message),
     }
 }
 
 /// Answers a case of kind `proto`.
-pub(crate) fn proto(case: &Case) -> anyhow::Result<Answer> {
+pub(crate) fn proto(case: &Case) -> Answer {
     let package = case.text("package").unwrap_or("kcl");
     let written =
         read(case).and_then(|docs| proto::write(&docs, package).map_err(|error| error.to_string()));
     match written {
-        Ok(text) => Ok(Answer::text("expect.proto", text)),
-        Err(message) => Ok(failed(&message)),
+        Ok(text) => Answer::text("expect.proto", text),
+        Err(message) => failed(&message),
     }
 }

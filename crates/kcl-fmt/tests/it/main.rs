@@ -1,5 +1,7 @@
 //! Tests of the formatter: texts with the layout they get, and laws that hold for all.
 
+#![expect(clippy::disallowed_methods, reason = "a test reads the files of the repository")]
+
 use kcl_fmt::{FormatError, Open, Style, format, print_expr};
 
 /// Cases: a text, a line `---`, and the formatted text; a line `===` stands between cases.
