@@ -145,6 +145,11 @@ pub fn import(
     messages.write(&mut model);
     imported.warnings.append(&mut model.warnings);
     imported.files.extend(emit(&model, options));
+    if imported.files.is_empty() {
+        let name = inputs.first().map(|(name, _)| name.clone()).unwrap_or_default();
+        let message = "there is nothing to import: expected objects with properties";
+        return Err((name, ImportError::Whole(message.into())));
+    }
     imported.files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(imported)
 }

@@ -45,12 +45,12 @@ pub(crate) fn scan(text: &str) -> Result<Vec<Token<'_>>, ImportError> {
                 add_line(&mut doc, comment);
             }
             2 + comment.len()
-        } else if rest.starts_with("/*") {
-            let end = rest.find("*/").ok_or_else(|| unclosed(text, at, "comment"))?;
-            for line in rest[2..end].lines() {
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            let end = comment.find("*/").ok_or_else(|| unclosed(text, at, "comment"))?;
+            for line in comment[..end].lines() {
                 add_line(&mut doc, line.trim().trim_start_matches('*'));
             }
-            end + 2
+            end + 4
         } else if first == '\n' {
             let is_empty_line = tokens.last().is_none_or(|last| last.kind == Kind::Line);
             if is_empty_line && !rest[1..].trim_start_matches([' ', '\t']).starts_with("//") {
@@ -213,5 +213,24 @@ impl<'t> Tokens<'t> {
                 self.skip_to("{", "}");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_strings() {
+        let tokens =
+            scan("/*/ a */ x // b\n// c\n\n// d\ny `q\\` \"r\\\"\" /**/").expect("all have ends");
+        let shown: Vec<(&str, &str)> = tokens
+            .iter()
+            .filter(|token| token.kind != Kind::Line)
+            .map(|token| (token.text, token.doc.as_str()))
+            .collect();
+        assert_eq!(shown, [("x", "/ a"), ("y", "d"), ("q\\", ""), ("r\\\"", "")]);
+        assert!(scan("/*/").is_err());
+        assert!(scan("\"a\n\"").is_err());
     }
 }

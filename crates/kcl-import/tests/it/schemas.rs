@@ -267,6 +267,8 @@ fn broken_inputs_are_refused_with_their_place() {
     ] {
         assert!(!message("a.yaml", text, mode).is_empty());
     }
+    let found = message("a.yaml", "definitions: {A: {type: string}}", Mode::OpenApi);
+    assert_eq!(found, "there is nothing to import: expected objects with properties");
     let deep = format!("type A {}int", "*".repeat(10_000));
     assert!(message("a.go", &deep, Mode::Go).contains("nested less deeply"));
     let deep = "message A { ".repeat(1_000);
