@@ -1,7 +1,5 @@
 //! Commands that read and change source files: what they touch, and what they leave alone.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot set up its folder has failed")]
-
 use crate::sandbox::Sandbox;
 
 #[test]
