@@ -5,6 +5,10 @@ use crate::printer::Printer;
 use base_text::Span;
 use kcl_syntax::ast::{Expr, Stmt, StmtId};
 
+/// Words that start a statement at the start of a line, and may be names elsewhere.
+const STATEMENT_WORDS: &[&str] =
+    &["import", "schema", "mixin", "protocol", "rule", "type", "assert", "if", "check"];
+
 /// Whether an empty line follows a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gap {
@@ -110,9 +114,20 @@ impl Printer<'_> {
         });
     }
 
-    /// Whether a line may start with what the statement starts with: `-1` or `not a` stand behind
-    /// a colon only.
+    /// Whether a line may start with what the statement starts with: `-1`, `not a` and names that
+    /// are keywords stand behind a colon only.
     fn may_start_line(&self, stmt: StmtId) -> bool {
+        let is_keyword = match &self.module[stmt].kind {
+            Stmt::Expr(_) | Stmt::Assign(_) | Stmt::AugAssign(_) | Stmt::Unification(_) => {
+                let written = self.module[stmt].span.slice(self.text);
+                let word = written.split(|c: char| !c.is_alphanumeric() && c != '_').next();
+                STATEMENT_WORDS.contains(&word.unwrap_or(""))
+            }
+            _ => false,
+        };
+        if is_keyword {
+            return false;
+        }
         let Stmt::Expr(exprs) = &self.module[stmt].kind else { return true };
         let Some(mut at) = exprs.first().copied() else { return true };
         loop {

@@ -1,7 +1,11 @@
 //! Tests of the formatter: texts with the layout they get, and laws that hold for all.
 
+<<<<<<< HEAD
 #![expect(clippy::disallowed_methods, reason = "a test reads the files of the repository")]
 
+=======
+use base_system::{OsSystem, System as _};
+>>>>>>> source
 use kcl_fmt::{FormatError, Open, Style, format, print_expr};
 
 /// Cases: a text, a line `---`, and the formatted text; a line `===` stands between cases.
@@ -63,12 +67,11 @@ fn the_files_of_the_repository_stay_the_same_programs() {
     let mut open = vec![root.join("konfig"), root.join("examples"), root.join("tests/fixtures")];
     let mut n_files = 0;
     while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the folder is there") {
-            let path = entry.expect("the folder can be read").path();
-            if path.is_dir() {
+        for path in OsSystem.read_dir(&folder).expect("the folder is there") {
+            if OsSystem.is_dir(&path) {
                 open.push(path);
             } else if path.extension().is_some_and(|it| it == "k") {
-                let text = std::fs::read_to_string(&path).expect("the file can be read");
+                let text = OsSystem.read_to_string(&path).expect("the file can be read");
                 let Ok(once) = format(&text) else {
                     let has_errors = !kcl_syntax::parse(&text).diagnostics.is_empty();
                     assert!(has_errors, "{}", path.display());
