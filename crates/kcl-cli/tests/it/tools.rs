@@ -1,9 +1,5 @@
 //! Commands that read and change source files: what they touch, and what they leave alone.
 
-<<<<<<< HEAD
-
-=======
->>>>>>> source
 use crate::sandbox::Sandbox;
 
 #[test]

@@ -1,11 +1,6 @@
 //! Tests of the formatter: texts with the layout they get, and laws that hold for all.
 
-<<<<<<< HEAD
-#![expect(clippy::disallowed_methods, reason = "a test reads the files of the repository")]
-
-=======
 use base_system::{OsSystem, System as _};
->>>>>>> source
 use kcl_fmt::{FormatError, Open, Style, format, print_expr};
 
 /// Cases: a text, a line `---`, and the formatted text; a line `===` stands between cases.
