@@ -33,14 +33,17 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn next(&mut self) -> Result<Option<(Event<'t>, Place)>, DataError> {
-        match self.parser.next() {
-            None => Ok(None),
-            Some(Ok(event)) => Ok(Some(event)),
-            Some(Err(error)) => {
-                let at = error.marker().byte_offset().unwrap_or(0);
-                let info = error.info();
-                let message = info.lines().next().unwrap_or("invalid YAML");
-                Err(self.fail(at, message))
+        loop {
+            match self.parser.next() {
+                None => return Ok(None),
+                Some(Ok((Event::Comment(..), _))) => {}
+                Some(Ok(event)) => return Ok(Some(event)),
+                Some(Err(error)) => {
+                    let at = error.marker().byte_offset().unwrap_or(0);
+                    let info = error.info();
+                    let message = info.lines().next().unwrap_or("invalid YAML");
+                    return Err(self.fail(at, message));
+                }
             }
         }
     }

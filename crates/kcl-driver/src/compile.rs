@@ -133,7 +133,7 @@ pub(crate) fn check(
     drop_repeated(&mut diagnostics);
     if !job.missing.is_empty() {
         for found in &mut diagnostics {
-            name_missing(found, &job.missing);
+            name_missing(found, job);
         }
     }
     if let Some(session) = session
@@ -188,7 +188,7 @@ pub(crate) fn load_as(
 }
 
 /// Says of an import that cannot be found that `kcl.mod` names it, and how it is downloaded.
-fn name_missing(found: &mut Diagnostic, missing: &[String]) {
+fn name_missing(found: &mut Diagnostic, job: &Job) {
     if found.code != "E2F04" {
         return;
     }
@@ -196,9 +196,10 @@ fn name_missing(found: &mut Diagnostic, missing: &[String]) {
     let is_named = |name: &&String| {
         label.suggestions.iter().any(|it| it.starts_with(&format!("try 'kcl mod add {name}' ")))
     };
-    if let Some(name) = missing.iter().find(is_named) {
+    if let Some(name) = job.missing.iter().find(is_named) {
         let hint = "run 'kcl mod pull' in the folder of kcl.mod to download it";
-        label.suggestions = vec![format!("'{name}' is in kcl.mod, but was not downloaded: {hint}")];
+        let why = job.download_error.as_deref().unwrap_or(hint);
+        label.suggestions = vec![format!("'{name}' is in kcl.mod, but was not downloaded: {why}")];
     }
 }
 

@@ -9,8 +9,8 @@ use base_system::{System, root_of};
 use kcl_hir::entry::module_root;
 use kcl_hir::{Input, PackageMap};
 use kcl_pkg::{
-    LOCK_FILE, ModFile, Profile, Provider, Request, Resolution, Update, import_name, package_home,
-    read_mod_file, resolve,
+    LOCK_FILE, ModFile, Profile, Provider, Request, Resolution, ResolveError, Update, import_name,
+    package_home, read_mod_file, resolve,
 };
 use std::path::{Path, PathBuf};
 
@@ -31,6 +31,8 @@ pub(crate) struct Job {
     pub(crate) vendors: Vec<PathBuf>,
     /// Dependencies that `kcl.mod` names and that are not on disk.
     pub(crate) missing: Vec<String>,
+    /// Why the first of them could not be downloaded.
+    pub(crate) download_error: Option<String>,
     /// Folders whose files may or may not use files and the environment.
     pub(crate) io_rules: Vec<(PathBuf, bool)>,
     /// Where the output goes, if the settings say so.
@@ -64,6 +66,7 @@ pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, 
         packages: PackageMap::default(),
         vendors: package_home(system).into_iter().collect(),
         missing: Vec::new(),
+        download_error: None,
         io_rules: Vec::new(),
         output: None,
         warnings,
@@ -228,9 +231,17 @@ impl Job {
         let provider: Option<&dyn Provider> =
             self.options.provider.as_ref().map(|it| &*it.0 as &dyn Provider);
         let update = &Update::Nothing;
+        let request = Request { system, root, mod_file, provider, update, use_vendor: true };
+        let resolved = match resolve(&request) {
+            // A program that does not import the package needs no download.
+            Err(ResolveError::Fetch(reason)) => {
+                self.download_error = Some(reason);
+                resolve(&Request { provider: None, ..request })
+            }
+            resolved => resolved,
+        };
         let Resolution { packages, missing, lock, lock_changed } =
-            resolve(&Request { system, root, mod_file, provider, update, use_vendor: true })
-                .map_err(RunError::plain)?;
+            resolved.map_err(RunError::plain)?;
         if lock_changed && provider.is_some_and(|it| it.may_write(root)) {
             let path = root.join(LOCK_FILE);
             system.write(&path, &lock.to_text()).map_err(|error| {
