@@ -3,11 +3,12 @@
 //! `cargo xtask k8s-proto` reads the published `generated.proto` files in the module cache
 //! (`GOMODCACHE`). Kept are the messages that kinds of the API reach.
 
+use crate::go_modules::kubernetes_module;
 use anyhow::Context as _;
 use kusion_k8s_schema::{Type, builtin, version};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const FILE: &str = "crates/kusion-k8s-schema/data/k8s-v1.36.proto.zst";
 const LEVEL: i32 = 19;
@@ -18,15 +19,9 @@ type Field = (u32, String, char, String);
 
 /// Writes the table and returns what it did, in a sentence.
 pub(crate) fn generate() -> anyhow::Result<String> {
-    let cache = match std::env::var_os("GOMODCACHE") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join("go/pkg/mod"),
-    };
-    let module_version = version().replacen("v1.", "v0.", 1);
     let mut messages = BTreeMap::new();
     for module in MODULES {
-        let folder = cache.join(format!("k8s.io/{module}@{module_version}"));
-        visit(&folder, &mut messages)?;
+        visit(&kubernetes_module(module, version()), &mut messages)?;
     }
     let kept = reachable(&messages);
     let mut text = String::new();

@@ -3,13 +3,16 @@
 //! `tidy` checks the house rules that the compiler does not: layers, file sizes, words, docs.
 //! `deny` checks the dependencies against `deny.toml`; `dist` makes the tarball for this platform.
 //! `k8s-schema` makes the table of the built-in Kubernetes API from a real server, `k8s-proto`
-//! that of the protobuf field numbers from the published definitions.
+//! that of the protobuf field numbers and `k8s-layout` that of the Go types of pod templates, both
+//! from the published definitions.
 //! The same checks run under `cargo test -p xtask`. Start reading at `tidy.rs`.
 
 #![expect(clippy::print_stdout, reason = "a command line tool prints its result")]
 
 mod deny;
 mod dist;
+mod go_modules;
+mod k8s_layout;
 mod k8s_proto;
 mod k8s_schema;
 mod packages;
@@ -25,7 +28,8 @@ const USAGE: &str = "usage: cargo xtask tidy
        cargo xtask deny
        cargo xtask dist
        cargo xtask k8s-schema [--check] --kubeconfig FILE
-       cargo xtask k8s-proto";
+       cargo xtask k8s-proto
+       cargo xtask k8s-layout";
 
 fn main() -> anyhow::Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -38,6 +42,7 @@ fn main() -> anyhow::Result<ExitCode> {
             Ok(done(&k8s_schema::check(Path::new(file))?))
         }
         ["k8s-proto"] => Ok(done(&k8s_proto::generate()?)),
+        ["k8s-layout"] => Ok(done(&k8s_layout::generate()?)),
         ["help" | "--help" | "-h"] => Ok(done(&USAGE)),
         _ => bail!(USAGE),
     }

@@ -171,19 +171,25 @@ impl<'w> Writer<'w> {
     /// Makes the links, and checks where they lead when all of them are there.
     pub(crate) fn finish(self) -> Result<(), FetchError> {
         let root = fs::canonicalize(self.root).map_err(FetchError::file("open", self.root))?;
+        // All folders before the first link: then none is made through a link, and a link in the
+        // place of a folder is refused.
+        for parent in self.links.iter().filter_map(|(path, _)| path.parent()) {
+            fs::create_dir_all(parent).map_err(FetchError::file("create", parent))?;
+        }
+        let refuse = |path: &Path, why: &str| {
+            let name = path.strip_prefix(self.root).unwrap_or(path).display().to_string();
+            self.refuse(&name, why)
+        };
         for (path, target) in &self.links {
-            if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent).map_err(FetchError::file("create", parent))?;
-            }
-            symlink(target, path).map_err(FetchError::file("create", path))?;
+            symlink(target, path).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => refuse(path, "is in it twice"),
+                _ => FetchError::file("create", path)(error),
+            })?;
         }
         for (path, _) in &self.links {
             match fs::canonicalize(path) {
                 Ok(found) if found.starts_with(&root) => {}
-                Ok(_) => {
-                    let name = path.strip_prefix(self.root).unwrap_or(path).display().to_string();
-                    return Err(self.refuse(&name, "is a link that leads out of the package"));
-                }
+                Ok(_) => return Err(refuse(path, "is a link that leads out of the package")),
                 // What it leads to is not part of the package.
                 Err(_) => fs::remove_file(path).map_err(FetchError::file("remove", path))?,
             }
@@ -281,6 +287,25 @@ mod tests {
             assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "round {round}");
         }
         assert!(n_accepted >= 80, "{n_accepted}");
+    }
+
+    #[test]
+    fn no_link_is_made_through_another_link() {
+        let scratch = scratch("links");
+        let (file, target) = (scratch.0.join("archive"), scratch.0.join("target"));
+        let mut builder = Builder::new(Vec::new());
+        // By their words, all three stay in the package.
+        for (name, to) in [("a", "."), ("a/up", ".."), ("a/up/evil", "kcl.mod")] {
+            let mut header = Header::new_gnu();
+            header.set_entry_type(EntryType::Symlink);
+            header.set_size(0);
+            builder.append_link(&mut header, name, to).unwrap();
+        }
+        fs::write(&file, builder.into_inner().unwrap()).unwrap();
+        fs::create_dir(&target).unwrap();
+        let message = unpack(&file, &target, "x").unwrap_err().to_string();
+        assert!(message.contains("the entry `a` is in it twice"), "{message}");
+        assert!(fs::symlink_metadata(scratch.0.join("evil")).is_err());
     }
 
     #[test]

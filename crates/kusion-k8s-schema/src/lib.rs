@@ -12,6 +12,7 @@ mod cel;
 mod decode;
 pub mod discovery;
 mod first;
+mod go_text;
 mod model;
 pub mod names;
 mod object_id;
@@ -40,6 +41,7 @@ pub use decode::{
     parse, strict_error, zero_value,
 };
 pub use first::{first_objects, first_objects_file};
+pub use go_text::go_text_of_template;
 pub use model::{
     Field, ListKind, Listing, Mapping, Presence, Scalar, Struct, Type, TypeId, TypeTable,
 };

@@ -16,7 +16,7 @@ pub struct Quantity {
 
 /// How an amount is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
+pub(crate) enum Form {
     /// `1k`, `500m`.
     Decimal,
     /// `1e3`.
@@ -182,7 +182,7 @@ pub fn canonical_quantity(text: &str) -> Option<String> {
 }
 
 /// Returns form, multiplier and power of ten of a suffix.
-fn read_suffix(suffix: &str) -> Option<(Form, i128, i32)> {
+pub(crate) fn read_suffix(suffix: &str) -> Option<(Form, i128, i32)> {
     if let Some((_, power)) = DECIMAL.iter().find(|(name, _)| *name == suffix) {
         return Some((Form::Decimal, 1, *power));
     }

@@ -1,5 +1,6 @@
 //! What the published Go types say about fields: when they are written, and their type names.
 
+use crate::go_modules::kubernetes_module;
 use anyhow::{Context as _, ensure};
 use kusion_k8s_schema::Presence;
 use kusion_k8s_schema::table::{Definition, FieldRecord, Shape};
@@ -25,17 +26,11 @@ type Package = BTreeMap<String, GoStruct>;
 
 /// Fills in presence and Go types of all fields of definitions that are Go structs.
 pub(super) fn mark_presence(definitions: &mut [Definition], version: &str) -> anyhow::Result<()> {
-    let cache = match std::env::var_os("GOMODCACHE") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join("go/pkg/mod"),
-    };
-    let module_version = version.replacen("v1.", "v0.", 1);
     let mut packages: BTreeMap<PathBuf, Package> = BTreeMap::new();
     let single: Vec<Single> = definitions.iter().map(Single::of).collect();
     for definition in definitions {
         let Shape::Struct(fields) = &mut definition.node.shape else { continue };
-        let Some((folder, name)) = folder_of(&definition.name, &module_version) else { continue };
-        let folder = cache.join(folder);
+        let Some((folder, name)) = folder_of(&definition.name, version) else { continue };
         if !packages.contains_key(&folder) {
             packages.insert(folder.clone(), read_package(&folder)?);
         }
@@ -111,12 +106,11 @@ fn find<'a>(package: &'a Package, name: &str, field: &str, depth: usize) -> Opti
 }
 
 /// Returns the folder in the module cache and the type name of a definition.
-fn folder_of<'a>(definition: &'a str, module_version: &str) -> Option<(PathBuf, &'a str)> {
+fn folder_of<'a>(definition: &'a str, version: &str) -> Option<(PathBuf, &'a str)> {
     let rest = definition.strip_prefix("io.k8s.")?;
     let (path, name) = rest.rsplit_once('.')?;
     let (module, path) = path.split_once('.')?;
-    let folder = format!("k8s.io/{module}@{module_version}/{}", path.replace('.', "/"));
-    Some((folder.into(), name))
+    Some((kubernetes_module(module, version).join(path.replace('.', "/")), name))
 }
 
 fn read_package(folder: &Path) -> anyhow::Result<Package> {
@@ -216,7 +210,8 @@ mod tests {
 
     #[test]
     fn definitions_have_folders() {
-        let (folder, name) = folder_of("io.k8s.api.core.v1.Pod", "v0.36.3").expect("a name");
-        assert_eq!((folder.to_str(), name), (Some("k8s.io/api@v0.36.3/core/v1"), "Pod"));
+        let (folder, name) = folder_of("io.k8s.api.core.v1.Pod", "v1.36.3").expect("a name");
+        assert!(folder.ends_with("k8s.io/api@v0.36.3/core/v1"), "{}", folder.display());
+        assert_eq!(name, "Pod");
     }
 }

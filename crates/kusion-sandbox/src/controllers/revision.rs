@@ -100,10 +100,9 @@ fn create(
     collisions: &mut i64,
 ) -> Result<Arc<Value>, Status> {
     loop {
-        // The real controller hashes the template of a DaemonSet as its own program prints it.
         let hash = match kind {
             Kind::StatefulSet => revision_hash(data, *collisions),
-            _ => hash(data, *collisions),
+            _ => hash(&set["spec"]["template"], *collisions),
         };
         let name = format!("{}-{hash}", meta::name(set));
         let mut labels = set["spec"]["template"]["metadata"]["labels"].clone();

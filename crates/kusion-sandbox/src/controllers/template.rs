@@ -5,6 +5,7 @@ use super::meta;
 use super::record::{Source, Tone, record};
 use super::world::World;
 use crate::Status;
+use kusion_k8s_schema::go_text_of_template;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -74,7 +75,7 @@ pub(crate) fn is_namespace_ending(status: &Status) -> bool {
     status.details["causes"][0]["reason"] == "NamespaceTerminating"
 }
 
-/// A short hash of a template, safe in names and labels.
+/// The hash of a pod template, as the real controllers compute it: of its Go value as text.
 pub(crate) fn hash(template: &Value, collisions: i64) -> String {
     let mut state: u32 = 0x811c_9dc5;
     let mut feed = |bytes: &[u8]| {
@@ -82,7 +83,7 @@ pub(crate) fn hash(template: &Value, collisions: i64) -> String {
             state = (state ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
         }
     };
-    feed(template.to_string().as_bytes());
+    feed(go_text_of_template(template).as_bytes());
     if collisions != 0 {
         feed(&collisions.to_le_bytes());
     }
@@ -134,12 +135,17 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Templates with the hashes that the code of the real controllers computes.
+    const HASHES: &str = include_str!("template/hashes.jsonl");
+
     #[test]
-    fn a_hash_depends_on_the_template_and_on_collisions() {
-        let template = json!({"spec": {"containers": [{"image": "a"}]}});
-        assert_eq!(hash(&template, 0), hash(&template.clone(), 0));
-        assert_ne!(hash(&template, 0), hash(&template, 1));
-        assert!(hash(&template, 0).bytes().all(|it| ALPHABET.contains(&it)));
+    fn hashes_are_those_of_the_real_controllers() {
+        for line in HASHES.lines() {
+            let known: Value = serde_json::from_str(line).unwrap();
+            let template = &known["template"];
+            assert_eq!(hash(template, 0), known["hash"], "{template}");
+            assert_eq!(hash(template, 1), known["afterCollision"], "{template}");
+        }
     }
 
     #[test]

@@ -74,8 +74,7 @@ impl Rollout<'_> {
 
     fn create_set(&mut self, old: &[Arc<Value>], new_revision: &str) -> Result<Arc<Value>, Status> {
         let collisions = int(&self.deployment["status"]["collisionCount"], 0);
-        let template = self.deployment["spec"]["template"].clone();
-        let hash = hash(&without_hash(&template, HASH_LABEL), collisions);
+        let hash = hash(&self.deployment["spec"]["template"], collisions);
         let total: i64 = old.iter().map(|it| plan::size(it)).sum();
         let mut set = new_set(&self.deployment, &hash);
         set["spec"]["replicas"] = plan::new_set_size(&self.deployment, 0, total).into();
