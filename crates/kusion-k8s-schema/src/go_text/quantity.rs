@@ -50,7 +50,8 @@ impl<'t> GoQuantity<'t> {
         };
         let n_digits = whole.len() + fraction.len();
         let is_small = match form {
-            Form::Binary => fraction.is_empty() && n_digits + (power * 3 / 10) as usize + 1 <= 15,
+            // The digits of the multiplier count, about three for each ten bits.
+            Form::Binary => fraction.is_empty() && whole.len() as u32 + power * 3 / 10 < 15,
             Form::Decimal | Form::Exponent => n_digits <= DIGITS,
         };
         let scale = exponent - i32::try_from(fraction.len()).ok()?;
