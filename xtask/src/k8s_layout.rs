@@ -4,7 +4,7 @@
 //! controllers name a template by the hash of its Go value as text; the table has what that text shows:
 //! names, order and types of fields.
 
-use crate::go_modules::kubernetes_module;
+use crate::go_modules::{kubernetes_module, written_files};
 use anyhow::{Context as _, ensure};
 use kusion_k8s_schema::version;
 use std::collections::BTreeMap;
@@ -29,11 +29,13 @@ const FIRST: (&str, &str) = ("core", "PodTemplateSpec");
 /// What a type is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Declared {
-    /// Fields: name in JSON (`-`: those of the field are in the object around it), name, type.
-    Struct(Vec<(String, String, String)>),
+    Struct(Vec<Field>),
     /// Another type.
     As(String),
 }
+
+/// Name in JSON (`-`: the fields of this one are in the object around it), name in Go, type.
+type Field = (String, String, String);
 
 type Package = BTreeMap<String, Declared>;
 
@@ -118,21 +120,15 @@ fn rewrite(ty: &str, own: &str, found: &mut Vec<(String, String)>) -> String {
 
 fn read_package(folder: &Path) -> anyhow::Result<Package> {
     let mut package = Package::new();
-    let entries =
-        std::fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))?;
-    for entry in entries {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name.ends_with(".go") && !name.ends_with("_test.go") && !name.starts_with("zz_") {
-            read_types(&std::fs::read_to_string(&path)?, &mut package);
-        }
+    for text in written_files(folder)? {
+        read_types(&text, &mut package);
     }
     Ok(package)
 }
 
 /// Reads the types of a Go file.
 fn read_types(text: &str, package: &mut Package) {
-    let mut current: Option<(String, Vec<(String, String, String)>)> = None;
+    let mut current: Option<(String, Vec<Field>)> = None;
     for line in text.lines().map(|line| line.split("//").next().unwrap_or_default().trim()) {
         if let Some((_, fields)) = &mut current {
             if line == "}" {
@@ -157,7 +153,7 @@ fn read_types(text: &str, package: &mut Package) {
     }
 }
 
-fn read_field(line: &str) -> Option<(String, String, String)> {
+fn read_field(line: &str) -> Option<Field> {
     let (declaration, tag) = line.split_once('`')?;
     let json = tag.split_once("json:\"")?.1.split(['"', ',']).next()?;
     let mut words = declaration.split_whitespace();

@@ -1,6 +1,6 @@
 //! What the published Go types say about fields: when they are written, and their type names.
 
-use crate::go_modules::kubernetes_module;
+use crate::go_modules::{kubernetes_module, written_files};
 use anyhow::{Context as _, ensure};
 use kusion_k8s_schema::Presence;
 use kusion_k8s_schema::table::{Definition, FieldRecord, Shape};
@@ -118,16 +118,9 @@ fn read_package(folder: &Path) -> anyhow::Result<Package> {
     // Embedded type metadata has the same two fields everywhere.
     let meta = "type TypeMeta struct {\n\tKind string `json:\"kind,omitempty\"`\n\tAPIVersion string `json:\"apiVersion,omitempty\"`\n}\n";
     read_structs(meta, "v1", &mut package);
-    let entries =
-        std::fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))?;
     let own = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    for entry in entries {
-        let path = entry?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let is_go = path.extension().is_some_and(|extension| extension == "go");
-        if is_go && !name.ends_with("_test.go") && !name.starts_with("zz_") {
-            read_structs(&std::fs::read_to_string(&path)?, &own, &mut package);
-        }
+    for text in written_files(folder)? {
+        read_structs(&text, &own, &mut package);
     }
     ensure!(package.len() > 1, "{} has no structs", folder.display());
     Ok(package)
