@@ -11,7 +11,7 @@ const NANO: i32 = -9;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct GoQuantity<'t> {
     pub(super) amount: Amount,
-    /// The text, if it is kept: one in the usual form is not made again.
+    /// The text, if it has the usual form; else empty.
     pub(super) kept: &'t str,
     pub(super) format: &'static str,
 }
