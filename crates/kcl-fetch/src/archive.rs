@@ -182,7 +182,9 @@ impl<'w> Writer<'w> {
         };
         for (path, target) in &self.links {
             symlink(target, path).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => refuse(path, "is in it twice"),
+                io::ErrorKind::AlreadyExists => {
+                    refuse(path, "is in it twice, as a link and as something else")
+                }
                 _ => FetchError::file("create", path)(error),
             })?;
         }
@@ -304,7 +306,7 @@ mod tests {
         fs::write(&file, builder.into_inner().unwrap()).unwrap();
         fs::create_dir(&target).unwrap();
         let message = unpack(&file, &target, "x").unwrap_err().to_string();
-        assert!(message.contains("the entry `a` is in it twice"), "{message}");
+        assert!(message.contains("the entry `a` is in it twice, as a link"), "{message}");
         assert!(fs::symlink_metadata(scratch.0.join("evil")).is_err());
     }
 

@@ -244,7 +244,11 @@ fn archives_that_leave_their_folder_are_refused() {
         (vec![(link, "l", "/etc/passwd")], "is a link that leads out of the package"),
         (vec![(link, "a/l", "../../kpm")], "a link that leads out"),
         (vec![(link, "p/q/r", "../.."), (link, "l", "p/q/r/../..")], "a link that leads out"),
-        (vec![(link, "d", "."), (file, "d/x.k", "x")], "cannot create"),
+        (vec![(link, "d", "."), (file, "d/x.k", "x")], "twice, as a link and as something else"),
+        (
+            vec![(link, "d", "."), (link, "d/up", ".."), (link, "d/up/evil.k", "x.k")],
+            "the entry `d` is in it twice, as a link and as something else",
+        ),
         (vec![(EntryType::Link, "h", "/etc/passwd")], "is a hard link"),
         (vec![(EntryType::Fifo, "f", "")], "is neither a file nor a folder nor a link"),
         (vec![(file, "a.k", "x"), (file, "./a.k", "y")], "is in it twice"),
