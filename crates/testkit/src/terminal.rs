@@ -151,9 +151,21 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If the output contains an escape sequence that [`screen`] does not know.
+    /// If the program writes nothing for a minute and does not end, or if the output contains an
+    /// escape sequence that [`screen`] does not know.
     pub fn finish(mut self) -> anyhow::Result<(Frame, ExitStatus)> {
-        let status = self.child.wait()?;
+        let mut start = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait()? {
+                break status;
+            }
+            if let Ok(bytes) = self.output.recv_timeout(Duration::from_millis(20)) {
+                self.screen.feed(&bytes)?;
+                start = Instant::now();
+            }
+            let text = || self.screen.frame().text();
+            ensure!(start.elapsed() < STUCK, "it does not end; the screen shows:\n{}", text());
+        };
         self.inner.write_all(&[END])?;
         while let Ok(bytes) = self.output.recv() {
             let n_bytes = bytes.iter().position(|byte| *byte == END).unwrap_or(bytes.len());
@@ -197,8 +209,15 @@ mod tests {
 
     #[test]
     fn prompts_are_awaited_and_programs_interrupted() {
-        let mut session =
-            shell("trap 'echo bye; exit 5' INT; printf 'sure? '; while :; do sleep 0.01; done");
+        // Where the tests run in the background, interrupts are ignored, and a shell cannot change
+        // that for itself.
+        let reset = Command::new("env").args(["--default-signal=INT", "true"]).status();
+        let can_reset = reset.is_ok_and(|it| it.success());
+        let mut command = Command::new("env");
+        command.args(can_reset.then_some("--default-signal=INT"));
+        command.args(["sh", "-c"]);
+        command.arg("trap 'echo bye; exit 5' INT; printf 'sure? '; while :; do sleep 0.01; done");
+        let mut session = Session::start(command, 20, 10).unwrap();
         session.wait_for_prompt("sure? ").unwrap();
         session.interrupt().unwrap();
         let (frame, status) = session.finish().unwrap();
