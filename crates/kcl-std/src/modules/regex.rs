@@ -140,7 +140,11 @@ fn replace(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
             return Err(too_much_memory());
         }
         out.push_str(&string[last..found.start()]);
-        groups.expand(replacement, &mut out);
+        // Looking for groups takes long in a long text.
+        match n_groups {
+            0 => out.push_str(replacement),
+            _ => groups.expand(replacement, &mut out),
+        }
         last = found.end();
     }
     out.push_str(&string[last..]);
