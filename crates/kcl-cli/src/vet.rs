@@ -2,6 +2,7 @@
 
 use crate::args::{Arity, Opt, Piece, split};
 use crate::confine::Confine;
+use crate::fetching::provider;
 use crate::run::is_source;
 use crate::{Exit, terminal, values};
 use base_diag::Colour;
@@ -195,6 +196,7 @@ fn parse(words: &[String]) -> Result<Option<Args>, String> {
         return Err("expected data and a schema file: kcl vet data.yaml schema.k".into());
     }
     args.rules.inputs = Rules::files(rules).inputs;
+    args.rules.provider = Some(provider());
     args.data = data;
     Ok(Some(args))
 }

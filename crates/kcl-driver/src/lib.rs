@@ -53,7 +53,7 @@ pub use compile::{Compiled, compile, compile_with_types, lint, load};
 pub use documents::Documents;
 pub use error::{FailureKind, RunError};
 pub use evaluate::{RunOutput, run, run_then};
-pub use kcl_eval::{Limits, Options as EvalOptions, Tracking, Usage};
+pub use kcl_eval::{Hit, Limits, Options as EvalOptions, Tracking, Usage};
 pub use kcl_hir::Input;
 pub use kcl_pkg::Provider;
 pub use kcl_value::output::OutputOptions;

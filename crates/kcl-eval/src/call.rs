@@ -325,7 +325,7 @@ impl<'p> Evaluator<'p> {
         closure: &Closure,
         args: &'p [ExprId],
     ) -> Eval<Value> {
-        if args.len() > closure.info.n_params as usize || self.options.follows_reads() {
+        if args.len() > closure.info.n_params as usize || self.notes_calls {
             return self.call_with_care(func, closure, args);
         }
         let base = self.stack.len();
@@ -351,9 +351,12 @@ impl<'p> Evaluator<'p> {
         let base = self.stack.len();
         for &arg in args {
             let value = self.eval(arg)?;
-            self.note_argument(arg, &value);
+            if self.options.follows_reads() {
+                self.note_argument(arg, &value);
+            }
             self.stack.push(value);
         }
+        self.note_lambda(closure.file, closure.lambda);
         let result = self.run_closure(func, closure, base, args.len(), &[]);
         while self.given_arguments.last().is_some_and(|last| last.is_from(base)) {
             self.given_arguments.pop();
@@ -362,6 +365,7 @@ impl<'p> Evaluator<'p> {
     }
 
     fn call_closure(&mut self, func: &Rc<Func>, closure: &Closure, args: &CallArgs) -> Eval<Value> {
+        self.note_lambda(closure.file, closure.lambda);
         let base = self.stack.len();
         let n_args = args.positional.len().min(closure.info.n_params as usize);
         self.stack.extend_from_slice(&args.positional[..n_args]);

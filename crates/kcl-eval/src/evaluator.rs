@@ -1,6 +1,7 @@
 //! The state of an evaluation and its outermost steps.
 
 use crate::call::ParamTypes;
+use crate::coverage::Coverage;
 use crate::error::{Eval, EvalError, Failure};
 use crate::instance::Instance;
 use crate::layout::{Layout, Links, SchemaId};
@@ -41,8 +42,10 @@ pub fn evaluate(
     let (mut provenance, mut parts, mut kept) = (Provenance::default(), Parts::default(), None);
     match earlier {
         Earlier::Programs(known) => provenance = known,
-        // Contests are those of one evaluation.
-        Earlier::Library(library) if request.options.tracking != Tracking::Contests => {
+        // Contests and coverage are those of one evaluation.
+        Earlier::Library(library)
+            if request.options.tracking != Tracking::Contests && !request.options.coverage =>
+        {
             parts = library.take();
             kept = Some(library);
         }
@@ -191,6 +194,12 @@ pub(crate) struct Evaluator<'p> {
     /// Instances by schema, if the program asks for them.
     pub(crate) instances: FxHashMap<SchemaId, Vec<(PackageId, Rc<Instance>)>>,
     pub(crate) records_instances: bool,
+    /// Whether instances are noted at all: for the program, or for coverage.
+    pub(crate) notes_instances: bool,
+    /// Whether calls of lambdas are noted: for what gave their arguments, or for coverage.
+    pub(crate) notes_calls: bool,
+    /// What ran, if that is asked for.
+    pub(crate) coverage: Option<Box<Coverage>>,
     pub(crate) printed: String,
     /// Whether anything outside the program was asked for: files, time, the working folder.
     pub(crate) used_system: Cell<bool>,
@@ -293,6 +302,9 @@ impl<'p> Evaluator<'p> {
             loop_depth: 0,
             instances: FxHashMap::default(),
             records_instances: false,
+            notes_instances: false,
+            notes_calls: options.follows_reads() || options.coverage,
+            coverage: options.coverage.then(Box::default),
             printed: String::new(),
             used_system: Cell::new(false),
             imports_are_pure: false,
@@ -318,6 +330,7 @@ impl<'p> Evaluator<'p> {
             (1..program.packages.len()).for_each(|at| evaluator.declare(at));
         }
         evaluator.records_instances = new_files.iter().any(|file| file.text.contains("instances"));
+        evaluator.notes_instances = evaluator.records_instances || options.coverage;
         if !program.packages.is_empty() {
             evaluator.declare(0);
         }
@@ -331,6 +344,7 @@ impl<'p> Evaluator<'p> {
 
     pub(crate) fn into_evaluated(self, value: Value) -> Evaluated {
         let (end, usage) = (self.end(), self.usage());
+        let coverage = self.hits();
         Evaluated {
             value,
             end,
@@ -340,6 +354,7 @@ impl<'p> Evaluator<'p> {
             provenance: self.provenance,
             printed: self.printed,
             warnings: self.warnings,
+            coverage,
         }
     }
 
@@ -347,7 +362,8 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn into_error(mut self, failure: Option<&Failure>) -> Box<EvalError> {
         let mut diagnostics = std::mem::take(&mut self.failed_checks);
         diagnostics.extend(failure.map(|failure| self.diagnostic(failure)));
-        Box::new(EvalError { diagnostics, printed: self.printed })
+        let coverage = self.hits();
+        Box::new(EvalError { diagnostics, printed: self.printed, coverage })
     }
 
     /// Registers the schemas of a package and the statements that set its globals.

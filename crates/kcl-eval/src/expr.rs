@@ -47,7 +47,7 @@ impl<'p> Evaluator<'p> {
     #[inline(never)]
     fn eval_if(&mut self, body: ExprId, cond: ExprId, orelse: ExprId) -> Eval<Value> {
         self.nested(|it| {
-            let holds = it.truth(cond)?;
+            let holds = it.condition(cond)?;
             it.eval(if holds { body } else { orelse })
         })
     }
@@ -530,7 +530,7 @@ impl<'p> Evaluator<'p> {
         items: &'p [ExprId],
         orelse: Option<ExprId>,
     ) -> Eval<Value> {
-        if self.truth(cond)? {
+        if self.condition(cond)? {
             return self.eval_list(items);
         }
         match orelse {

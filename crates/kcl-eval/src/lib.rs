@@ -10,6 +10,7 @@
 mod call;
 mod check;
 mod config;
+mod coverage;
 mod error;
 mod evaluator;
 mod expr;
@@ -33,6 +34,7 @@ mod stmt;
 mod typing;
 mod union;
 
+pub use coverage::Hit;
 pub use error::EvalError;
 pub use evaluator::evaluate;
 pub use library::Library;

@@ -103,6 +103,8 @@ pub struct Options {
     pub all_checks: bool,
     /// Whether the failure of an `assert` that compares two values tells them, in a note.
     pub explain_asserts: bool,
+    /// Whether it is recorded what of the program runs.
+    pub coverage: bool,
     /// Bounds.
     pub limits: Limits,
 }
@@ -172,4 +174,6 @@ pub struct Evaluated {
     pub usage: Usage,
     /// Findings that do not stop the program.
     pub warnings: Vec<Diagnostic>,
+    /// What ran, in the order of files and places, if that was asked for.
+    pub coverage: Vec<crate::Hit>,
 }

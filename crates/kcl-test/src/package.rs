@@ -56,6 +56,7 @@ pub(crate) fn open(
     run.packages = run.packages.into_iter().map(|(name, path)| (name, here.join(path))).collect();
     run.ignore_default_settings = true;
     run.eval.explain_asserts = true;
+    run.eval.coverage = options.coverage.is_some();
     let compiled = compile(system, &run).map_err(|error| failure(error.into_findings()))?;
     let errors: Vec<Diagnostic> =
         compiled.diagnostics.into_iter().filter(Diagnostic::is_error).collect();

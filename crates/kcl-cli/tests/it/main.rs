@@ -1,10 +1,13 @@
 //! Runs the binary in temporary folders and compares what it says.
 
 mod batch;
+#[cfg(target_os = "linux")]
+mod cleaning;
 mod confined;
 mod docs;
 mod errors;
 mod examples;
+mod konfig;
 mod output;
 #[cfg(unix)]
 mod packages;
@@ -15,3 +18,4 @@ mod settings;
 mod snapshots;
 mod tools;
 mod usage;
+mod watching;
