@@ -62,10 +62,11 @@ impl Guard {
     /// The program that runs now, if it can be found. Its `main` must call
     /// [`guard`](crate::guard) when its first argument is [`GUARD_WORD`](crate::GUARD_WORD).
     pub fn this_program() -> Option<Self> {
-        // Also right if the file was replaced in the meantime.
-        let link = PathBuf::from("/proc/self/exe");
-        let program = if link.exists() { link } else { std::env::current_exe().ok()? };
-        Some(Self { program })
+        if cfg!(target_os = "linux") {
+            // Also right if the file was replaced in the meantime.
+            return Some(Self { program: "/proc/self/exe".into() });
+        }
+        std::env::current_exe().ok().map(|program| Self { program })
     }
 }
 

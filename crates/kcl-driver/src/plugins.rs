@@ -95,8 +95,8 @@ pub enum PluginOptionError {
 
 impl Plugins {
     /// Returns the plugins of a command line: executables may be started, and the user's own
-    /// settings and what the user trusts count. `None` if the running program, which must be able to
-    /// act as a guard ([`base_plugin::guard`]), cannot be found.
+    /// settings and what the user trusts count. The running program must be able to act as a guard
+    /// ([`base_plugin::guard`]).
     pub fn of_user() -> Self {
         let mut plugins = Self::default();
         plugins.edit(|config| {
