@@ -92,13 +92,12 @@ pub fn split_words(text: &str) -> Result<Vec<String>, WordsError> {
     for char in text.chars() {
         match quote {
             Some(end) if char == end => quote = None,
-            Some(_) => word.get_or_insert_default().push(char),
             None if char == '\'' || char == '"' => {
                 quote = Some(char);
                 word.get_or_insert_default();
             }
             None if char.is_whitespace() => words.extend(word.take()),
-            None => word.get_or_insert_default().push(char),
+            Some(_) | None => word.get_or_insert_default().push(char),
         }
     }
     words.extend(word);

@@ -83,7 +83,7 @@ pub fn inspect_command(
             return Err(CommandError::Shared(PathBuf::from(word)));
         }
         if folders.is_empty() {
-            found.folder = folder.to_owned();
+            folder.clone_into(&mut found.folder);
         }
         if !folders.iter().any(|it| it == folder) {
             folders.push(folder.to_owned());

@@ -50,8 +50,10 @@ struct Inner {
     config: Config,
     /// The executables that were found, by module and name. Those of options and of the user's
     /// settings belong to no module.
-    processes: Mutex<BTreeMap<(Option<PathBuf>, String), Arc<SharedProcess>>>,
+    processes: Mutex<Processes>,
 }
+
+type Processes = BTreeMap<(Option<PathBuf>, String), Arc<SharedProcess>>;
 
 #[derive(Clone, Default)]
 struct Config {
@@ -174,7 +176,7 @@ impl Plugins {
 }
 
 impl Inner {
-    fn processes(&self) -> MutexGuard<'_, BTreeMap<(Option<PathBuf>, String), Arc<SharedProcess>>> {
+    fn processes(&self) -> MutexGuard<'_, Processes> {
         // A map that is being changed is never left half done.
         self.processes.lock().unwrap_or_else(PoisonError::into_inner)
     }

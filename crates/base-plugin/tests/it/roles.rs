@@ -1,5 +1,7 @@
 //! Plugins, good and bad.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "that is how plugins talk")]
+
 use crate::support::{PROTOCOL, launch, this_program};
 use base_plugin::Process;
 use std::fs::OpenOptions;
@@ -43,12 +45,12 @@ pub(crate) fn play(words: &[String]) -> ExitCode {
         }),
         "deaf" => answer_first_then(sleep),
         "flood" => answer(|_, _| {
-            let chunk = [b'x'; 65536];
+            let chunk = vec![b'x'; 65536];
             while std::io::stdout().write_all(&chunk).is_ok() {}
             sleep()
         }),
         "complain" => answer(|_, _| {
-            let chunk = [b'y'; 65536];
+            let chunk = vec![b'y'; 65536];
             while std::io::stderr().write_all(&chunk).is_ok() {}
             sleep()
         }),
@@ -76,7 +78,7 @@ pub(crate) fn play(words: &[String]) -> ExitCode {
 
 fn sleep() -> ! {
     loop {
-        std::thread::sleep(Duration::from_secs(3600));
+        std::thread::sleep(Duration::from_hours(1));
     }
 }
 

@@ -73,7 +73,7 @@ fn no_answers() {
     let failure = start(&["deaf"]).ask("a", &early, Some(Duration::from_millis(200)));
     assert!(matches!(failure.expect_err("deaf").problem, Problem::TimedOut(_)));
     let mut other = launch(&["echo"]);
-    other.protocol = "other/2".to_owned();
+    "other/2".clone_into(&mut other.protocol);
     let failure = Process::start(&other, None).expect_err("another protocol");
     let expected = "the plugin `test` speaks the protocol `test/1`, but `other/2` is needed";
     assert_eq!(failure.to_string(), expected);

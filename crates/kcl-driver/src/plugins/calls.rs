@@ -188,7 +188,9 @@ impl Arguments {
         let mut text = String::from("{\"function\":");
         push_json_string(&mut text, function);
         let Self { positional, named } = self;
-        text.push_str(&format!(",\"args\":{positional},\"kwargs\":{named}}}"));
+        for part in [",\"args\":", positional, ",\"kwargs\":", named, "}"] {
+            text.push_str(part);
+        }
         text
     }
 }

@@ -2,7 +2,7 @@
 
 use base_system::MemorySystem;
 use kcl_driver::{Plugins, RunOptions, Runner, Session, Sharing, run};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,7 +11,7 @@ fn plugins() -> Plugins {
         .with_function("math", "add", |arguments| {
             let positional = arguments.positional.iter();
             let sum: i64 =
-                positional.chain(arguments.named.values()).filter_map(|it| it.as_i64()).sum();
+                positional.chain(arguments.named.values()).filter_map(Value::as_i64).sum();
             Ok(sum.into())
         })
         .with_function("math", "fail", |_| Err("no\nway".to_owned()))
