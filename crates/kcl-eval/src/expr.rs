@@ -141,7 +141,9 @@ impl<'p> Evaluator<'p> {
             (NameRef::System(module), Some((second, rest))) => {
                 (system_member(module, second.name), rest)
             }
-            (NameRef::Plugin, Some((_, rest))) => (Value::Undefined, rest),
+            (NameRef::Plugin(plugin), Some((second, rest))) => {
+                (crate::plugin::function_value(plugin, second.name), rest)
+            }
             _ => (self.load(name_ref, first)?, rest),
         };
         for name in rest {
@@ -193,7 +195,7 @@ impl<'p> Evaluator<'p> {
             NameRef::Builtin(function) => Ok(crate::call::builtin_value(function)),
             NameRef::Package(_)
             | NameRef::System(_)
-            | NameRef::Plugin
+            | NameRef::Plugin(_)
             | NameRef::Missing
             | NameRef::Ints(..)
             | NameRef::Unresolved => Ok(Value::Undefined),

@@ -11,6 +11,8 @@ mod konfig;
 mod output;
 #[cfg(unix)]
 mod packages;
+#[cfg(unix)]
+mod plugins;
 #[cfg(target_os = "linux")]
 mod position;
 mod sandbox;

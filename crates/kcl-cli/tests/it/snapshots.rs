@@ -80,7 +80,7 @@ macro_rules! snapshots {
 
 snapshots!(
     batch, clean, colour, completion, doc, errors, explain, export, fmt, help, import, lint,
-    packages, query, registry, rename, run, set, test, usage, version, vet
+    packages, plugins, query, registry, rename, run, set, test, usage, version, vet
 );
 
 #[test]
