@@ -153,6 +153,8 @@ pub(crate) fn is_plain(job: &Job) -> bool {
     // What is kept about where values come from changes no value; contests are not shared.
     let tracking = Tracking::Entries;
     options.overrides.is_empty()
+        && options.changes.is_empty()
+        && options.roots.is_empty()
         && options.tracking() != Tracking::Contests
         && EvalOptions { tracking, strict_range_check: false, ..options.eval }
             == EvalOptions::default()
@@ -185,6 +187,7 @@ pub(crate) fn load_as(
         kcl_query::apply_overrides(&mut loaded.program, &job.options.overrides)
             .map_err(RunError::plain)?;
     }
+    kcl_query::apply_changes(&mut loaded.program, &job.options.changes).map_err(RunError::plain)?;
     Ok(loaded)
 }
 

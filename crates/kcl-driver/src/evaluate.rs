@@ -13,7 +13,7 @@ use crate::shared::Shared;
 use crate::stack::{room, with_large_stack};
 use base_diag::Diagnostic;
 use base_system::{Settled, System};
-use base_text::FileSpan;
+use base_text::{FileSpan, Name};
 use kcl_eval::{
     Earlier, Evaluated, Hit, LeafOptions, Options as EvalOptions, Request, Tracking, Usage,
 };
@@ -260,6 +260,7 @@ pub(crate) fn request(job: &Job) -> Request {
         work_dir: job.program_dir.clone(),
         show_hidden: options.output.show_hidden,
         io_rules: job.io_rules.clone(),
+        roots: options.roots.iter().map(|name| Name::new(name)).collect(),
         stack_floor: room.stack_floor,
         plugins: job.plugins.clone().map(|it| it as Arc<dyn kcl_eval::Plugins>),
         options: EvalOptions { tracking: options.tracking(), limits, ..options.eval },

@@ -4,6 +4,7 @@ use crate::plugins::Plugins;
 use kcl_eval::{Limits, Options as EvalOptions, Tracking};
 use kcl_hir::Input;
 use kcl_pkg::Provider;
+use kcl_query::Change;
 use kcl_value::output::OutputOptions;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::PathBuf;
@@ -25,6 +26,10 @@ pub struct RunOptions {
     pub arguments: Vec<(String, String)>,
     /// Changes to the program, `path=value`.
     pub overrides: Vec<String>,
+    /// Data that takes the place of what the program sets.
+    pub changes: Vec<Change>,
+    /// The only variables to evaluate, with what they read. Empty for all.
+    pub roots: Vec<String>,
     /// The parts of the result to be shown, `a.b`.
     pub selectors: Vec<String>,
     /// External packages: names with folders.

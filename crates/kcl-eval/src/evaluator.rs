@@ -17,6 +17,7 @@ use crate::{Earlier, EarlierStream, Evaluated, Options, Request, Tracking, Usage
 use base_diag::{Diagnostic, Severity};
 use base_system::System;
 use base_text::{FileId, FileSpan, Name, Span};
+use kcl_hir::names::visit_definitions;
 use kcl_hir::{PackageId, Program};
 use kcl_std::too_much_memory;
 use kcl_syntax::ast::{ExprId, Module, Schema, Stmt, StmtId};
@@ -443,11 +444,28 @@ impl<'p> Evaluator<'p> {
         for &file in &program.package(package).files {
             let module: &'p Module = &program.file(file).module;
             for &stmt in &module.body {
+                if package == PackageId(0) && !self.is_asked_for(module, stmt) {
+                    continue;
+                }
                 self.run_global_stmt(file, stmt)?;
                 self.packages[package.0 as usize].passed = Some((file, stmt));
             }
         }
         Ok(())
+    }
+
+    /// Whether a statement of the main package is to run: it declares something, or sets a variable
+    /// that is asked for.
+    fn is_asked_for(&self, module: &Module, stmt: StmtId) -> bool {
+        let roots = &self.request.roots;
+        if roots.is_empty() || matches!(module[stmt].kind, Stmt::Schema(_)) {
+            return true;
+        }
+        let mut is_found = false;
+        visit_definitions(module, stmt, &mut |defined| {
+            is_found |= roots.contains(&defined.ident.name);
+        });
+        is_found
     }
 
     /// Evaluates the packages that a package uses. One that is imported and not used is passed

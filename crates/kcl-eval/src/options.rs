@@ -2,7 +2,7 @@
 
 use crate::plugin::Plugins;
 use base_diag::Diagnostic;
-use base_text::FileSpan;
+use base_text::{FileSpan, Name};
 use kcl_value::output::Stream;
 use kcl_value::{Origin, Value};
 use std::path::PathBuf;
@@ -74,6 +74,8 @@ pub struct Request {
     /// Folders whose files may or may not use files and the environment: the innermost counts, and
     /// the root of the program is one in which they may.
     pub io_rules: Vec<(PathBuf, bool)>,
+    /// The only variables of the main package to evaluate, with what they read. Empty for all.
+    pub roots: Vec<Name>,
     /// The lowest address that frames of the stack may have (see [`crate::stack_address`]): beyond
     /// it, expressions nest too deeply. 0 if the stack is large enough for [`Limits::depth`].
     pub stack_floor: usize,

@@ -55,7 +55,7 @@ enum Form {
     #[default]
     #[value(alias = "text")]
     Yaml,
-    /// JSON; one object per stack, with `project`, `stack` and `spec`
+    /// JSON; one object per stack, with `project`, `stack`, `cell` if there is one, and `spec`
     Json,
 }
 
@@ -145,6 +145,9 @@ fn show(
         if path == output {
             path.push(&stack.stack.name);
         }
+        if let Some(cell) = &stack.stack.cell {
+            path.as_mut_os_string().push(format!("@{}", cell.name));
+        }
         let extension = if target.form == Form::Json { "json" } else { "yaml" };
         path.as_mut_os_string().push(format!(".{extension}"));
         write(&path, &alone(stack, target.form))?;
@@ -169,14 +172,19 @@ fn together(compiled: &[Compiled], form: Form, is_alone: bool) -> String {
         // Writing to a string does not fail.
         match form {
             Form::Yaml => {
-                let _ = write!(text, "---\n# {project}/{name}\n{}", spec_yaml(&stack.spec));
+                let name = stack.stack.full_name();
+                let _ = write!(text, "---\n# {name}\n{}", spec_yaml(&stack.spec));
             }
             Form::Json => {
-                let names = serde_json::json!([project, name]);
+                let names = serde_json::json!([project, name, stack.stack.cell_name()]);
+                let cell = match &stack.stack.cell {
+                    Some(_) => format!("\"cell\": {}, ", names[2]),
+                    None => String::new(),
+                };
                 let spec = spec_json(&stack.spec);
                 let _ = writeln!(
                     text,
-                    "{{\"project\": {}, \"stack\": {}, \"spec\": {spec}}}",
+                    "{{\"project\": {}, \"stack\": {}, {cell}\"spec\": {spec}}}",
                     names[0], names[1]
                 );
             }
@@ -200,11 +208,11 @@ fn tell(stack: &Compiled) {
     let warnings = stack.warnings.to_text(Colour::Never);
     let warnings = Some(&warnings).filter(|text| !text.is_empty());
     for note in warnings.into_iter().chain(&stack.notes) {
-        let (project, name) = (&stack.stack.project.name, &stack.stack.name);
-        let _ = writeln!(out, "note: {project}/{name}: {}", note.trim_end());
+        let name = stack.stack.full_name();
+        let _ = writeln!(out, "note: {name}: {}", note.trim_end());
     }
     if stack.has_secrets() {
-        let (project, name) = (&stack.stack.project.name, &stack.stack.name);
-        let _ = writeln!(out, "note: {project}/{name}: the Spec contains secrets in plain text");
+        let name = stack.stack.full_name();
+        let _ = writeln!(out, "note: {name}: the Spec contains secrets in plain text");
     }
 }
