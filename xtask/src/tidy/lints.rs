@@ -16,6 +16,7 @@ const EXEMPT: &[&str] = &[
     "crates/kusion-cli",
     "crates/kusion-runtime-fake",
     "crates/kusion-runtime-k8s",
+    "crates/kusion-runtime-terraform",
     "crates/kusion-sandbox",
     "crates/kusion-store",
     "crates/testkit",
