@@ -8,8 +8,8 @@ mod quantity;
 
 use crate::builtin::decompress;
 use quantity::{Amount, GoQuantity};
-use rustc_hash::FxHashMap;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
@@ -34,13 +34,13 @@ struct Field {
     ty: Box<str>,
 }
 
-static LAYOUTS: LazyLock<FxHashMap<Box<str>, Layout>> = LazyLock::new(|| {
+static LAYOUTS: LazyLock<BTreeMap<Box<str>, Layout>> = LazyLock::new(|| {
     let bytes = decompress(FILE).expect("the committed table is whole: a test reads it");
     read(&String::from_utf8_lossy(&bytes))
 });
 
-fn read(text: &str) -> FxHashMap<Box<str>, Layout> {
-    let mut layouts: FxHashMap<Box<str>, Layout> = FxHashMap::default();
+fn read(text: &str) -> BTreeMap<Box<str>, Layout> {
+    let mut layouts: BTreeMap<Box<str>, Layout> = BTreeMap::new();
     let mut current = "";
     for line in text.lines() {
         let words: Vec<&str> = line.split(' ').collect();
@@ -221,7 +221,9 @@ mod tests {
                 Layout::As(ty) => assert!(known(ty), "{ty}"),
                 Layout::Struct(fields) => {
                     n_fields += fields.len();
-                    fields.iter().for_each(|it| assert!(known(&it.ty), "{}", it.ty));
+                    for field in fields {
+                        assert!(known(&field.ty), "{}", field.ty);
+                    }
                 }
             }
         }
