@@ -1,5 +1,5 @@
-//! Damaged plan files and settings: plans, `kcl.mod`, `kcl.yaml`, `stack.yaml`, `project.yaml` and
-//! kubeconfigs.
+//! Damaged plan files and settings: plans, `kcl.mod`, `kcl.yaml`, `stack.yaml`, `project.yaml`,
+//! selectors of cells, and kubeconfigs.
 //!
 //! The first line of an input names what is read; the rest is its text.
 
@@ -7,6 +7,7 @@ use crate::mutate;
 use crate::target::Reached;
 use base_system::{MemorySystem, System as _};
 use kcl_driver::{EvalOptions, Limits, RunOptions};
+use kusion_cells::{Axes, Axis, PathPattern, Selector};
 use kusion_engine::{read_plans, write_plans};
 use kusion_generate::{ProjectFile, StackFile};
 use kusion_model::{
@@ -37,6 +38,7 @@ const SETTINGS: &[(&str, &str)] = &[
         "name: dev\nlabels: {a: b}\nkubeConfig: x\nbackend:\n  storageType: s3\n  config: {bucket: b}\n\
          extensions:\n- kind: kubernetesNamespace\n  kubernetesNamespace: {namespace: n}\n",
     ),
+    ("selector", "zone=gz|sh01a,env=!online,tenant=main"),
     ("project.yaml", "name: shop\ntenant: t\nbackend: s3://b/p?region=r\nsecretInputs: [A]\n"),
     (
         "kubeconfig",
@@ -98,10 +100,40 @@ pub(crate) fn feed(input: &str) -> Result<Reached, String> {
         "authentic-plan" => read_plans(signed(text).as_bytes(), sealer()).is_ok(),
         "stack.yaml" => StackFile::parse(text).is_ok(),
         "project.yaml" => ProjectFile::parse(text).is_ok(),
+        "selector" => read_selector(text)?,
         "kubeconfig" => inspect_text(text, Path::new("/nowhere")).is_some(),
         _ => run_with(name, text),
     };
     Ok(if is_read { Reached::Evaluated } else { Reached::Rejected })
+}
+
+/// Reads a selector; one that is valid must mean the same after it was printed.
+fn read_selector(text: &str) -> Result<bool, String> {
+    let axis = |name: &str, values: &[&str], group: &str| Axis {
+        name: name.to_owned(),
+        values: values.iter().map(|it| (*it).to_owned()).collect(),
+        groups: [(group.to_owned(), vec![values[0].to_owned(), values[1].to_owned()])].into(),
+    };
+    let axes = Axes::new(vec![
+        axis("zone", &["gz00a", "gz00b", "sh01a"], "gz"),
+        axis("env", &["gray", "prod", "dev"], "online"),
+        axis("tenant", &["main", "intl"], "all"),
+    ]);
+    let axes = axes.map_err(|error| error.to_string())?;
+    // Patterns of paths are read in the same places.
+    let pattern = text.parse::<PathPattern>();
+    if let Ok(pattern) = &pattern
+        && pattern.to_string().parse().as_ref() != Ok(pattern)
+    {
+        return Err(format!("the pattern `{pattern}` changes when it is printed"));
+    }
+    let Ok(selector) = Selector::parse(&axes, text) else { return Ok(pattern.is_ok()) };
+    let printed = selector.text(&axes);
+    if Selector::parse(&axes, &printed).as_ref() == Ok(&selector) {
+        Ok(true)
+    } else {
+        Err(format!("the selector changes when it is printed: `{printed}`"))
+    }
 }
 
 /// Replaces the last line by a valid authentication code.

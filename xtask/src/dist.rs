@@ -19,9 +19,8 @@ use std::process::Command;
 /// The packages whose programs are shipped, with the names of the programs.
 const PROGRAMS: [(&str, &str); 2] = [("kcl-cli", "kcl"), ("kusion-cli", "kusion")];
 
-/// Shells with completions for `kusion`, and the file names that they look for.
-const SHELLS: [(&str, &str); 3] =
-    [("bash", "kusion.bash"), ("zsh", "_kusion"), ("fish", "kusion.fish")];
+/// Shells with completions.
+const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
 /// Builds the tarball and returns what was written, one file per line.
 pub(crate) fn make() -> anyhow::Result<String> {
@@ -49,11 +48,17 @@ pub(crate) fn make() -> anyhow::Result<String> {
         fs::copy(packages::root().join(file), folder.join(file))
             .with_context(|| format!("cannot copy {file}"))?;
     }
-    for (shell, file) in SHELLS {
-        let script = output(Command::new(folder.join("kusion")).args(["completion", shell]))?;
-        fs::write(folder.join("completions").join(file), script)?;
+    for (_, program) in PROGRAMS {
+        for shell in SHELLS {
+            let script = output(Command::new(folder.join(program)).args(["completion", shell]))?;
+            let file = match shell {
+                "zsh" => format!("_{program}"),
+                _ => format!("{program}.{shell}"),
+            };
+            fs::write(folder.join("completions").join(file), script)?;
+        }
+        run(Command::new(folder.join(program)).arg("man").arg(folder.join("man/man1")))?;
     }
-    run(Command::new(folder.join("kusion")).arg("man").arg(folder.join("man/man1")))?;
     let all = packages::read(&[host])?;
     let components = packages::needed_by(&all, &shipped);
     let sbom = sbom::document(

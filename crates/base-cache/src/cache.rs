@@ -129,6 +129,14 @@ impl Cache {
     }
 }
 
+/// Returns the entries in the folder of the environment's cache, whoever wrote them.
+pub fn entries_from_env(system: &dyn System) -> Vec<PathBuf> {
+    let paths = platform_folder(system).and_then(|folder| system.read_dir(&folder).ok());
+    let mut paths = paths.unwrap_or_default();
+    paths.retain(|path| is_entry(path) || is_temporary(path));
+    paths
+}
+
 /// Whether a file has the name of an entry.
 fn is_entry(path: &Path) -> bool {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("");

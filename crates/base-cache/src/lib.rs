@@ -12,6 +12,6 @@ mod cache;
 mod key;
 mod sealed;
 
-pub use cache::{Cache, CacheMode};
+pub use cache::{Cache, CacheMode, entries_from_env};
 pub use key::{Key, KeyBuilder, hash};
 pub use sealed::{Sealed, seal};

@@ -5,6 +5,7 @@
 
 mod below;
 mod memory;
+mod observed;
 mod os;
 mod read_only;
 mod settled;
@@ -12,6 +13,7 @@ mod view;
 
 pub use below::{FileAnswer, FileCall, LEADS_OUT, root_of};
 pub use memory::MemorySystem;
+pub use observed::Observed;
 pub use os::{OsSystem, address_space};
 pub use read_only::ReadOnly;
 pub use settled::Settled;

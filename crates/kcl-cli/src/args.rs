@@ -56,7 +56,7 @@ pub(crate) fn split<K: Copy>(words: &[String], known: &[Opt<K>]) -> Result<Vec<P
             Some(long) => find_long(long, known),
             None => find_short(word, known, &mut pieces),
         }
-        .ok_or_else(|| format!("unexpected argument '{word}' found"))?;
+        .ok_or_else(|| unknown(word, known))?;
         if matches!(opt.arity, Arity::None) {
             match attached {
                 Some(_) => return Err(format!("unexpected value for '{word}' found")),
@@ -83,6 +83,16 @@ pub(crate) fn split<K: Copy>(words: &[String], known: &[Opt<K>]) -> Result<Vec<P
         }
     }
     Ok(pieces)
+}
+
+/// What is said about an unknown option.
+fn unknown<K>(word: &str, known: &[Opt<K>]) -> String {
+    let name = word.strip_prefix("--").map(|name| name.split('=').next().unwrap_or(name));
+    let name = name.map(|name| name.replace('_', "-"));
+    match name.and_then(|name| base_text::nearest(&name, known.iter().map(|opt| opt.long))) {
+        Some(long) => format!("unexpected argument '{word}' found, did you mean '--{long}'?"),
+        None => format!("unexpected argument '{word}' found"),
+    }
 }
 
 fn find_long<'w, K: Copy>(word: &'w str, known: &[Opt<K>]) -> Option<(Opt<K>, Option<&'w str>)> {
@@ -166,6 +176,8 @@ mod tests {
     fn what_is_refused() {
         assert_eq!(show("-x"), "unexpected argument '-x' found");
         assert_eq!(show("--no"), "unexpected argument '--no' found");
+        let hint = "did you mean '--format'?";
+        assert_eq!(show("--frmat=a"), format!("unexpected argument '--frmat=a' found, {hint}"));
         assert_eq!(show("-f -n"), "a value is required for '-f' but none was supplied");
     }
 }

@@ -1,10 +1,12 @@
 //! `kcl doc`
 
 use crate::args::{Arity, Opt, Piece, split};
+use crate::fetching::provider;
 use crate::{Exit, terminal, values};
 use base_system::{OsSystem, System as _};
-use kcl_doc::{DocError, Docs, html, markdown, openapi};
+use kcl_doc::{DocError, Docs, html, markdown, openapi, template};
 use kcl_driver::{Input, RunOptions};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -23,6 +25,8 @@ Options:
       --format <format>            md (default), html or openapi
       --target <folder>            Write files there; without it, md and openapi are printed,
                                    and html is written to the folder docs
+      --template <folder>          Use own templates in Handlebars: page.hbs for the page of all
+                                   schemas, schema.hbs for a page of each schema
       --ignore-deprecated          Leave out what is deprecated
       --open                       Show the pages in a browser (html)
   -E, --external <name=folder>...  Give the folder of an external package
@@ -34,6 +38,7 @@ enum Key {
     FilePath,
     Format,
     Target,
+    Template,
     IgnoreDeprecated,
     Open,
     External,
@@ -48,6 +53,7 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::FilePath, None, "file-path", Arity::One),
     opt(Key::Format, None, "format", Arity::One),
     opt(Key::Target, None, "target", Arity::One),
+    opt(Key::Template, None, "template", Arity::One),
     opt(Key::IgnoreDeprecated, None, "ignore-deprecated", Arity::None),
     opt(Key::Open, None, "open", Arity::None),
     opt(Key::External, Some('E'), "external", Arity::Many(|word| word.contains('='))),
@@ -67,6 +73,7 @@ struct Args {
     options: RunOptions,
     form: Form,
     target: Option<PathBuf>,
+    template: Option<PathBuf>,
     ignore_deprecated: bool,
     open: bool,
 }
@@ -74,7 +81,7 @@ struct Args {
 /// Runs `kcl doc` with the words behind it.
 pub(crate) fn run(words: &[String]) -> Exit {
     let rest = match words.split_first() {
-        Some((word, rest)) if word == "generate" || word == "gen" => rest,
+        Some((word, rest)) if matches!(word.as_str(), "generate" | "gen" | "g") => rest,
         Some((word, _)) if word == "--help" || word == "-h" => return terminal::write_out(HELP),
         _ => return terminal::usage("expected 'kcl doc generate'"),
     };
@@ -113,6 +120,12 @@ pub(crate) fn read(options: &RunOptions) -> Result<Docs, Exit> {
 }
 
 fn write(args: &Args, docs: &Docs) -> Exit {
+    if let Some(folder) = &args.template {
+        return match write_templates(args, folder, docs) {
+            Ok(exit) => exit,
+            Err(message) => terminal::fail(&message),
+        };
+    }
     let (file, text) = match args.form {
         Form::Html => return write_site(args, docs),
         Form::Markdown => ("schemas.md", markdown::write(docs)),
@@ -128,6 +141,68 @@ fn write(args: &Args, docs: &Docs) -> Exit {
             Ok(path) => terminal::write_out(&format!("wrote {}\n", path.display())),
             Err(message) => terminal::fail(&message),
         },
+    }
+}
+
+/// Writes the pages of the user's own templates.
+fn write_templates(args: &Args, folder: &Path, docs: &Docs) -> Result<Exit, String> {
+    let (ending, target) = match args.form {
+        Form::Html => ("html", Some(args.target.clone().unwrap_or_else(|| "docs".into()))),
+        Form::Markdown => ("md", args.target.clone()),
+        Form::OpenApi => return Err("--template is for --format md and html".to_owned()),
+    };
+    let (page, schema) = (read_template(folder, "page")?, read_template(folder, "schema")?);
+    if page.is_none() && schema.is_none() {
+        return Err(no_templates(folder));
+    }
+    let failed = |name: &str| {
+        let path = folder.join(name).display().to_string();
+        move |message: String| format!("cannot use {path}: {message}")
+    };
+    let page = page.map(|it| template::fill(&it, docs)).transpose().map_err(failed("page.hbs"))?;
+    let Some(target) = target else {
+        return match (page, schema) {
+            (Some(page), None) => Ok(terminal::write_out(&page)),
+            _ => Err("schema.hbs makes several files: say where with --target".to_owned()),
+        };
+    };
+    let mut n_files = 0;
+    if let Some(page) = page {
+        let file = if ending == "html" { "index.html" } else { "schemas.md" };
+        write_file(&target, file, &page)?;
+        n_files += 1;
+    }
+    for described in docs.schemas() {
+        let Some(schema) = &schema else { break };
+        let text = template::fill_schema(schema, described).map_err(failed("schema.hbs"))?;
+        let package = described.package.replace('.', "-");
+        let file = format!("{package}-{}.{ending}", described.name);
+        write_file(&target, &file, &text)?;
+        n_files += 1;
+    }
+    let files = if n_files == 1 { "file" } else { "files" };
+    Ok(terminal::write_out(&format!("wrote {n_files} {files} to {}\n", target.display())))
+}
+
+fn read_template(folder: &Path, name: &str) -> Result<Option<String>, String> {
+    let path = folder.join(name).with_extension("hbs");
+    match OsSystem.read_to_string(&path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(format!("cannot read {}: {error}", path.display())),
+    }
+}
+
+fn no_templates(folder: &Path) -> String {
+    let shown = folder.display();
+    let is_go = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "gotmpl");
+    match OsSystem.read_dir(folder) {
+        Err(error) => format!("cannot read {shown}: {error}"),
+        Ok(entries) if entries.iter().any(is_go) => format!(
+            "templates of the reference (*.gotmpl) need Go: write {shown}/page.hbs or \
+             {shown}/schema.hbs, in Handlebars"
+        ),
+        Ok(_) => format!("no template in {shown}: expected page.hbs or schema.hbs"),
     }
 }
 
@@ -169,9 +244,14 @@ fn write_file(folder: &Path, file: &str, text: &str) -> Result<PathBuf, String> 
 
 fn parse(words: &[String]) -> Result<Option<Args>, String> {
     let mut args = Args {
-        options: RunOptions { ignore_default_settings: true, ..RunOptions::default() },
+        options: RunOptions {
+            ignore_default_settings: true,
+            provider: Some(provider()),
+            ..RunOptions::default()
+        },
         form: Form::Markdown,
         target: None,
+        template: None,
         ignore_deprecated: false,
         open: false,
     };
@@ -195,6 +275,7 @@ fn parse(words: &[String]) -> Result<Option<Args>, String> {
                 }
             }
             Piece::Value(Key::Target, value) => args.target = Some(value.into()),
+            Piece::Value(Key::Template, value) => args.template = Some(value.into()),
             Piece::Value(Key::External, value) => {
                 args.options.packages.push(values::external(&value)?);
             }

@@ -1,6 +1,7 @@
 //! `kcl export`
 
 use crate::args::{Arity, Opt, Piece, split};
+use crate::fetching::provider;
 use crate::{Exit, doc, terminal, values};
 use base_system::{OsSystem, System as _};
 use kcl_doc::{Docs, json_schema, openapi, proto};
@@ -108,7 +109,11 @@ fn document(args: &Args, mode: Mode, docs: &Docs) -> Result<String, String> {
 
 fn parse(words: &[String]) -> Result<Option<Args>, String> {
     let mut args = Args {
-        options: RunOptions { ignore_default_settings: true, ..RunOptions::default() },
+        options: RunOptions {
+            ignore_default_settings: true,
+            provider: Some(provider()),
+            ..RunOptions::default()
+        },
         mode: None,
         output: None,
         schema: None,

@@ -2,6 +2,7 @@
 
 use crate::terminal;
 use base_system::OsSystem;
+use kcl_driver::SharedProvider;
 use kcl_fetch::{FetchOptions, Fetcher, Progress, Silent};
 use std::io::{self, IsTerminal as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +13,11 @@ pub(crate) fn fetcher(options: FetchOptions, quiet: bool) -> Fetcher {
     let progress: Arc<dyn Progress> =
         if quiet { Arc::new(Silent) } else { Arc::new(Shown::default()) };
     Fetcher::new(&OsSystem, options, progress)
+}
+
+/// Lets a program's missing dependencies be downloaded.
+pub(crate) fn provider() -> SharedProvider {
+    SharedProvider(Arc::new(fetcher(FetchOptions::default(), false)))
 }
 
 /// On a terminal, a line that changes while the download runs and is erased at its end; elsewhere, one

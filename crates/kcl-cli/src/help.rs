@@ -10,23 +10,26 @@ The KCL configuration language.
 Usage: kcl <command> [options]
 
 Commands:
-  run       Evaluate KCL files and print the result
-  batch     Compile many stacks at once
-  fmt       Format source files
-  lint      Check source files and warn of probable mistakes
-  explain   Explain a code of an error or warning
-  vet       Check data files against a schema
-  test      Run tests
-  query     List variables, options and uses of names
-  set       Change values in source files
-  rename    Rename a variable, schema or attribute everywhere
-  doc       Write documentation of schemas
-  export    Write schemas as OpenAPI, JSON Schema or Protocol Buffers
-  import    Turn data and schemas of other forms into KCL
-  mod       Manage a module and its dependencies
-  registry  Store and remove credentials of registries
-  version   Print the version
-  help      Print this text, or that of a command
+  run         Evaluate KCL files and print the result
+  batch       Compile many stacks at once
+  fmt         Format source files
+  lint        Check source files and warn of probable mistakes
+  explain     Explain a code of an error or warning
+  vet         Check data files against a schema
+  test        Run tests
+  query       List variables, options and uses of names
+  set         Change values in source files
+  rename      Rename a variable, schema or attribute everywhere
+  doc         Write documentation of schemas
+  export      Write schemas as OpenAPI, JSON Schema or Protocol Buffers
+  import      Turn data and schemas of other forms into KCL
+  mod         Manage a module and its dependencies
+  registry    Store and remove credentials of registries
+  clean       Remove the package cache and the downloaded packages
+  completion  Print a script that completes commands and options in a shell
+  man         Write manual pages
+  version     Print the version
+  help        Print this text, or that of a command
 
 Run 'kcl <command> --help' for its options.
 ";
@@ -59,6 +62,7 @@ Output:
   -H, --show-hidden                Show private names, too
       --include-schema-type-path   Add the name of the schema to its instances
       --provenance                 Print, as JSON, what set each value and what it replaced
+      --watch                      Run again when a file changes that the program uses
   -q, --quiet                      Print neither warnings nor what print() writes
       --error-format <format>      text (default) or json
       --color <when>               auto (default), always or never
@@ -75,8 +79,9 @@ Evaluation:
       --max-memory <bytes>         Stop when values take so much memory
       --max-output <bytes>         Stop when the output gets longer
       --timeout <duration>         Stop after so much time, such as 30s (default: no limit)
-      --no-io                      Allow neither files nor the environment
-      --allow-io <package>         Allow files and the environment in a dependency
+      --no-io                      Allow neither files nor the environment nor plugins
+      --allow-io <package>         Allow files, the environment and plugins in a dependency
+      --plugin <name=command>      Set the program of a plugin, imported as kcl_plugin.name
       --show-usage                 Print on standard error what was used of the limits
   -h, --help                       Print this text
 ";
@@ -111,8 +116,9 @@ Each stack:
       --max-memory <bytes>     Stop when values take so much memory
       --max-output <bytes>     Stop when the output gets longer
       --timeout <duration>     Stop after so much time, such as 30s (default: no limit)
-      --no-io                  Allow neither files nor the environment
-      --allow-io <package>     Allow files and the environment in a dependency
+      --no-io                  Allow neither files nor the environment nor plugins
+      --allow-io <package>     Allow files, the environment and plugins in a dependency
+      --plugin <name=command>  Set the program of a plugin, imported as kcl_plugin.name
 ";
 
 /// What `kcl fmt --help` says.

@@ -1,6 +1,7 @@
 //! `kcl lint`
 
 use crate::args::{Arity, Opt, Piece, split};
+use crate::fetching::provider;
 use crate::report::Report;
 use crate::{Exit, help, sources, terminal, values};
 use base_diag::{Applicability, Colour, Diagnostic, Edit, apply_edits, render_json, render_text};
@@ -21,7 +22,9 @@ enum Key {
     Exclude,
     External,
     Color,
+    NoStyle,
     Help,
+    Ignored,
 }
 
 const fn one(key: Key, long: &'static str) -> Opt<Key> {
@@ -39,7 +42,20 @@ const OPTIONS: &[Opt<Key>] = &[
     Opt { key: Key::External, short: Some('E'), long: "external", arity: Arity::One },
     one(Key::Color, "color"),
     Opt { key: Key::Help, short: Some('h'), long: "help", arity: Arity::None },
+    Opt { key: Key::NoStyle, short: None, long: "no-style", arity: Arity::None },
+    // Flags of the reference that change nothing in what is checked.
+    ignored('D', "argument", Arity::One),
+    ignored('d', "debug", Arity::None),
+    ignored('k', "sort-keys", Arity::None),
+    ignored('n', "disable-none", Arity::None),
+    ignored('q', "quiet", Arity::None),
+    ignored('r', "strict-range-check", Arity::None),
+    ignored('V', "vendor", Arity::None),
 ];
+
+const fn ignored(short: char, long: &'static str, arity: Arity) -> Opt<Key> {
+    Opt { key: Key::Ignored, short: Some(short), long, arity }
+}
 
 /// The form of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,7 +109,7 @@ pub(crate) fn run(words: &[String]) -> Exit {
     let found = &report.diagnostics;
     let text = match args.format {
         Format::Text => {
-            let colour = args.colour.unwrap_or_else(terminal::auto_colour);
+            let colour = args.colour.unwrap_or_else(terminal::auto_colour_out);
             render_text(found, &report, colour)
         }
         Format::Json => render_json(found, &report),
@@ -119,6 +135,7 @@ fn look(args: &Args) -> Result<Report, Failed> {
         let paths = files.iter().map(|path| path.display().to_string());
         let mut options = RunOptions::files(paths);
         options.packages.clone_from(&args.packages);
+        options.provider = Some(provider());
         let linted = kcl_driver::lint(&OsSystem, &options, &args.config).map_err(|error| {
             let colour = args.colour.unwrap_or_else(terminal::auto_colour);
             terminal::write_err(&error.to_text(colour));
@@ -193,6 +210,7 @@ fn parse(words: &[String]) -> Result<Option<Args>, String> {
             Piece::Word(word) => args.words.push(word),
             Piece::Flag(Key::Help) => return Ok(None),
             Piece::Flag(Key::Fix) => args.fix = true,
+            Piece::Flag(Key::NoStyle) => args.colour = Some(Colour::Never),
             Piece::Flag(_) => {}
             Piece::Value(key, value) => set_value(&mut args, key, value)?,
         }
@@ -234,7 +252,7 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), String> {
         Key::Off => "off",
         Key::Warn => "warn",
         Key::Error => "error",
-        Key::Fix | Key::Help => return Ok(()),
+        Key::Fix | Key::NoStyle | Key::Help | Key::Ignored => return Ok(()),
     };
     for lint in value.split(',') {
         args.config.set_level(lint, level).map_err(|error| error.to_string())?;

@@ -6,6 +6,9 @@
 mod args;
 mod ask;
 mod batch;
+mod catalog;
+mod clean;
+mod completion;
 mod confine;
 mod doc;
 mod explain;
@@ -15,6 +18,7 @@ mod fmt;
 mod help;
 mod import;
 mod lint;
+mod man;
 mod module;
 mod query;
 mod registry;
@@ -27,6 +31,7 @@ mod terminal;
 mod test;
 mod values;
 mod vet;
+mod watch;
 
 use mimalloc::MiMalloc;
 use std::env;
@@ -54,6 +59,9 @@ pub(crate) enum Exit {
 fn main() -> ExitCode {
     let words: Result<Vec<String>, _> = env::args_os().skip(1).map(OsString::into_string).collect();
     let exit = match words {
+        Ok(words) if words.first().is_some_and(|word| word == base_plugin::GUARD_WORD) => {
+            return base_plugin::guard(&words[1..]);
+        }
         Ok(words) => dispatch(&words),
         Err(word) => terminal::usage(&format!("invalid Unicode in '{}'", word.display())),
     };
@@ -66,50 +74,57 @@ fn dispatch(words: &[String]) -> Exit {
         return Exit::Usage;
     };
     match command.as_str() {
-        "run" => run::run(rest),
+        "run" | "r" => run::run(rest),
         "batch" => batch::run(rest),
         "fmt" => guarded(|| fmt::run(rest)),
         "lint" => guarded(|| lint::run(rest)),
         "explain" => guarded(|| explain::run(rest)),
         "vet" => guarded(|| vet::run(rest)),
-        "test" => guarded(|| test::run(rest)),
+        "test" | "t" => guarded(|| test::run(rest)),
         "query" => guarded(|| query::run(rest)),
         "set" => guarded(|| set::run(rest)),
         "rename" => guarded(|| rename::run(rest)),
-        "doc" => guarded(|| doc::run(rest)),
+        "doc" | "d" => guarded(|| doc::run(rest)),
         "export" => guarded(|| export::run(rest)),
         "import" => guarded(|| import::run(rest)),
         "mod" => guarded(|| module::run(rest)),
         "registry" => guarded(|| registry::run(rest)),
+        "clean" => guarded(|| clean::run(rest)),
+        "completion" => guarded(|| completion::run(rest)),
+        "man" => guarded(|| man::run(rest)),
+        "server" | "play" | "lsp" => terminal::fail(&later(command)),
         "version" | "--version" | "-V" => terminal::write_out(help::VERSION),
         "help" | "--help" | "-h" => terminal::write_out(help_of(rest)),
         // `kcl main.k` runs the file, as the older command did.
         word if run::is_source(word) || word == "-" => run::run(words),
-        word => terminal::usage(&format!("unrecognized command '{word}'")),
+        word => terminal::usage(&unknown("", word)),
     }
 }
 
 /// Returns the help of a command, or that of all.
 fn help_of(words: &[String]) -> &'static str {
-    let mut words = words.iter().map(String::as_str);
-    let (command, topic) = (words.next(), words.next());
-    match command {
-        Some("run") => help::RUN,
-        Some("batch") => help::BATCH,
-        Some("fmt") => help::FMT,
-        Some("lint") => help::LINT,
-        Some("explain") => help::EXPLAIN,
-        Some("query") => help::QUERY,
-        Some("set") => help::SET,
-        Some("rename") => help::RENAME,
-        Some("vet") => vet::HELP,
-        Some("test") => test::HELP,
-        Some("doc") => doc::HELP,
-        Some("export") => export::HELP,
-        Some("import") => import::HELP,
-        Some("mod") => topic.and_then(module::help_text).unwrap_or(module::MOD),
-        Some("registry") => topic.and_then(registry::help_text).unwrap_or(registry::HELP),
-        _ => help::OVERVIEW,
+    let named: Vec<&str> = words.iter().take(2).map(String::as_str).collect();
+    let entries = catalog::entries();
+    let find = |words: &str| entries.iter().find(|entry| entry.words == words);
+    let found = find(&named.join(" ")).or_else(|| find(named.first().copied().unwrap_or("")));
+    found.map_or(help::OVERVIEW, |entry| entry.help)
+}
+
+/// What is said about a command of the reference that is not here yet.
+fn later(command: &str) -> String {
+    format!("`kcl {command}` comes with a later version; run `kcl help` to list the commands")
+}
+
+/// What is said about an unknown command, below another one or none.
+pub(crate) fn unknown(parent: &str, word: &str) -> String {
+    let entries = catalog::entries();
+    let parent = entries.iter().find(|entry| entry.words == parent);
+    let names = parent.map(catalog::Entry::commands).unwrap_or_default();
+    let typed = format!("{} {word}", parent.map_or("", |entry| entry.words));
+    let typed = typed.trim_start();
+    match base_text::nearest(word, names.iter().map(|(name, _)| *name)) {
+        Some(name) => format!("unrecognized command '{typed}', did you mean '{name}'?"),
+        None => format!("unrecognized command '{typed}'"),
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn run(words: &[String]) -> Exit {
             let topic = rest.first().and_then(|name| help_text(name));
             return terminal::write_out(topic.unwrap_or(MOD));
         }
-        word => Err(Stop::Usage(format!("unrecognized command 'mod {word}'"))),
+        word => Err(Stop::Usage(crate::unknown("mod", word))),
     };
     finish(result, help_text(command).unwrap_or(MOD))
 }

@@ -85,7 +85,7 @@ pub(crate) fn run(words: &[String]) -> Exit {
         "login" => parse(rest).and_then(login),
         "logout" => parse(rest).and_then(|line| logout(&line)),
         "help" | "--help" | "-h" => return terminal::write_out(HELP),
-        word => Err(Stop::Usage(format!("unrecognized command 'registry {word}'"))),
+        word => Err(Stop::Usage(crate::unknown("registry", word))),
     };
     finish(result, help_text(command).unwrap_or(HELP))
 }

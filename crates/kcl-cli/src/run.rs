@@ -1,9 +1,9 @@
 //! `kcl run`
 
 use crate::args::{Arity, Opt, Piece, split};
-use crate::confine::Confine;
+use crate::confine::{self, Confine};
 use crate::fetching::fetcher;
-use crate::{Exit, help, terminal, values};
+use crate::{Exit, help, terminal, values, watch};
 use base_diag::{Colour, render_text};
 use base_system::{OsSystem, System as _};
 use kcl_driver::{
@@ -13,7 +13,7 @@ use kcl_driver::{
 use kcl_fetch::{FetchOptions, Location};
 use kcl_pkg::GitReference;
 use std::io::{self, Read as _};
-use std::panic;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::Arc;
@@ -44,6 +44,7 @@ enum Key {
     Complete,
     Confine(Confine),
     ShowUsage,
+    Watch,
     Help,
     NoStyle,
     Ignored,
@@ -57,7 +58,7 @@ const fn long(key: Key, long: &'static str, arity: Arity) -> Opt<Key> {
     Opt { key, short: None, long, arity }
 }
 
-const fn confine(which: Confine) -> Opt<Key> {
+const fn limit(which: Confine) -> Opt<Key> {
     which.option(Key::Confine(which))
 }
 
@@ -84,14 +85,16 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Debug, 'd', "debug", Arity::None),
     long(Key::Partial, "partial", Arity::None),
     long(Key::Complete, "complete", Arity::None),
-    confine(Confine::MaxSteps),
-    confine(Confine::MaxDepth),
-    confine(Confine::MaxMemory),
-    confine(Confine::MaxOutput),
-    confine(Confine::Timeout),
-    confine(Confine::NoIo),
-    confine(Confine::AllowIo),
+    limit(Confine::MaxSteps),
+    limit(Confine::MaxDepth),
+    limit(Confine::MaxMemory),
+    limit(Confine::MaxOutput),
+    limit(Confine::Timeout),
+    limit(Confine::NoIo),
+    limit(Confine::AllowIo),
+    limit(Confine::Plugin),
     long(Key::ShowUsage, "show-usage", Arity::None),
+    long(Key::Watch, "watch", Arity::None),
     opt(Key::Help, 'h', "help", Arity::None),
     long(Key::NoStyle, "no-style", Arity::None),
     // Flags of the reference that mean nothing here.
@@ -124,6 +127,7 @@ struct Args {
     /// Whether messages are coloured; by default, what they are written to decides.
     colour: Option<Colour>,
     show_usage: bool,
+    watch: bool,
 }
 
 impl Args {
@@ -159,17 +163,31 @@ pub(crate) fn run(words: &[String]) -> Exit {
             return Exit::User;
         }
     };
+    if args.watch {
+        return watch::repeat(|system| {
+            let round = panic::catch_unwind(AssertUnwindSafe(|| {
+                kcl_driver::run_then(system, &args.options, |outcome| show(&args, &outcome))
+            }));
+            args.options.plugins.stop();
+            round.unwrap_or_else(|_| terminal::bug())
+        });
+    }
     let outcome = panic::catch_unwind(|| {
         kcl_driver::run_then(&OsSystem, &args.options, |outcome| -> Exit {
-            let exit = match &outcome {
-                Ok(output) => finish(&args, output),
-                Err(error) => fail(&args, error),
-            };
+            let exit = show(&args, &outcome);
+            args.options.plugins.stop();
             // Whatever is left goes with the process.
             process::exit(i32::from(exit as u8))
         })
     });
     outcome.unwrap_or_else(|_| terminal::bug())
+}
+
+fn show(args: &Args, outcome: &Result<RunOutput, Box<RunError>>) -> Exit {
+    match outcome {
+        Ok(output) => finish(args, output),
+        Err(error) => fail(args, error),
+    }
 }
 
 fn finish(args: &Args, output: &RunOutput) -> Exit {
@@ -224,7 +242,7 @@ fn parse(words: &[String]) -> Result<Args, Refusal> {
     let pieces = split(words, OPTIONS).map_err(Refusal::Usage)?;
     let mut args = Args {
         options: RunOptions { use_cache: true, ..RunOptions::default() },
-        confinement: Confinement::default(),
+        confinement: confine::of_user(),
         output: None,
         tag: None,
         fetch: FetchOptions::default(),
@@ -232,6 +250,7 @@ fn parse(words: &[String]) -> Result<Args, Refusal> {
         json_errors: false,
         colour: None,
         show_usage: false,
+        watch: false,
     };
     for piece in pieces {
         match piece {
@@ -284,6 +303,7 @@ fn set_flag(args: &mut Args, key: Key) -> Result<(), Refusal> {
         Key::Locked => args.fetch.locked = true,
         Key::Quiet => args.quiet = true,
         Key::ShowUsage => args.show_usage = true,
+        Key::Watch => (args.watch, options.use_cache) = (true, false),
         Key::Confine(which) => {
             which.set(&mut args.confinement, String::new()).map_err(Refusal::Usage)?;
         }
@@ -300,9 +320,9 @@ fn set_value(args: &mut Args, key: Key, value: String) -> Result<(), Refusal> {
         Key::Argument => options
             .arguments
             .push(parse_argument(&value).map_err(|error| Refusal::Value(error.to_string()))?),
-        Key::Setting => options.settings.push(value.into()),
+        Key::Setting => options.settings.extend(value.split(',').map(PathBuf::from)),
         Key::Override => options.overrides.push(value),
-        Key::Selector => options.selectors.push(value),
+        Key::Selector => options.selectors.extend(value.split(',').map(str::to_owned)),
         Key::External => {
             options.packages.push(values::external(&value).map_err(usage)?);
         }

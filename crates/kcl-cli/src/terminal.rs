@@ -70,6 +70,11 @@ pub(crate) fn bug() -> Exit {
     Exit::Internal
 }
 
+/// A text of another origin, such as a path, without control characters.
+pub(crate) fn safe(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
 /// Whether messages are coloured: on a terminal, unless `NO_COLOR` is set.
 pub(crate) fn auto_colour() -> Colour {
     if io::stderr().is_terminal() && !is_colour_unwanted() { Colour::Always } else { Colour::Never }
@@ -88,21 +93,25 @@ fn is_colour_unwanted() -> bool {
 pub(crate) struct Progress {
     what: &'static str,
     is_shown: bool,
+    begun: Instant,
     /// When the line was written last.
     last: Mutex<Option<Instant>>,
 }
 
 impl Progress {
+    /// Short work needs no line.
+    const DELAY: Duration = Duration::from_millis(250);
     /// The line is written at most so often.
     const PERIOD: Duration = Duration::from_millis(50);
 
     pub(crate) fn new(what: &'static str) -> Self {
-        Self { what, is_shown: io::stderr().is_terminal(), last: Mutex::new(None) }
+        let is_shown = io::stderr().is_terminal();
+        Self { what, is_shown, begun: Instant::now(), last: Mutex::new(None) }
     }
 
     /// Says that so many of so many are done.
     pub(crate) fn show(&self, done: usize, total: usize) {
-        if !self.is_shown {
+        if !self.is_shown || self.begun.elapsed() < Self::DELAY {
             return;
         }
         let Ok(mut last) = self.last.lock() else { return };

@@ -2,7 +2,7 @@
 //!
 //! [`Docs::read`] compiles a program and collects what its schemas declare: attributes with types,
 //! defaults and descriptions, `check` rules, examples. The forms are functions of that model:
-//! [`markdown`], [`html`], [`openapi`], [`json_schema`] and [`proto`].
+//! [`markdown`], [`html`], [`openapi`], [`json_schema`], [`proto`], and [`template`] for those of users.
 
 mod comment;
 mod escape;
@@ -15,6 +15,7 @@ mod names;
 pub mod openapi;
 pub mod proto;
 mod read;
+pub mod template;
 mod types;
 
 pub use model::{AttributeDoc, CheckDoc, Docs, PackageDoc, SchemaDoc, SchemaKind, TypeDoc};

@@ -8,9 +8,10 @@ use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
 use kcl_eval::{Options as EvalOptions, Tracking};
-use kcl_hir::{Entries, LoadOptions, Loaded, Program, resolve_entries};
+use kcl_hir::{Entries, LoadOptions, Loaded, PluginFinder, Program, resolve_entries};
 use kcl_lint::Config;
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// A program, loaded and checked.
 #[derive(Debug)]
@@ -152,6 +153,8 @@ pub(crate) fn is_plain(job: &Job) -> bool {
     // What is kept about where values come from changes no value; contests are not shared.
     let tracking = Tracking::Entries;
     options.overrides.is_empty()
+        && options.changes.is_empty()
+        && options.roots.is_empty()
         && options.tracking() != Tracking::Contests
         && EvalOptions { tracking, strict_range_check: false, ..options.eval }
             == EvalOptions::default()
@@ -184,6 +187,7 @@ pub(crate) fn load_as(
         kcl_query::apply_overrides(&mut loaded.program, &job.options.overrides)
             .map_err(RunError::plain)?;
     }
+    kcl_query::apply_changes(&mut loaded.program, &job.options.changes).map_err(RunError::plain)?;
     Ok(loaded)
 }
 
@@ -207,7 +211,8 @@ fn name_missing(found: &mut Diagnostic, job: &Job) {
 pub(crate) fn load_options(job: &Job, entries: &Entries) -> LoadOptions {
     let mut vendors = vec![entries.root.join("vendor")];
     vendors.extend(job.vendors.iter().cloned());
-    LoadOptions { packages: job.packages.clone(), vendors, plugins: false }
+    let plugins = job.plugins.clone().map(|it| it as Arc<dyn PluginFinder>);
+    LoadOptions { packages: job.packages.clone(), vendors, plugins }
 }
 
 /// Drops findings that say the same of the same place again.

@@ -1,6 +1,7 @@
 //! Why a run stopped.
 
 use base_diag::{Colour, Diagnostic, Findings, Severity, render_json, render_text};
+use kcl_eval::Hit;
 use kcl_hir::Program;
 use std::error::Error;
 use std::fmt;
@@ -23,6 +24,8 @@ pub struct RunError {
     pub diagnostics: Vec<Diagnostic>,
     /// What `print` had written until then.
     pub printed: String,
+    /// What of the program ran, if that was asked for.
+    pub coverage: Vec<Hit>,
     /// The program so far; it knows the files that diagnostics point into.
     pub program: Program,
 }
@@ -38,7 +41,7 @@ impl RunError {
 
     pub(crate) fn new(diagnostics: Vec<Diagnostic>, program: Program) -> Box<Self> {
         let kind = FailureKind::User;
-        Box::new(Self { kind, diagnostics, printed: String::new(), program })
+        Box::new(Self { kind, diagnostics, printed: String::new(), coverage: Vec::new(), program })
     }
 
     /// The findings with the files that they point into.

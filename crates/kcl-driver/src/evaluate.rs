@@ -13,12 +13,15 @@ use crate::shared::Shared;
 use crate::stack::{room, with_large_stack};
 use base_diag::Diagnostic;
 use base_system::{Settled, System};
-use base_text::FileSpan;
-use kcl_eval::{Earlier, Evaluated, LeafOptions, Options as EvalOptions, Request, Tracking, Usage};
+use base_text::{FileSpan, Name};
+use kcl_eval::{
+    Earlier, Evaluated, Hit, LeafOptions, Options as EvalOptions, Request, Tracking, Usage,
+};
 use kcl_hir::{Loaded, Program};
 use kcl_value::output::{self, OutputOptions};
 use kcl_value::{Fault, Value, text_size, yaml};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The output of a program.
 #[derive(Debug)]
@@ -37,6 +40,8 @@ pub struct RunOutput {
     pub warnings: Vec<Diagnostic>,
     /// What the evaluation took of its limits.
     pub usage: Usage,
+    /// What of the program ran, if that was asked for.
+    pub coverage: Vec<Hit>,
     /// The program; it knows the files that warnings point into.
     pub program: Program,
 }
@@ -130,6 +135,7 @@ pub(crate) fn check_and_evaluate(
         Err(error) => {
             let mut failure = RunError::new(error.diagnostics, program);
             failure.printed = error.printed;
+            failure.coverage = error.coverage;
             Err(failure)
         }
     }
@@ -147,7 +153,7 @@ pub(crate) fn output(
             warnings.extend_from_slice(&evaluated.warnings);
             warnings.extend(unprinted_streams(evaluated, job));
             let (printed, output) = (evaluated.printed.clone(), job.output.clone());
-            let usage = evaluated.usage;
+            let (usage, coverage) = (evaluated.usage, evaluated.coverage.clone());
             Ok(RunOutput {
                 printed,
                 result,
@@ -156,12 +162,14 @@ pub(crate) fn output(
                 output,
                 warnings,
                 usage,
+                coverage,
                 program,
             })
         }
         Err(fault) => {
             let mut failure = RunError::new(vec![at_end(evaluated.end, &fault)], program);
             failure.printed.clone_from(&evaluated.printed);
+            failure.coverage.clone_from(&evaluated.coverage);
             Err(failure)
         }
     }
@@ -252,7 +260,9 @@ pub(crate) fn request(job: &Job) -> Request {
         work_dir: job.program_dir.clone(),
         show_hidden: options.output.show_hidden,
         io_rules: job.io_rules.clone(),
+        roots: options.roots.iter().map(|name| Name::new(name)).collect(),
         stack_floor: room.stack_floor,
+        plugins: job.plugins.clone().map(|it| it as Arc<dyn kcl_eval::Plugins>),
         options: EvalOptions { tracking: options.tracking(), limits, ..options.eval },
     }
 }

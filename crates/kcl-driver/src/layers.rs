@@ -150,7 +150,17 @@ impl<'s> Layers<'s> {
         let mut printed = self.printed.clone();
         printed.push_str(&evaluated.printed);
         let (output, usage, program) = (job.output, evaluated.usage, self.whole.clone());
-        Ok(RunOutput { printed, result, documents, provenance, output, warnings, usage, program })
+        Ok(RunOutput {
+            printed,
+            result,
+            documents,
+            provenance,
+            output,
+            warnings,
+            usage,
+            coverage: Vec::new(),
+            program,
+        })
     }
 }
 

@@ -1,8 +1,10 @@
 //! What a run is asked for.
 
+use crate::plugins::Plugins;
 use kcl_eval::{Limits, Options as EvalOptions, Tracking};
 use kcl_hir::Input;
 use kcl_pkg::Provider;
+use kcl_query::Change;
 use kcl_value::output::OutputOptions;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::path::PathBuf;
@@ -24,6 +26,10 @@ pub struct RunOptions {
     pub arguments: Vec<(String, String)>,
     /// Changes to the program, `path=value`.
     pub overrides: Vec<String>,
+    /// Data that takes the place of what the program sets.
+    pub changes: Vec<Change>,
+    /// The only variables to evaluate, with what they read. Empty for all.
+    pub roots: Vec<String>,
     /// The parts of the result to be shown, `a.b`.
     pub selectors: Vec<String>,
     /// External packages: names with folders.
@@ -33,6 +39,8 @@ pub struct RunOptions {
     /// Packages, by name, that may use files and the environment although they are not the
     /// program's own.
     pub allow_io: Vec<String>,
+    /// The plugins that the program may import.
+    pub plugins: Plugins,
     /// The form of the output; YAML if not given.
     pub format: Option<Format>,
     /// What of the result is written, and how.
@@ -77,6 +85,8 @@ impl RefUnwindSafe for SharedProvider {}
 /// What a program may use: the part of its options that every shell offers under the same names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Confinement {
+    /// The plugins that it may import.
+    pub plugins: Plugins,
     /// Bounds.
     pub limits: Limits,
     /// Whether neither files nor the environment may be used.
@@ -92,6 +102,7 @@ impl Confinement {
         options.eval.limits = self.limits;
         options.eval.no_io = self.no_io;
         options.allow_io.clone_from(&self.allow_io);
+        options.plugins = self.plugins.clone();
     }
 }
 

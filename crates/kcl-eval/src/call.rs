@@ -47,6 +47,7 @@ enum Callee {
     Value(Value),
     Builtin(&'static kcl_std::Function),
     Method(Str, &'static kcl_std::Method),
+    Plugin(Name, Name),
 }
 
 pub(crate) fn builtin_value(function: &'static kcl_std::Function) -> Value {
@@ -104,6 +105,9 @@ impl<'p> Evaluator<'p> {
             Callee::Builtin(function) => {
                 self.call_at = self.origin(*func);
                 self.call_builtin(function, &args)
+            }
+            Callee::Plugin(plugin, function) => {
+                self.call_plugin(plugin, function, &args, self.origin(*func))
             }
             Callee::Method(text, method) => {
                 (method.run)(&text, &args, self.room()).map_err(Failure::from).and_then(|value| {
@@ -205,11 +209,16 @@ impl<'p> Evaluator<'p> {
             Expr::Ident(path) => {
                 let (first, last) = (path.names[0].name, path.names[path.names.len() - 1].name);
                 self.at = self.origin(func);
-                if let (NameRef::System(module), [_, second]) =
-                    (self.name_ref(func), path.names.as_slice())
-                    && let Some(function) = module.function(second.name.as_str())
-                {
-                    return Ok(Callee::Builtin(function));
+                match (self.name_ref(func), path.names.as_slice()) {
+                    (NameRef::System(module), [_, second]) => {
+                        if let Some(function) = module.function(second.name.as_str()) {
+                            return Ok(Callee::Builtin(function));
+                        }
+                    }
+                    (NameRef::Plugin(plugin), [_, second]) => {
+                        return Ok(Callee::Plugin(plugin, second.name));
+                    }
+                    _ => {}
                 }
                 if self.string_method(last).is_some() {
                     let rest = &path.names[1..path.names.len() - 1];
@@ -252,7 +261,7 @@ impl<'p> Evaluator<'p> {
         if let Some(Instances(id)) = func.body.downcast_ref::<Instances>() {
             return Ok(self.instances_of(*id, &args));
         }
-        Ok(Value::Undefined)
+        self.call_if_plugin(func, &args).unwrap_or(Ok(Value::Undefined))
     }
 
     fn call_builtin(
@@ -325,7 +334,7 @@ impl<'p> Evaluator<'p> {
         closure: &Closure,
         args: &'p [ExprId],
     ) -> Eval<Value> {
-        if args.len() > closure.info.n_params as usize || self.options.follows_reads() {
+        if args.len() > closure.info.n_params as usize || self.notes_calls {
             return self.call_with_care(func, closure, args);
         }
         let base = self.stack.len();
@@ -351,9 +360,12 @@ impl<'p> Evaluator<'p> {
         let base = self.stack.len();
         for &arg in args {
             let value = self.eval(arg)?;
-            self.note_argument(arg, &value);
+            if self.options.follows_reads() {
+                self.note_argument(arg, &value);
+            }
             self.stack.push(value);
         }
+        self.note_lambda(closure.file, closure.lambda);
         let result = self.run_closure(func, closure, base, args.len(), &[]);
         while self.given_arguments.last().is_some_and(|last| last.is_from(base)) {
             self.given_arguments.pop();
@@ -362,6 +374,7 @@ impl<'p> Evaluator<'p> {
     }
 
     fn call_closure(&mut self, func: &Rc<Func>, closure: &Closure, args: &CallArgs) -> Eval<Value> {
+        self.note_lambda(closure.file, closure.lambda);
         let base = self.stack.len();
         let n_args = args.positional.len().min(closure.info.n_params as usize);
         self.stack.extend_from_slice(&args.positional[..n_args]);

@@ -37,11 +37,11 @@ impl<'p> Evaluator<'p> {
     /// Runs one line of a `check` block.
     pub(crate) fn run_check(&mut self, check: &'p Check, instance: Origin) -> Eval<()> {
         if let Some(cond) = check.if_cond
-            && !self.truth(cond)?
+            && !self.condition(cond)?
         {
             return Ok(());
         }
-        if self.truth(check.test)? {
+        if self.condition(check.test)? {
             return Ok(());
         }
         let message = match check.msg {

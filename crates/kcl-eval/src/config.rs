@@ -211,7 +211,9 @@ impl<'p> Evaluator<'p> {
         items: &'p [ConfigEntry],
         orelse: Option<ExprId>,
     ) -> Eval<Value> {
-        if self.eval(cond)?.is_truthy() {
+        let holds = self.eval(cond)?.is_truthy();
+        self.note_decision(cond, holds);
+        if holds {
             let mut dict = Value::dict(Dict::with_capacity(items.len()));
             self.eval_entries(&mut dict, items, false)?;
             return Ok(dict);

@@ -12,6 +12,8 @@ pub struct EvalError {
     pub diagnostics: Vec<Diagnostic>,
     /// What `print` had written until then.
     pub printed: String,
+    /// What ran, if that was asked for.
+    pub coverage: Vec<crate::Hit>,
 }
 
 impl fmt::Display for EvalError {

@@ -1,6 +1,7 @@
 //! The state of an evaluation and its outermost steps.
 
 use crate::call::ParamTypes;
+use crate::coverage::Coverage;
 use crate::error::{Eval, EvalError, Failure};
 use crate::instance::Instance;
 use crate::layout::{Layout, Links, SchemaId};
@@ -16,6 +17,7 @@ use crate::{Earlier, EarlierStream, Evaluated, Options, Request, Tracking, Usage
 use base_diag::{Diagnostic, Severity};
 use base_system::System;
 use base_text::{FileId, FileSpan, Name, Span};
+use kcl_hir::names::visit_definitions;
 use kcl_hir::{PackageId, Program};
 use kcl_std::too_much_memory;
 use kcl_syntax::ast::{ExprId, Module, Schema, Stmt, StmtId};
@@ -41,8 +43,10 @@ pub fn evaluate(
     let (mut provenance, mut parts, mut kept) = (Provenance::default(), Parts::default(), None);
     match earlier {
         Earlier::Programs(known) => provenance = known,
-        // Contests are those of one evaluation.
-        Earlier::Library(library) if request.options.tracking != Tracking::Contests => {
+        // Contests and coverage are those of one evaluation.
+        Earlier::Library(library)
+            if request.options.tracking != Tracking::Contests && !request.options.coverage =>
+        {
             parts = library.take();
             kept = Some(library);
         }
@@ -182,7 +186,7 @@ pub(crate) struct Evaluator<'p> {
     /// How many steps may come after those, slice by slice.
     steps_after: u64,
     /// When the evaluation must have ended, since the Unix epoch.
-    ends_at: Option<Duration>,
+    pub(crate) ends_at: Option<Duration>,
     pub(crate) depth_left: u32,
     stack_floor: usize,
     pub(crate) memory_left: u64,
@@ -191,6 +195,12 @@ pub(crate) struct Evaluator<'p> {
     /// Instances by schema, if the program asks for them.
     pub(crate) instances: FxHashMap<SchemaId, Vec<(PackageId, Rc<Instance>)>>,
     pub(crate) records_instances: bool,
+    /// Whether instances are noted at all: for the program, or for coverage.
+    pub(crate) notes_instances: bool,
+    /// Whether calls of lambdas are noted: for what gave their arguments, or for coverage.
+    pub(crate) notes_calls: bool,
+    /// What ran, if that is asked for.
+    pub(crate) coverage: Option<Box<Coverage>>,
     pub(crate) printed: String,
     /// Whether anything outside the program was asked for: files, time, the working folder.
     pub(crate) used_system: Cell<bool>,
@@ -293,6 +303,9 @@ impl<'p> Evaluator<'p> {
             loop_depth: 0,
             instances: FxHashMap::default(),
             records_instances: false,
+            notes_instances: false,
+            notes_calls: options.follows_reads() || options.coverage,
+            coverage: options.coverage.then(Box::default),
             printed: String::new(),
             used_system: Cell::new(false),
             imports_are_pure: false,
@@ -318,6 +331,7 @@ impl<'p> Evaluator<'p> {
             (1..program.packages.len()).for_each(|at| evaluator.declare(at));
         }
         evaluator.records_instances = new_files.iter().any(|file| file.text.contains("instances"));
+        evaluator.notes_instances = evaluator.records_instances || options.coverage;
         if !program.packages.is_empty() {
             evaluator.declare(0);
         }
@@ -331,6 +345,7 @@ impl<'p> Evaluator<'p> {
 
     pub(crate) fn into_evaluated(self, value: Value) -> Evaluated {
         let (end, usage) = (self.end(), self.usage());
+        let coverage = self.hits();
         Evaluated {
             value,
             end,
@@ -340,6 +355,7 @@ impl<'p> Evaluator<'p> {
             provenance: self.provenance,
             printed: self.printed,
             warnings: self.warnings,
+            coverage,
         }
     }
 
@@ -347,7 +363,8 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn into_error(mut self, failure: Option<&Failure>) -> Box<EvalError> {
         let mut diagnostics = std::mem::take(&mut self.failed_checks);
         diagnostics.extend(failure.map(|failure| self.diagnostic(failure)));
-        Box::new(EvalError { diagnostics, printed: self.printed })
+        let coverage = self.hits();
+        Box::new(EvalError { diagnostics, printed: self.printed, coverage })
     }
 
     /// Registers the schemas of a package and the statements that set its globals.
@@ -427,11 +444,28 @@ impl<'p> Evaluator<'p> {
         for &file in &program.package(package).files {
             let module: &'p Module = &program.file(file).module;
             for &stmt in &module.body {
+                if package == PackageId(0) && !self.is_asked_for(module, stmt) {
+                    continue;
+                }
                 self.run_global_stmt(file, stmt)?;
                 self.packages[package.0 as usize].passed = Some((file, stmt));
             }
         }
         Ok(())
+    }
+
+    /// Whether a statement of the main package is to run: it declares something, or sets a variable
+    /// that is asked for.
+    fn is_asked_for(&self, module: &Module, stmt: StmtId) -> bool {
+        let roots = &self.request.roots;
+        if roots.is_empty() || matches!(module[stmt].kind, Stmt::Schema(_)) {
+            return true;
+        }
+        let mut is_found = false;
+        visit_definitions(module, stmt, &mut |defined| {
+            is_found |= roots.contains(&defined.ident.name);
+        });
+        is_found
     }
 
     /// Evaluates the packages that a package uses. One that is imported and not used is passed
@@ -551,12 +585,18 @@ impl<'p> Evaluator<'p> {
         if let Some(end) = self.ends_at
             && self.system.now() >= end
         {
-            let time = self.options.limits.time.unwrap_or_default();
-            return Err(Failure::new(format!("the program was stopped: timed out after {time:?}")));
+            return Err(self.timed_out());
         }
         self.steps_left = self.steps_after.min(SLICE);
         self.steps_after -= self.steps_left;
         Ok(())
+    }
+
+    /// The failure of a program whose time is over.
+    #[cold]
+    pub(crate) fn timed_out(&self) -> Failure {
+        let time = self.options.limits.time.unwrap_or_default();
+        Failure::new(format!("the program was stopped: timed out after {time:?}"))
     }
 
     /// What was taken of the limits so far.

@@ -47,7 +47,7 @@ impl<'p> Evaluator<'p> {
     #[inline(never)]
     fn eval_if(&mut self, body: ExprId, cond: ExprId, orelse: ExprId) -> Eval<Value> {
         self.nested(|it| {
-            let holds = it.truth(cond)?;
+            let holds = it.condition(cond)?;
             it.eval(if holds { body } else { orelse })
         })
     }
@@ -141,7 +141,9 @@ impl<'p> Evaluator<'p> {
             (NameRef::System(module), Some((second, rest))) => {
                 (system_member(module, second.name), rest)
             }
-            (NameRef::Plugin, Some((_, rest))) => (Value::Undefined, rest),
+            (NameRef::Plugin(plugin), Some((second, rest))) => {
+                (crate::plugin::function_value(plugin, second.name), rest)
+            }
             _ => (self.load(name_ref, first)?, rest),
         };
         for name in rest {
@@ -193,7 +195,7 @@ impl<'p> Evaluator<'p> {
             NameRef::Builtin(function) => Ok(crate::call::builtin_value(function)),
             NameRef::Package(_)
             | NameRef::System(_)
-            | NameRef::Plugin
+            | NameRef::Plugin(_)
             | NameRef::Missing
             | NameRef::Ints(..)
             | NameRef::Unresolved => Ok(Value::Undefined),
@@ -530,7 +532,7 @@ impl<'p> Evaluator<'p> {
         items: &'p [ExprId],
         orelse: Option<ExprId>,
     ) -> Eval<Value> {
-        if self.truth(cond)? {
+        if self.condition(cond)? {
             return self.eval_list(items);
         }
         match orelse {

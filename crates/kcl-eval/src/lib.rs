@@ -10,6 +10,7 @@
 mod call;
 mod check;
 mod config;
+mod coverage;
 mod error;
 mod evaluator;
 mod expr;
@@ -24,6 +25,7 @@ mod options;
 mod ordered;
 mod output;
 mod partial;
+mod plugin;
 mod provenance;
 mod rule;
 mod runtime_type;
@@ -33,10 +35,12 @@ mod stmt;
 mod typing;
 mod union;
 
+pub use coverage::Hit;
 pub use error::EvalError;
 pub use evaluator::evaluate;
 pub use library::Library;
 pub use options::{Earlier, EarlierStream, Evaluated, Limits, Options, Request, Tracking, Usage};
 pub use partial::combine;
+pub use plugin::{PluginCall, PluginResult, Plugins};
 pub use provenance::{Giver, Leaf, LeafOptions, Provenance, Source, Step};
 pub use stack::stack_address;

@@ -178,7 +178,7 @@ impl<'p> Evaluator<'p> {
             self.count_round()?;
             let mut skip = false;
             for &cond in &generator.ifs {
-                skip |= !self.truth(cond)?;
+                skip |= !self.condition(cond)?;
             }
             if !skip {
                 self.generate(inner, slot + n_vars, body, collected)?;
@@ -237,7 +237,7 @@ impl<'p> Evaluator<'p> {
         while walk.step(&mut self.stack[slot..slot + n_vars])? {
             self.count_round()?;
             if let Some(cond) = quant.if_cond
-                && !self.truth(cond)?
+                && !self.condition(cond)?
             {
                 continue;
             }

@@ -1,10 +1,12 @@
 //! What an evaluation is given and what it gives.
 
+use crate::plugin::Plugins;
 use base_diag::Diagnostic;
-use base_text::FileSpan;
+use base_text::{FileSpan, Name};
 use kcl_value::output::Stream;
 use kcl_value::{Origin, Value};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bounds that keep any program finite.
@@ -72,9 +74,13 @@ pub struct Request {
     /// Folders whose files may or may not use files and the environment: the innermost counts, and
     /// the root of the program is one in which they may.
     pub io_rules: Vec<(PathBuf, bool)>,
+    /// The only variables of the main package to evaluate, with what they read. Empty for all.
+    pub roots: Vec<Name>,
     /// The lowest address that frames of the stack may have (see [`crate::stack_address`]): beyond
     /// it, expressions nest too deeply. 0 if the stack is large enough for [`Limits::depth`].
     pub stack_floor: usize,
+    /// Calls functions of plugins. Without it, there are none.
+    pub plugins: Option<Arc<dyn Plugins>>,
     /// How to evaluate.
     pub options: Options,
 }
@@ -103,6 +109,8 @@ pub struct Options {
     pub all_checks: bool,
     /// Whether the failure of an `assert` that compares two values tells them, in a note.
     pub explain_asserts: bool,
+    /// Whether it is recorded what of the program runs.
+    pub coverage: bool,
     /// Bounds.
     pub limits: Limits,
 }
@@ -172,4 +180,6 @@ pub struct Evaluated {
     pub usage: Usage,
     /// Findings that do not stop the program.
     pub warnings: Vec<Diagnostic>,
+    /// What ran, in the order of files and places, if that was asked for.
+    pub coverage: Vec<crate::Hit>,
 }

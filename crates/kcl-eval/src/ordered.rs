@@ -505,6 +505,9 @@ impl<'p> Evaluator<'p> {
         // In its turn it is never too early.
         let is_early = !in_turn && needs <= depth;
         let holds = holds.map(|holds| (!is_early).then_some(holds));
+        if let Ok(Some(holds)) = holds {
+            self.note_decision(if_stmt.cond, holds);
+        }
         let mark = holds.as_ref().ok().map(|holds| match holds {
             Some(holds) => Mark::Decided(*holds),
             None => Mark::Early(Need { is_circular, ..self.need(needs) }),

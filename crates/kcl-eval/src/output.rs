@@ -25,6 +25,10 @@ impl Evaluator<'_> {
             if name.is_private() && !self.request.show_hidden {
                 continue;
             }
+            let roots = &self.request.roots;
+            if !roots.is_empty() && !roots.contains(&name) {
+                continue;
+            }
             let key = self.string(name);
             let slot = if self.partial { self.global_slot(at) } else { Slot::default() };
             globals.push_new(Entry { key, value, slot, origin });

@@ -67,6 +67,7 @@ impl<'p> Evaluator<'p> {
         is_outermost: bool,
     ) -> Eval<()> {
         self.enter()?;
+        self.note_declaration(rule_ref.file, rule_ref.stmt);
         let n_slots = self.unit(rule_ref.file, rule_ref.stmt);
         let mut frame = self.file_frame(rule_ref.file);
         frame.this = Some(this.clone());

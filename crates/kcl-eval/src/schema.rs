@@ -180,8 +180,8 @@ impl<'p> Evaluator<'p> {
         for &mixin in &links.mixins {
             self.run_body(mixin, this, package)?;
         }
-        if self.records_instances {
-            self.instances.entry(id).or_default().push((caller, this.clone()));
+        if self.notes_instances {
+            self.note_instance(id, caller, this);
         }
         self.leave();
         Ok(())

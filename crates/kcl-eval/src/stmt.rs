@@ -475,12 +475,15 @@ impl<'p> Evaluator<'p> {
     }
 
     fn run_assert(&mut self, assert: &'p Assert) -> Eval<()> {
-        if let Some(cond) = assert.if_cond
-            && !self.eval(cond)?.is_truthy()
-        {
-            return Ok(());
+        if let Some(cond) = assert.if_cond {
+            let applies = self.eval(cond)?.is_truthy();
+            self.note_decision(cond, applies);
+            if !applies {
+                return Ok(());
+            }
         }
         let holds = self.eval(assert.test)?.is_truthy();
+        self.note_decision(assert.test, holds);
         let message = self.eval_optional(assert.msg)?;
         if holds {
             return Ok(());
@@ -507,7 +510,7 @@ impl<'p> Evaluator<'p> {
     }
 
     fn run_if(&mut self, id: StmtId, if_stmt: &'p If) -> Eval<()> {
-        let holds = self.truth(if_stmt.cond)?;
+        let holds = self.condition(if_stmt.cond)?;
         let part = self.backtrack.filter(|backtrack| backtrack.stmt == id);
         let part = part.map_or(Part::Whole, |backtrack| backtrack.part);
         if holds && part != Part::Else {

@@ -217,8 +217,10 @@ fn files_of(
     let root = root.unwrap_or_else(|| module_above(system, folder).unwrap_or(folder).to_path_buf());
     let paths = if is_dir {
         let all = system.read_dir(&path).map_err(missing)?;
-        let files: Vec<PathBuf> =
-            all.into_iter().filter(|file| is_real_source(system, file) && !is_test(file)).collect();
+        let files: Vec<PathBuf> = all
+            .into_iter()
+            .filter(|file| is_real_source(system, file) && !is_left_out(file))
+            .collect();
         if files.is_empty() {
             return Err(LoadError::NoFiles);
         }
@@ -250,9 +252,11 @@ pub(crate) fn is_real_source(system: &dyn System, path: &Path) -> bool {
         }
 }
 
-/// Whether this is a file of tests, which programs leave out.
-pub(crate) fn is_test(path: &Path) -> bool {
-    file_name(path).ends_with("_test.k")
+/// Whether folders and packages leave a file out: one of tests, or a layer (`@env=prod.k`), which
+/// is read on its own.
+pub(crate) fn is_left_out(path: &Path) -> bool {
+    let name = file_name(path);
+    name.ends_with("_test.k") || name.starts_with('@')
 }
 
 /// The last part of a path as text; empty if it is not Unicode.
@@ -316,10 +320,11 @@ mod tests {
     }
 
     #[test]
-    fn folders_take_private_files_but_no_tests() {
+    fn folders_take_private_files_but_neither_tests_nor_layers() {
         let system = MemorySystem::new()
             .with_file("/w/d/_b.k", "")
             .with_file("/w/d/a.k", "")
+            .with_file("/w/d/@env=prod.k", "")
             .with_file("/w/d/a_test.k", "")
             .with_file("/w/d/x.txt", "");
         assert_eq!(

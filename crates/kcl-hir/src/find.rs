@@ -1,6 +1,6 @@
 //! From import paths to the files of packages.
 
-use crate::entry::{MOD_FILE, PackageMap, file_name, is_real_source, is_source, is_test};
+use crate::entry::{MOD_FILE, PackageMap, file_name, is_left_out, is_real_source, is_source};
 use base_system::System;
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -101,7 +101,7 @@ impl<'s> Finder<'s> {
             && folder != &*home.root
         {
             let entries = self.system.read_dir(folder).unwrap_or_default();
-            let mut sources = entries.iter().filter(|path| is_source(path) && !is_test(path));
+            let mut sources = entries.iter().filter(|path| is_source(path) && !is_left_out(path));
             if sources.next() == Some(&file) && sources.next().is_none() {
                 return (parent.to_owned(), vec![file]);
             }
@@ -142,12 +142,14 @@ impl<'s> Finder<'s> {
         self.system.is_file(&root.join(MOD_FILE)).then_some(root)
     }
 
-    /// The files of a package folder: neither tests nor private files.
+    /// The files of a package folder: neither tests, layers nor private files.
     fn sources(&self, folder: &Path) -> Vec<PathBuf> {
         let folder = self.system.canonicalize(folder).unwrap_or_else(|_| folder.to_path_buf());
         let entries = self.system.read_dir(&folder).unwrap_or_default();
         let wanted = |path: &PathBuf| {
-            !is_test(path) && !file_name(path).starts_with('_') && is_real_source(self.system, path)
+            !is_left_out(path)
+                && !file_name(path).starts_with('_')
+                && is_real_source(self.system, path)
         };
         entries.into_iter().filter(wanted).collect()
     }

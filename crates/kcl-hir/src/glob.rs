@@ -56,7 +56,9 @@ fn walk(
     let pattern: Vec<char> = first.chars().collect();
     for entry in system.read_dir(folder).unwrap_or_default() {
         let name: Vec<char> = crate::entry::file_name(&entry).chars().collect();
-        if matches(&pattern, &name) && (rest.is_empty() || system.is_dir(&entry)) {
+        // A layer is meant only if the pattern says so.
+        let is_meant = name.first() != Some(&'@') || pattern.first() == Some(&'@');
+        if is_meant && matches(&pattern, &name) && (rest.is_empty() || system.is_dir(&entry)) {
             walk(system, &entry, rest, depth, found);
         }
     }
@@ -125,6 +127,7 @@ mod tests {
         let system = MemorySystem::new()
             .with_file("/w/a.k", "")
             .with_file("/w/b1.k", "")
+            .with_file("/w/@b=1.k", "")
             .with_file("/w/d/e/c.k", "")
             .with_file("/w/x.txt", "");
         let find = |pattern| {
@@ -132,6 +135,7 @@ mod tests {
             found.iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
         };
         assert_eq!(find("*.k"), ["/w/a.k", "/w/b1.k"]);
+        assert_eq!(find("@*.k"), ["/w/@b=1.k"]);
         assert_eq!(find("**/*.k"), ["/w/a.k", "/w/b1.k", "/w/d/e/c.k"]);
         assert_eq!(find("[a-b]?.k"), ["/w/b1.k"]);
         assert_eq!(find("/w/*/e/*.k"), ["/w/d/e/c.k"]);

@@ -168,7 +168,7 @@ fn split_assigns(module: &mut Module, variable: Name) {
 }
 
 /// The value of a statement that sets the whole variable.
-fn value_of(module: &Module, stmt: StmtId, variable: Name) -> Option<ExprId> {
+pub(crate) fn value_of(module: &Module, stmt: StmtId, variable: Name) -> Option<ExprId> {
     match &module[stmt].kind {
         Stmt::Assign(assign) => match assign.targets.as_slice() {
             [target] if is_whole(target, variable) => Some(assign.value),
@@ -404,7 +404,7 @@ fn nested_entry(module: &mut Module, path: &[Name], edit: &Edit<'_>, span: Span)
 }
 
 /// The config of a config or schema expression.
-fn config_of(module: &Module, value: ExprId) -> Option<ExprId> {
+pub(crate) fn config_of(module: &Module, value: ExprId) -> Option<ExprId> {
     match &module[value].kind {
         Expr::Config(_) => Some(value),
         Expr::Schema(schema) => {
@@ -438,7 +438,16 @@ fn key_name(module: &Module, key: ExprId) -> Option<Name> {
     }
 }
 
-fn entries_mut(module: &mut Module, config: ExprId) -> &mut Vec<ConfigEntry> {
+/// The parts of a key: those of a dotted name, or one.
+pub(crate) fn key_parts(module: &Module, key: ExprId) -> Option<Vec<String>> {
+    match &module[key].kind {
+        Expr::Ident(path) => Some(path.names.iter().map(|part| part.name.to_string()).collect()),
+        Expr::String(text) => Some(vec![text.value.to_string()]),
+        _ => None,
+    }
+}
+
+pub(crate) fn entries_mut(module: &mut Module, config: ExprId) -> &mut Vec<ConfigEntry> {
     match &mut module.exprs[config.index()].kind {
         Expr::Config(entries) => entries,
         _ => unreachable!("callers pass configs only"),

@@ -17,7 +17,7 @@ mod strings;
 pub use builtins::builtins;
 pub use function::{Constant, Function, Method, Module};
 pub use host::{Host, too_much_memory};
-pub use modules::modules;
+pub use modules::{fill_template, modules};
 pub use strings::string_methods;
 
 /// The built-in function with a name.

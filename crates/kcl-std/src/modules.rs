@@ -18,6 +18,8 @@ mod template;
 mod units;
 mod yaml;
 
+pub use template::fill_template;
+
 use crate::Module;
 
 /// All system modules, in the order of [`kcl_names::MODULES`].

@@ -45,11 +45,7 @@ pub fn find_packages(
 ) -> Result<Vec<TestFolder>, FindError> {
     let mut found: Vec<TestFolder> = Vec::new();
     for pattern in patterns {
-        let (path, is_deep) = match pattern.strip_suffix("...") {
-            Some("") => (".", true),
-            Some(folder) => (folder, true),
-            None => (pattern.as_str(), false),
-        };
+        let (path, is_deep) = split(pattern);
         let unreadable = |error: std::io::Error| FindError::Unreadable {
             path: path.to_owned(),
             reason: error.to_string(),
@@ -63,19 +59,57 @@ pub fn find_packages(
             found.push(TestFolder { folder, only: Some(real) });
             continue;
         }
-        let mut pending = vec![real];
-        while let Some(folder) = pending.pop() {
-            let entries = system.read_dir(&folder).map_err(unreadable)?;
+        for (folder, entries) in folders(system, real, is_deep).map_err(unreadable)? {
             if entries.iter().any(|path| is_test(path)) {
                 found.push(TestFolder { folder, only: None });
-            }
-            if is_deep {
-                pending.extend(entries.into_iter().filter(|path| is_searched(system, path)));
             }
         }
     }
     found.sort_by(|a, b| (&a.folder, &a.only).cmp(&(&b.folder, &b.only)));
     found.dedup_by(|b, a| a.folder == b.folder && (a.only.is_none() || a.only == b.only));
+    Ok(found)
+}
+
+/// The folders that patterns stand for, with tests or without; what can't be read is left out.
+pub(crate) fn source_folders(system: &dyn System, patterns: &[String]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for pattern in patterns {
+        let (path, is_deep) = split(pattern);
+        let Ok(real) = system.canonicalize(Path::new(path)) else { continue };
+        if system.is_file(&real) {
+            found.extend(real.parent().map(Path::to_path_buf));
+            continue;
+        }
+        let folders = folders(system, real, is_deep).unwrap_or_default();
+        found.extend(folders.into_iter().map(|(folder, _)| folder));
+    }
+    found
+}
+
+/// The folder or file of a pattern, and whether it stands for all folders below, too.
+fn split(pattern: &str) -> (&str, bool) {
+    match pattern.strip_suffix("...") {
+        Some("") => (".", true),
+        Some(folder) => (folder, true),
+        None => (pattern, false),
+    }
+}
+
+/// A folder, and all below it if asked for, with their entries.
+fn folders(
+    system: &dyn System,
+    root: PathBuf,
+    is_deep: bool,
+) -> std::io::Result<Vec<(PathBuf, Vec<PathBuf>)>> {
+    let mut found = Vec::new();
+    let mut pending = vec![root];
+    while let Some(folder) = pending.pop() {
+        let entries = system.read_dir(&folder)?;
+        if is_deep {
+            pending.extend(entries.iter().filter(|path| is_searched(system, path)).cloned());
+        }
+        found.push((folder, entries));
+    }
     Ok(found)
 }
 

@@ -7,12 +7,14 @@
 //!
 //! Start at [`find_packages`] and [`run_tests`].
 
+mod coverage;
 mod find;
 mod junit;
 mod package;
 mod report;
 mod run;
 
+pub use coverage::{Coverage, FileCoverage, Page, Part, PartKind, Tally};
 pub use find::{FindError, TestFolder, find_packages};
 pub use report::{Counts, Outcome, PackageFailure, TestCase, TestReport};
 pub use run::{Filter, InvalidFilter, TestOptions, run_tests};

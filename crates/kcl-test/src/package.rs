@@ -45,7 +45,10 @@ pub(crate) fn open(
     let failure = |findings: Findings| PackageFailure { package: name.clone(), findings };
     let entries = system.read_dir(&folder.folder).unwrap_or_default();
     let is_source = |path: &&std::path::PathBuf| {
+        // A layer (`@env=prod.k`) is read on its own.
+        let is_layer = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('@'));
         path.extension().is_some_and(|extension| extension == "k")
+            && !is_layer
             && folder.only.as_ref().is_none_or(|only| !is_test(path) || *path == only)
     };
     let files: Vec<String> =
@@ -56,6 +59,7 @@ pub(crate) fn open(
     run.packages = run.packages.into_iter().map(|(name, path)| (name, here.join(path))).collect();
     run.ignore_default_settings = true;
     run.eval.explain_asserts = true;
+    run.eval.coverage = options.coverage.is_some();
     let compiled = compile(system, &run).map_err(|error| failure(error.into_findings()))?;
     let errors: Vec<Diagnostic> =
         compiled.diagnostics.into_iter().filter(Diagnostic::is_error).collect();

@@ -1,5 +1,6 @@
 //! How tests ended.
 
+use crate::coverage::Coverage;
 use base_diag::{Colour, Findings};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -14,6 +15,8 @@ pub struct TestReport {
     pub broken: Vec<PackageFailure>,
     /// How long all took.
     pub duration: Duration,
+    /// What of the source ran, if that was asked for.
+    pub coverage: Option<Coverage>,
 }
 
 /// How one test ended.
@@ -108,6 +111,10 @@ impl TestReport {
             }
         }
         text.push_str(&self.summary());
+        if let Some(coverage) = &self.coverage {
+            text.push('\n');
+            text.push_str(&coverage.to_text());
+        }
         text
     }
 
@@ -136,14 +143,18 @@ impl TestReport {
         let broken = self.broken.iter().map(
             |broken| json!({"package": broken.package, "errors": findings_json(&broken.findings)}),
         );
-        json!({
+        let mut value = json!({
             "passed": passed,
             "failed": failed,
             "skipped": skipped,
             "seconds": self.duration.as_secs_f64(),
             "tests": tests,
             "broken_packages": broken.collect::<Vec<_>>(),
-        })
+        });
+        if let Some(coverage) = &self.coverage {
+            value["coverage"] = coverage.to_json();
+        }
+        value
     }
 }
 

@@ -1,5 +1,6 @@
 //! Running tests.
 
+use crate::coverage::{Ran, collect};
 use crate::find::TestFolder;
 use crate::package::{Package, open};
 use crate::report::{Outcome, TestCase, TestReport};
@@ -22,6 +23,9 @@ pub struct TestOptions {
     pub fail_fast: bool,
     /// How many threads work; as many as there are cores if 0.
     pub threads: usize,
+    /// The source of which it is reported what ran: patterns as those of
+    /// [`find_packages`](crate::find_packages). `None` for no such report.
+    pub coverage: Option<Vec<String>>,
 }
 
 /// A pattern that the names of tests match.
@@ -81,15 +85,16 @@ pub fn run_tests(
         .flat_map(|(at, package)| (0..package.tests.len()).map(move |test| (at, test)))
         .filter(|(at, test)| is_run(&packages[*at].tests[*test].name))
         .collect();
-    let session = Session::cached(system);
+    let use_cache = options.run.use_cache && options.coverage.is_none();
+    let session = if use_cache { Session::cached(system) } else { Session::new() };
     let first_failed = AtomicUsize::new(usize::MAX);
     let n_done = AtomicUsize::new(0);
     let begin = || Runner::new(&session, system, Sharing::Evaluated);
-    let mut cases = pool.map(jobs.len(), begin, |runner, at| {
+    let cases = pool.map(jobs.len(), begin, |runner, at| {
         let (package, test) = jobs[at];
         let is_skipped = options.fail_fast && first_failed.load(Ordering::Relaxed) < at;
-        let case = if is_skipped {
-            skipped(&packages[package], test)
+        let (case, ran) = if is_skipped {
+            (skipped(&packages[package], test), Ran::default())
         } else {
             run_one(system, runner, &packages[package], test)
         };
@@ -97,18 +102,22 @@ pub fn run_tests(
             first_failed.fetch_min(at, Ordering::Relaxed);
         }
         progress(n_done.fetch_add(1, Ordering::Relaxed) + 1, jobs.len());
-        case
+        (case, ran)
     });
-    if options.fail_fast {
+    let mut all_ran = Ran::default();
+    let first_failed = first_failed.into_inner();
+    for (at, (case, ran)) in cases.into_iter().enumerate() {
         // What ran at the same time as the first failure does not count: reports are the same on
         // any number of threads.
-        let behind = first_failed.into_inner().saturating_add(1);
-        for (at, case) in cases.iter_mut().enumerate().skip(behind) {
+        if options.fail_fast && at > first_failed {
             let (package, test) = jobs[at];
-            *case = skipped(&packages[package], test);
+            report.cases.push(skipped(&packages[package], test));
+            continue;
         }
+        report.cases.push(case);
+        all_ran.add(ran);
     }
-    report.cases = cases;
+    report.coverage = options.coverage.as_ref().map(|patterns| collect(system, patterns, &all_ran));
     report.duration = system.now().saturating_sub(begun);
     report
 }
@@ -131,7 +140,7 @@ fn run_one(
     runner: &mut Runner<'_>,
     package: &Package,
     test: usize,
-) -> TestCase {
+) -> (TestCase, Ran) {
     let mut case = skipped(package, test);
     let mut options = package.options.clone();
     options.format = Some(Format::Data);
@@ -139,18 +148,21 @@ fn run_one(
     let call = format!("_result_of_the_test = {}()\n", case.name);
     options.inputs.push(Input::text("call_of_the_test.k", call));
     let begun = system.now();
-    let outcome = runner.run(&options, |output| std::mem::take(&mut output.printed));
+    let outcome = runner.run(&options, |output| {
+        (std::mem::take(&mut output.printed), Ran::new(&output.coverage, &output.program))
+    });
     case.duration = system.now().saturating_sub(begun);
     match outcome {
-        Ok(printed) => {
+        Ok((printed, ran)) => {
             case.printed = printed;
             case.outcome = Outcome::Passed;
+            (case, ran)
         }
         Err(error) => {
-            let RunError { diagnostics, program, printed, .. } = *error;
+            let RunError { diagnostics, program, printed, coverage, .. } = *error;
             case.printed = printed;
             case.outcome = Outcome::Failed(Findings::new(diagnostics, &program));
+            (case, Ran::new(&coverage, &program))
         }
     }
-    case
 }

@@ -8,7 +8,8 @@ use base_system::System;
 use base_text::{LineCol, LineIndex};
 use kcl_data::{DataError, Layout, Node, Source, name_text};
 use kcl_driver::{
-    Confinement, Format, Input, Pool, RunError, RunOptions, Runner, Session, Sharing, compile,
+    Confinement, Format, Input, Pool, RunError, RunOptions, Runner, Session, SharedProvider,
+    Sharing, compile,
 };
 use kcl_hir::program::GlobalKind;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ pub struct Rules {
     pub attribute: String,
     /// External packages: names with folders.
     pub packages: Vec<(String, PathBuf)>,
+    /// Downloads dependencies that are not on disk. Without it, nothing is downloaded.
+    pub provider: Option<SharedProvider>,
     /// Top-level arguments: names with values in JSON.
     pub arguments: Vec<(String, String)>,
     /// What evaluation may use.
@@ -48,6 +51,7 @@ impl Rules {
             schema: SchemaName::First,
             attribute: "value".to_owned(),
             packages: Vec::new(),
+            provider: None,
             arguments: Vec::new(),
             confinement: Confinement::default(),
         }
@@ -75,6 +79,7 @@ impl Rules {
             inputs: self.inputs.iter().map(place).collect(),
             work_dir: folder,
             packages: packages.collect(),
+            provider: self.provider.clone(),
             arguments: self.arguments.clone(),
             ignore_default_settings: true,
             format: Some(Format::Data),

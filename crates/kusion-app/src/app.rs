@@ -24,8 +24,6 @@ pub struct Site {
     pub backend: Option<String>,
     /// The URL of the state store of stacks whose files name none.
     pub default_backend: Option<String>,
-    /// Its cell; empty for stacks without cells.
-    pub cell: String,
     /// Its place; `None` means the main place, or the sandbox.
     pub place: Option<Place>,
     /// Whether the user trusts all settings of the repository.
@@ -131,7 +129,7 @@ impl App {
         let key = StackKey {
             project: stack.project.name.clone(),
             stack: stack.name.clone(),
-            cell: site.cell.clone(),
+            cell: stack.cell_name().to_owned(),
             place,
         };
         let sources = sources(&OsSystem, stack);

@@ -37,6 +37,23 @@ pub enum AppError {
         /// The requested context.
         asked: String,
     },
+    /// Two cells of a stack have the same object on one cluster.
+    #[error(
+        "the cells `{first}` and `{second}` of {stack} both have {id} on {cluster}; give each cell \
+         its own cluster (`clusters` in stack.yaml), namespace or name"
+    )]
+    SameObject {
+        /// The stack.
+        stack: String,
+        /// A cell.
+        first: String,
+        /// Another cell.
+        second: String,
+        /// The object.
+        id: String,
+        /// The cluster.
+        cluster: String,
+    },
     /// The user does not trust settings of the repository.
     #[error("stack `{stack}` has {}", untrusted(*.is_changed))]
     Untrusted {
@@ -46,6 +63,12 @@ pub enum AppError {
         settings: Vec<RiskySetting>,
         /// Whether the user trusted an earlier content.
         is_changed: bool,
+    },
+    /// It cannot be said what a plugin of the repository would start.
+    #[error("{why}")]
+    Plugin {
+        /// What is wrong.
+        why: String,
     },
     /// The file with the trusted settings cannot be used.
     #[error("cannot use {}: {why}", file.display())]
@@ -82,8 +105,9 @@ impl AppError {
             Self::Backend { .. } => "backend-setting",
             Self::Kubeconfig { .. } => "kubeconfig",
             Self::Pinned { .. } => "pinned",
+            Self::SameObject { .. } => "same-object",
             Self::Untrusted { .. } => "untrusted",
-            Self::Trust { .. } | Self::Config { .. } => "file",
+            Self::Trust { .. } | Self::Config { .. } | Self::Plugin { .. } => "file",
             Self::Key(_) => "key",
             Self::Store(error) => error.code(),
         }

@@ -66,20 +66,19 @@ impl App {
         }
     }
 
-    /// Opens a recorded stack without its files: only the site says where its store and its
+    /// Opens a recorded stack, named by project, stack and cell, without its files: only the site says where its store and its
     /// cluster are.
     pub async fn open_recorded(
         &mut self,
-        project: &str,
-        stack: &str,
+        [project, stack, cell]: [&str; 3],
         site: &Site,
     ) -> Result<OpenStack, AppError> {
         let place = site.place();
         let address = backend::address_without_files(site, &place);
         let cluster = site.cluster.of_stack(None);
         let engine = self.engine(&address, &cluster).await?;
-        let cell = site.cell.clone();
-        let key = StackKey { project: project.to_owned(), stack: stack.to_owned(), cell, place };
+        let [project, stack, cell] = [project, stack, cell].map(str::to_owned);
+        let key = StackKey { project, stack, cell, place };
         Ok(OpenStack { stack: engine.stack(key), cluster })
     }
 }

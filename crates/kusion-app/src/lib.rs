@@ -8,6 +8,7 @@
 
 mod app;
 mod backend;
+mod cells;
 mod cluster;
 mod config;
 mod error;
@@ -18,6 +19,7 @@ pub mod trust;
 pub mod wire;
 
 pub use app::{App, OpenStack, Site};
+pub use cells::check_cells;
 pub use cluster::{Cluster, ClusterRequest};
 pub use config::UserConfig;
 pub use error::AppError;

@@ -101,6 +101,14 @@ pub(crate) enum Failure {
         /// The folder of one of them, as it is typed.
         example: String,
     },
+    /// A stack has several cells where one is expected.
+    #[error("this command takes one cell of a stack, but {count} were found")]
+    OneCell {
+        /// The number of cells.
+        count: usize,
+        /// The name of one of them.
+        example: String,
+    },
     /// The command line is not valid, which its parser could not tell.
     #[error("{0}")]
     Usage(String),
@@ -281,6 +289,7 @@ impl Failure {
             Self::Declined => "declined",
             Self::Interrupted => "interrupted",
             Self::OneStack { .. } => "one-stack",
+            Self::OneCell { .. } => "one-cell",
             Self::Usage(_) => "usage",
             Self::ManyStacks(_) => "many-stacks",
             Self::NeedsName(_) => "needs-name",

@@ -93,7 +93,10 @@ impl<'a> OperationRunner<'a> {
     /// Returns the name of the stack, for users.
     fn name(&self) -> String {
         let key = self.open.key();
-        format!("{}/{}", key.project, key.stack)
+        match key.cell.as_str() {
+            "" => format!("{}/{}", key.project, key.stack),
+            cell => format!("{}/{} in {cell}", key.project, key.stack),
+        }
     }
 
     /// Runs the plan of a file.

@@ -1,7 +1,8 @@
 //! Stacks to Specs, on several threads.
 
+use crate::compile_cells::spread;
 use crate::error::{findings_json, note_json};
-use crate::find::{BrokenStack, Stack, check_names, find, find_each};
+use crate::find::{BrokenStack, Stack, check_names, find_cells, find_each};
 use crate::identity::{Additions, Identified, settle};
 use crate::link::link;
 use crate::origins::{self, shown};
@@ -10,8 +11,8 @@ use crate::{CompileOptions, GenerateError, annotations, crds, shapes};
 use base_diag::Findings;
 use base_system::System;
 use kcl_driver::{
-    Documents, EvalOptions, Format, Input, Pool, RunOptions, RunOutput, Runner, Session, Sharing,
-    Tracking, parse_argument,
+    Change, Documents, EvalOptions, Format, Input, Pool, RunOptions, RunOutput, Runner, Session,
+    Sharing, Tracking, parse_argument,
 };
 use kusion_model::{Origins, Spec};
 use std::path::{Path, PathBuf};
@@ -74,14 +75,17 @@ pub fn compile(
     options: &CompileOptions,
 ) -> Result<Vec<Compiled>, GenerateError> {
     let job = Job::new(system, options)?;
-    let stacks = find(system, &job.work_dir, &options.folders)?;
+    let cells = options.cells.as_deref();
+    let stacks = find_cells(system, &job.work_dir, &options.folders, cells)?;
     let (compiled, broken) = job.compile_all(&stacks);
+    // Cells of one stack follow each other.
+    let is_one = stacks.iter().all(|it| it.folder == stacks[0].folder);
     let n_stacks = stacks.len();
     let mut errors: Vec<GenerateError> = broken.into_iter().map(|it| it.error).collect();
-    match (errors.pop(), n_stacks) {
+    match (errors.pop(), errors.is_empty() && is_one) {
         (None, _) => Ok(compiled),
-        (Some(only), 1) => Err(only),
-        (Some(last), _) => {
+        (Some(only), true) => Err(only),
+        (Some(last), false) => {
             errors.push(last);
             Err(GenerateError::Several { errors, n_stacks })
         }
@@ -99,7 +103,8 @@ pub fn compile_each(
     options: &CompileOptions,
 ) -> Result<Outcome, GenerateError> {
     let job = Job::new(system, options)?;
-    let found = find_each(system, &job.work_dir, &options.folders)?;
+    let cells = options.cells.as_deref();
+    let found = find_each(system, &job.work_dir, &options.folders, cells)?;
     let n_stacks = found.len();
     let (mut stacks, mut errors) = (Vec::with_capacity(n_stacks), Vec::new());
     for stack in found {
@@ -118,10 +123,10 @@ pub fn compile_each(
     Ok(Outcome { compiled, errors, n_stacks })
 }
 
-struct Job<'a> {
-    system: &'a (dyn System + Sync),
-    options: &'a CompileOptions,
-    work_dir: PathBuf,
+pub(crate) struct Job<'a> {
+    pub(crate) system: &'a (dyn System + Sync),
+    pub(crate) options: &'a CompileOptions,
+    pub(crate) work_dir: PathBuf,
     arguments: Vec<(String, String)>,
 }
 
@@ -148,12 +153,19 @@ impl<'a> Job<'a> {
     fn compile_all(&self, stacks: &[Stack]) -> (Vec<Compiled>, Vec<BrokenStack>) {
         let session = Session::cached(self.system);
         let pool = Pool { threads: self.options.threads, chunk: 1 };
-        let sharing = if stacks.len() > 1 { Sharing::Evaluated } else { Sharing::Checked };
+        let sharing = Sharing::Evaluated;
+        let (units, failed) = self.units(&session, pool, stacks);
+        let sharing = if units.len() > 1 { sharing } else { Sharing::Checked };
         let begin = || Runner::new(&session, self.system, sharing);
-        let done = pool.map(stacks.len(), begin, |runner, at| self.compile(runner, &stacks[at]));
+        let done = pool.map(units.len(), begin, |runner, at| {
+            let unit = &units[at];
+            self.compile(runner, &stacks[unit.stacks[0]], &unit.changes)
+        });
+        let done = spread(stacks, &units, done, failed);
         let (mut compiled, mut broken) = (Vec::with_capacity(done.len()), Vec::new());
         let mut last_project = None;
         for (stack, outcome) in stacks.iter().zip(done) {
+            let Some(outcome) = outcome else { continue };
             match outcome {
                 Ok(mut one) => {
                     let of_project = last_project != Some(&stack.project.folder);
@@ -186,7 +198,8 @@ impl<'a> Job<'a> {
         found
     }
 
-    fn compile(&self, runner: &mut Runner<'_>, stack: &Stack) -> Result<Compiled, GenerateError> {
+    /// Returns how the program of a stack is run.
+    pub(crate) fn run_options(&self, stack: &Stack) -> RunOptions {
         let is_plain = !stack.has_settings && self.options.settings.is_empty();
         let mut run = RunOptions {
             work_dir: Some(stack.folder.clone()),
@@ -200,6 +213,16 @@ impl<'a> Job<'a> {
             ..RunOptions::default()
         };
         self.options.confinement.apply(&mut run);
+        run
+    }
+
+    fn compile(
+        &self,
+        runner: &mut Runner<'_>,
+        stack: &Stack,
+        changes: &[Change],
+    ) -> Result<Compiled, GenerateError> {
+        let run = RunOptions { changes: changes.to_vec(), ..self.run_options(stack) };
         let shown = shown(&self.work_dir, &stack.folder).to_path_buf();
         let output = runner.run(&run, Output::take).map_err(|error| GenerateError::Program {
             stack: shown.clone(),

@@ -44,6 +44,17 @@ pub enum GenerateError {
         /// The folder of the second.
         second: PathBuf,
     },
+    /// A selector has no cell of the stacks.
+    #[error("no cell of the stacks matches `{0}`; `kusion cells ls` lists cells")]
+    NoCell(String),
+    /// The layers of a stack are in conflict.
+    #[error("{}", .problems.join("\n"))]
+    Layers {
+        /// The folder of the stack.
+        stack: PathBuf,
+        /// The problems; each message begins with `error[CODE]: `.
+        problems: Vec<String>,
+    },
     /// A top-level argument is not `key=value`.
     #[error("invalid argument `{0}`: expected `key=value`")]
     Argument(String),
@@ -78,7 +89,9 @@ impl GenerateError {
     /// compiler alone name only files, which several stacks may share.
     pub fn named(&self) -> String {
         match self {
-            Self::Program { stack, .. } => format!("stack {}:\n{self}", stack.display()),
+            Self::Program { stack, .. } | Self::Layers { stack, .. } => {
+                format!("stack {}:\n{self}", stack.display())
+            }
             _ => self.to_string(),
         }
     }
@@ -94,13 +107,25 @@ impl GenerateError {
             Self::Program { stack, findings } => findings_json(findings, stack),
             Self::File { path, line, message } => vec![plain(message, None, Some(path), *line)],
             Self::Output { stack, message } => vec![plain(message, Some(stack), None, None)],
+            Self::Layers { stack, problems } => {
+                problems.iter().map(|it| layer_problem(it, stack)).collect()
+            }
             Self::Several { errors, .. } => errors.iter().flat_map(Self::to_json).collect(),
             Self::Unreadable { .. }
             | Self::Find(_)
             | Self::DuplicateStack { .. }
+            | Self::NoCell(_)
             | Self::Argument(_) => vec![plain(&self.to_string(), None, None, None)],
         }
     }
+}
+
+fn layer_problem(text: &str, stack: &Path) -> Value {
+    let parts = text.strip_prefix("error[").and_then(|it| it.split_once("]: "));
+    let (code, message) = parts.map_or((None, text), |(code, message)| (Some(code), message));
+    let mut found = object("error", message, Some(stack), None, None);
+    found["code"] = json!(code);
+    found
 }
 
 /// Returns a note on a stack as a JSON object; see [`GenerateError::to_json`].

@@ -1,5 +1,6 @@
 //! `project.yaml` and `stack.yaml`, in the forms of 2022–23 and in the current one.
 
+use crate::cells::CellSetting;
 use crate::rules::{ClusterPin, Timeouts};
 use kusion_model::{AdoptRule, IgnoreRule, MoveRule};
 use serde::Deserialize;
@@ -40,6 +41,9 @@ pub struct ProjectFile {
     /// Additions to all of its resources.
     #[serde(default)]
     pub extensions: Option<Vec<Extension>>,
+    /// Shared folders, relative to that of the project, whose layers apply to its stacks.
+    #[serde(default)]
+    pub layers: Vec<String>,
     /// Unused fields, as written.
     #[serde(flatten)]
     pub rest: Map<String, Value>,
@@ -91,6 +95,12 @@ pub struct StackFile {
     /// Objects to take over from other owners.
     #[serde(default)]
     pub adopt: Vec<AdoptRule>,
+    /// The cells that it covers: values of each axis. Without it, the stack has no cells.
+    #[serde(default)]
+    pub cells: Option<BTreeMap<String, CellSetting>>,
+    /// The cluster of cells: a selector, and the context or sandbox (`sandbox/NAME`).
+    #[serde(default)]
+    pub clusters: BTreeMap<String, String>,
     /// How long its operations wait.
     #[serde(default)]
     pub timeouts: Timeouts,

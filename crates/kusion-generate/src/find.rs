@@ -1,6 +1,7 @@
 //! Search for stacks.
 
 use crate::GenerateError;
+use crate::cells::{Dims, StackCell};
 use crate::files::{FileError, ProjectFile, StackFile};
 use base_system::System;
 use kcl_driver::{StackFolder, find_stacks};
@@ -30,6 +31,8 @@ pub struct Stack {
     pub file: StackFile,
     /// The project.
     pub project: Arc<Project>,
+    /// The cell; `None` for a stack without cells. A stack with cells is found once for each.
+    pub cell: Option<StackCell>,
     /// Whether a `kcl.yaml` or `kcl.mod` lists the files to run.
     pub(crate) has_settings: bool,
 }
@@ -39,22 +42,50 @@ impl Stack {
     pub fn qualified_name(&self) -> String {
         format!("{}/{}", self.project.name, self.name)
     }
+
+    /// Returns the names of project and stack, and of the cell if there is one, for display.
+    pub fn full_name(&self) -> String {
+        match &self.cell {
+            Some(cell) => format!("{} in {}", self.qualified_name(), cell.name),
+            None => self.qualified_name(),
+        }
+    }
+
+    /// Returns the name of the cell; empty for a stack without cells.
+    pub fn cell_name(&self) -> &str {
+        self.cell.as_ref().map_or("", |cell| &cell.name)
+    }
 }
 
-/// Finds the stacks of folders, in the order of their paths, each once. Of each folder: the stack
-/// itself, those of a project, or all below it. Relative folders start at `work_dir`, which is
-/// searched itself if there are none.
+/// Finds the stacks of folders, in the order of their paths, each once, and each cell of a stack
+/// with cells. Of each folder: the stack itself, those of a project, or all below it. Relative
+/// folders start at `work_dir`, which is searched itself if there are none.
 ///
 /// # Errors
 ///
 /// If a folder cannot be read, a `project.yaml` or `stack.yaml` is invalid, two stacks of a
 /// project have the same name, or there is no stack.
 pub fn find(
-    system: &dyn System,
+    system: &(dyn System + Sync),
     work_dir: &Path,
     folders: &[PathBuf],
 ) -> Result<Vec<Stack>, GenerateError> {
-    let found = find_each(system, work_dir, folders)?;
+    find_cells(system, work_dir, folders, None)
+}
+
+/// Finds the cells of stacks that a selector has, like [`find`]. With a selector, stacks without
+/// cells are left out.
+///
+/// # Errors
+///
+/// As [`find`], or if the selector is invalid or has no cell of the stacks.
+pub fn find_cells(
+    system: &(dyn System + Sync),
+    work_dir: &Path,
+    folders: &[PathBuf],
+    cells: Option<&str>,
+) -> Result<Vec<Stack>, GenerateError> {
+    let found = find_each(system, work_dir, folders, cells)?;
     let stacks: Vec<Stack> =
         found.into_iter().map(|it| it.map_err(|broken| broken.error)).collect::<Result<_, _>>()?;
     check_names(&stacks)?;
@@ -73,11 +104,13 @@ pub struct BrokenStack {
 /// Finds stacks like [`find`]. A stack whose files are invalid does not keep others from being
 /// found. Names are not compared.
 pub(crate) fn find_each(
-    system: &dyn System,
+    system: &(dyn System + Sync),
     work_dir: &Path,
     folders: &[PathBuf],
+    cells: Option<&str>,
 ) -> Result<Vec<Result<Stack, BrokenStack>>, GenerateError> {
-    let mut finder = Finder { system, projects: FxHashMap::default() };
+    let mut finder =
+        Finder { system, cells, projects: FxHashMap::default(), dims: FxHashMap::default() };
     let mut found = Vec::new();
     if folders.is_empty() {
         found = find_stacks(system, work_dir)?;
@@ -87,15 +120,27 @@ pub(crate) fn find_each(
     }
     found.sort_by(|a, b| a.folder.cmp(&b.folder));
     found.dedup();
-    let mut read = |stack: StackFolder| {
+    let mut stacks = Vec::with_capacity(found.len());
+    for stack in found {
         let folder = stack.folder.clone();
-        finder.stack(stack).map_err(|error| BrokenStack { stack: folder, error })
-    };
-    Ok(found.into_iter().map(&mut read).collect())
+        let read = finder.stack(stack).and_then(|stack| finder.cells(stack));
+        match read {
+            Ok(cells) => stacks.extend(cells.into_iter().map(Ok)),
+            Err(error) => stacks.push(Err(BrokenStack { stack: folder, error })),
+        }
+    }
+    match cells {
+        Some(selector) if stacks.is_empty() => Err(GenerateError::NoCell(selector.to_owned())),
+        _ => Ok(stacks),
+    }
 }
 
 struct Finder<'s> {
-    system: &'s dyn System,
+    system: &'s (dyn System + Sync),
+    /// The cells that are looked for; all without a selector.
+    cells: Option<&'s str>,
+    /// The axes of each folder with a `dims.k`.
+    dims: FxHashMap<PathBuf, Arc<Dims>>,
     /// A cache of the nearest project of each folder.
     projects: FxHashMap<PathBuf, Option<Arc<Project>>>,
 }
@@ -123,7 +168,30 @@ impl Finder<'_> {
                 })
             }
         };
-        Ok(Stack { name, folder, file, project, has_settings })
+        Ok(Stack { name, folder, file, project, cell: None, has_settings })
+    }
+
+    /// Returns the stack for each of its cells that are looked for, or itself if it has none.
+    fn cells(&mut self, stack: Stack) -> Result<Vec<Stack>, GenerateError> {
+        if stack.file.cells.is_none() {
+            return Ok(if self.cells.is_none() { vec![stack] } else { Vec::new() });
+        }
+        let path = stack.folder.join("stack.yaml");
+        let fail =
+            |message: String| GenerateError::File { path: path.clone(), line: None, message };
+        let Some(folder) = Dims::folder_of(self.system, &stack.folder) else {
+            return Err(fail("`cells` needs a dims.k, in this folder or above it".to_owned()));
+        };
+        let dims = match self.dims.get(&folder) {
+            Some(dims) => Arc::clone(dims),
+            None => {
+                let dims = Arc::new(Dims::read(self.system, &folder)?);
+                self.dims.insert(folder, Arc::clone(&dims));
+                dims
+            }
+        };
+        let cells = stack.file.cells_of(&dims, self.cells).map_err(fail)?;
+        Ok(cells.into_iter().map(|cell| Stack { cell: Some(cell), ..stack.clone() }).collect())
     }
 
     /// Returns the nearest project at or above a folder.
@@ -158,9 +226,9 @@ fn folder_name(folder: &Path) -> String {
 }
 
 pub(crate) fn check_names(stacks: &[Stack]) -> Result<(), GenerateError> {
-    let mut seen: FxHashMap<(&Path, &str), &Stack> = FxHashMap::default();
+    let mut seen: FxHashMap<(&Path, &str, &str), &Stack> = FxHashMap::default();
     for stack in stacks {
-        let key = (stack.project.folder.as_path(), stack.name.as_str());
+        let key = (stack.project.folder.as_path(), stack.name.as_str(), stack.cell_name());
         if let Some(first) = seen.insert(key, stack) {
             return Err(GenerateError::DuplicateStack {
                 project: stack.project.name.clone(),

@@ -15,6 +15,7 @@ const PROJECT: &[&str] = &[
     "generator",
     "secret_stores",
     "extensions",
+    "layers",
 ];
 /// Keys of the forms of 2022–23 that have no effect here.
 const OLD_PROJECT: &[&str] = &["path", "prometheus", "stacks"];
@@ -36,6 +37,8 @@ const STACK: &[&str] = &[
     "attempts",
     "moved",
     "adopt",
+    "cells",
+    "clusters",
     "extensions",
 ];
 /// Keys of the forms of 2022–23 that have no effect here.

@@ -5,7 +5,9 @@
 //! references and dependencies of the result are checked.
 
 mod annotations;
+mod cells;
 mod compile;
+mod compile_cells;
 mod crds;
 mod error;
 mod files;
@@ -26,15 +28,16 @@ mod targets;
 mod waiting;
 mod write;
 
+pub use cells::{CellSetting, Dims, LayerReader, StackCell, StackLayers};
 pub use compile::{Compiled, Outcome, compile, compile_each};
 pub use error::GenerateError;
 pub use files::{
     BackendSetting, ConfirmSetting, Extension, FileError, GeneratorSetting, MetadataExtension,
     NamespaceExtension, ProjectFile, StackFile,
 };
-pub use find::{BrokenStack, Project, Stack, find};
+pub use find::{BrokenStack, Project, Stack, find, find_cells};
 pub use git::git_revision;
-pub use kcl_driver::{Confinement, FindError, Limits};
+pub use kcl_driver::{Confinement, FindError, Limits, NamedPlugin, Plugins, named_plugins};
 pub use options::CompileOptions;
 pub use rules::{ClusterPin, Timeouts};
 pub use source::sources;

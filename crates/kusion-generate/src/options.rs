@@ -21,6 +21,8 @@ pub struct CompileOptions {
     pub overrides: Vec<String>,
     /// Names of arguments and environment variables whose values are secret.
     pub secret_inputs: Vec<String>,
+    /// A selector: only these cells of stacks with cells are compiled.
+    pub cells: Option<String>,
     /// What programs may use.
     pub confinement: Confinement,
     /// Number of threads; 0 means one per core.

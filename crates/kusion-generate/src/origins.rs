@@ -1,5 +1,6 @@
 //! Source locations of attributes.
 
+use crate::cells::layer_of_label;
 use crate::shapes::Draft;
 use kcl_driver::{LeafPlace, PathStep as Step, Places};
 use kusion_model::{FieldPath, Origin, OriginTable, PathStep, ResourceId};
@@ -49,7 +50,13 @@ impl Output {
             PathStep::Key(key) => Step::Key(key),
             PathStep::Index(index) => Step::Index(*index),
         });
-        Some(match self.places.find(steps)? {
+        let place = self.places.find(steps)?;
+        if let LeafPlace::Override(label) = place
+            && let Some(layer) = layer_of_label(label)
+        {
+            return Some(Origin { file: layer.file, line: layer.line, column: layer.column });
+        }
+        Some(match place {
             LeafPlace::Text { file, at } => {
                 let file = shown(&self.work_dir, Path::new(file));
                 Origin { file: file.to_string_lossy().into(), line: at.line, column: at.col }

@@ -88,7 +88,7 @@ fn text_mark(resource: &Resource, name: &str) -> Option<String> {
 }
 
 /// Returns whether several stacks contain an object.
-pub(crate) fn is_shared(resource: &Resource) -> bool {
+pub fn is_shared(resource: &Resource) -> bool {
     is_marked(resource, SHARED)
 }
 

@@ -39,6 +39,7 @@ mod watch;
 
 pub use connect::{ClusterSource, ConfigOwner, Options, server_of};
 pub use copy::{Copied, copy};
+pub use describe::is_shared;
 pub use inspect::{KubeconfigEffects, inspect, inspect_text};
 pub use key::ObjectKey;
 pub use runtime::{KubernetesRuntime, KubernetesSource};

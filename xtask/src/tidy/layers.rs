@@ -5,8 +5,16 @@ use super::{Finding, Report};
 
 /// The layers, lowest first. A crate may use its own row and those before it.
 const LAYERS: &[&[&str]] = &[
-    &["base-text", "base-diag", "base-system", "base-cache"],
-    &["kcl-value", "kcl-syntax", "kcl-names", "kusion-model", "kusion-k8s-schema"],
+    &["base-text", "base-diag", "base-system", "base-cache", "base-plugin", "base-trust"],
+    &[
+        "kcl-value",
+        "kcl-syntax",
+        "kcl-names",
+        "kusion-cells",
+        "kusion-cty",
+        "kusion-model",
+        "kusion-k8s-schema",
+    ],
     &["kcl-data", "kcl-fmt", "kusion-k8s-merge"],
     &["kcl-hir"],
     &["kcl-types"],
@@ -19,7 +27,7 @@ const LAYERS: &[&[&str]] = &[
     &["kcl-lsp", "kcl-service", "kcl-ffi"],
     &["kusion-store", "kusion-secret", "kusion-module"],
     &["kusion-generate", "kusion-plan", "kusion-runtime", "kusion-sandbox"],
-    &["kusion-runtime-k8s", "kusion-runtime-tf", "kusion-runtime-fake"],
+    &["kusion-runtime-k8s", "kusion-runtime-terraform", "kusion-runtime-fake"],
     &["kusion-engine"],
     &["kusion-app"],
     &["kusion-server", "kusion-cli", "kcl-cli"],

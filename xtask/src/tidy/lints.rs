@@ -10,11 +10,13 @@ use crate::tree::Tree;
 /// shipped.
 const EXEMPT: &[&str] = &[
     "bench",
+    "crates/base-plugin",
     "crates/kcl-cli",
     "crates/kcl-fetch",
     "crates/kusion-cli",
     "crates/kusion-runtime-fake",
     "crates/kusion-runtime-k8s",
+    "crates/kusion-runtime-terraform",
     "crates/kusion-sandbox",
     "crates/kusion-store",
     "crates/testkit",

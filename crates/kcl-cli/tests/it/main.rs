@@ -1,13 +1,18 @@
 //! Runs the binary in temporary folders and compares what it says.
 
 mod batch;
+#[cfg(target_os = "linux")]
+mod cleaning;
 mod confined;
 mod docs;
 mod errors;
 mod examples;
+mod konfig;
 mod output;
 #[cfg(unix)]
 mod packages;
+#[cfg(unix)]
+mod plugins;
 #[cfg(target_os = "linux")]
 mod position;
 mod sandbox;
@@ -15,3 +20,4 @@ mod settings;
 mod snapshots;
 mod tools;
 mod usage;
+mod watching;

@@ -79,8 +79,8 @@ macro_rules! snapshots {
 }
 
 snapshots!(
-    batch, colour, doc, errors, explain, export, fmt, help, import, lint, packages, query,
-    registry, rename, run, set, test, usage, version, vet
+    batch, clean, colour, completion, doc, errors, explain, export, fmt, help, import, lint,
+    packages, plugins, query, registry, rename, run, set, test, usage, version, vet
 );
 
 #[test]

@@ -61,7 +61,7 @@ pub(super) fn load(
     job: &Job,
 ) -> Result<Loaded, Box<RunError>> {
     packages.begin_alone();
-    if !job.options.overrides.is_empty() {
+    if !job.options.overrides.is_empty() || !job.options.changes.is_empty() {
         let loaded = crate::compile::load_job(session, recorder, job)?;
         note_files(recorder, &loaded.program, 0);
         return Ok(loaded);

@@ -4,8 +4,8 @@ use crate::args::{get, only, text};
 use crate::function::{Function, Module};
 use crate::host::{Host, too_much_memory};
 use handlebars::{
-    Context, Handlebars, Helper, HelperResult, JsonRender as _, Output, RenderContext,
-    RenderErrorReason,
+    Context, Handlebars, Helper, HelperResult, JsonRender as _, Output, RenderContext, RenderError,
+    RenderErrorReason, TemplateError,
 };
 use kcl_value::{CallArgs, Dict, Fault, Result, Value, fits};
 use serde_json::{Map, Number, Value as Json};
@@ -36,26 +36,68 @@ const MIN_STACK: usize = 1 << 20;
 fn execute(host: &mut dyn Host, args: &CallArgs) -> Result<Value> {
     let room = host.room();
     let template = text(only(args, "template", "execute")?);
-    check_nesting(template)?;
     let data = match get(args, 1, "data") {
         Some(data) if !fits(data, room) => return Err(too_much_memory()),
         Some(data) => object(data.as_config().ok_or_else(|| Fault::new("invalid dict value"))?),
         None => Json::Object(Map::new()),
     };
-    stacker::maybe_grow(MIN_STACK, STACK, || fill(template, &data, room))
+    fill(template, &data, room).map(Value::str).map_err(|wrong| match wrong {
+        Wrong::Nesting(message) => Fault::new(format!("register template failed: {message}")),
+        Wrong::Template(error) => Fault::new(format!("register template failed: {error:?}")),
+        Wrong::Data(error) => Fault::new(format!("render template failed: {error:?}")),
+        Wrong::TooLong => too_much_memory(),
+    })
 }
 
-fn fill(template: &str, data: &Json, room: usize) -> Result<Value> {
+/// Why a template is not filled.
+enum Wrong {
+    Nesting(&'static str),
+    Template(Box<TemplateError>),
+    Data(Box<RenderError>),
+    TooLong,
+}
+
+/// Fills a Handlebars template with data. The result may take so many bytes; partials that include
+/// each other and deep nesting are refused. `{{raw value}}` writes a value without escapes.
+///
+/// # Errors
+///
+/// If the template is not valid, or the result is too long.
+pub fn fill_template(
+    template: &str,
+    data: &Json,
+    room: usize,
+) -> std::result::Result<String, String> {
+    fill(template, data, room).map_err(|wrong| match wrong {
+        Wrong::Nesting(message) => message.to_owned(),
+        Wrong::Template(error) => match error.pos() {
+            Some((line, column)) => format!("line {line}, column {column}: {}", error.reason()),
+            None => error.reason().to_string(),
+        },
+        Wrong::Data(error) => match error.line_no {
+            Some(line) => format!("line {line}: {}", error.reason()),
+            None => error.reason().to_string(),
+        },
+        Wrong::TooLong => format!("the page takes more than {room} bytes"),
+    })
+}
+
+fn fill(template: &str, data: &Json, room: usize) -> std::result::Result<String, Wrong> {
+    check_nesting(template).map_err(Wrong::Nesting)?;
+    stacker::maybe_grow(MIN_STACK, STACK, || fill_here(template, data, room))
+}
+
+fn fill_here(template: &str, data: &Json, room: usize) -> std::result::Result<String, Wrong> {
     let mut engine = Handlebars::new();
     engine.register_helper("raw", Box::new(raw));
     engine
         .register_template_string("template", template)
-        .map_err(|error| Fault::new(format!("register template failed: {error:?}")))?;
+        .map_err(|error| Wrong::Template(Box::new(error)))?;
     let mut out = Limited { text: Vec::new(), room, is_full: false };
     match engine.render_to_write("template", data, &mut out) {
-        _ if out.is_full => Err(too_much_memory()),
-        Ok(()) => Ok(Value::str(String::from_utf8_lossy(&out.text))),
-        Err(error) => Err(Fault::new(format!("render template failed: {error:?}"))),
+        _ if out.is_full => Err(Wrong::TooLong),
+        Ok(()) => Ok(String::from_utf8_lossy(&out.text).into_owned()),
+        Err(error) => Err(Wrong::Data(Box::new(error))),
     }
 }
 
@@ -98,16 +140,14 @@ fn raw(
 
 /// Refuses what the engine would follow without end: deep nesting, and inline partials
 /// that include partials.
-fn check_nesting(template: &str) -> Result<()> {
+fn check_nesting(template: &str) -> std::result::Result<(), &'static str> {
     let mut blocks = 0_usize;
     let mut inline = 0_usize;
     for tag in template.split("{{").skip(1) {
         let tag = tag.trim_start_matches(['~', '{', ' ', '\t', '\r', '\n']);
         let is_inline = tag.starts_with("#*") || tag.starts_with("#>");
         if inline > 0 && (tag.starts_with('>') || tag.starts_with("#>")) {
-            return Err(Fault::new(
-                "register template failed: an inline partial must not include partials",
-            ));
+            return Err("an inline partial must not include partials");
         }
         if tag.starts_with('#') {
             blocks += 1;
@@ -127,7 +167,7 @@ fn check_nesting(template: &str) -> Result<()> {
             depth.max(deepest)
         });
         if blocks > MAX_NESTING || brackets > MAX_NESTING {
-            return Err(Fault::new("register template failed: the template nests too deeply"));
+            return Err("the template nests too deeply");
         }
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! Tests of tests, in memory.
 
+mod coverage;
+
 use base_system::MemorySystem;
 use kcl_test::{Counts, Filter, Outcome, TestOptions, TestReport, find_packages, run_tests};
 

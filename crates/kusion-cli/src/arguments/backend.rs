@@ -14,9 +14,6 @@ pub(crate) struct BackendArgs {
     /// Name of a second place of the stack, with its own state; for a stack on several clusters
     #[arg(long, value_name = "NAME", value_parser = place, conflicts_with = "sandbox")]
     pub(crate) place: Option<Place>,
-    /// Cell of the stack
-    #[arg(long, value_name = "NAME", default_value = "", hide = true)]
-    pub(crate) cell: String,
 }
 
 /// The option of commands on a whole state store.

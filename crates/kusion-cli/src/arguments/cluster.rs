@@ -68,19 +68,44 @@ impl ClusterArgs {
             asked.sandbox = asked.sandbox.filter(|_| !is_named_place);
         }
         Ok(match asked.sandbox {
-            Some(name) => {
-                let daemon = match start {
-                    SandboxStart::Any => sandbox::ensure(&name)?,
-                    SandboxStart::Known => sandbox::ensure_known(&name)?,
-                };
-                ClusterRequest::Sandbox { kubeconfig: daemon.kubeconfig()?, name }
-            }
+            Some(name) => Self::sandbox(&name, start)?,
             None => ClusterRequest::Kubeconfig {
                 file: asked.kubeconfig,
                 context: asked.context,
                 default_context: config.context.clone(),
             },
         })
+    }
+
+    /// Whether the command line or the environment names a cluster.
+    pub(crate) fn is_given(&self) -> bool {
+        let is_set = |name| std::env::var_os(name).is_some_and(|it| !it.is_empty());
+        self.sandbox.is_some()
+            || self.kubeconfig.is_some()
+            || self.context.is_some()
+            || is_set(SANDBOX)
+            || is_set(CONTEXT)
+    }
+
+    /// Returns the cluster that `clusters` of a `stack.yaml` names: a context, or `sandbox/NAME`.
+    /// Starts the sandbox if it is not running.
+    pub(crate) fn of_cell(name: &str, start: SandboxStart) -> Result<ClusterRequest, Failure> {
+        Ok(match name.strip_prefix("sandbox/") {
+            Some(name) => Self::sandbox(name, start)?,
+            None => ClusterRequest::Kubeconfig {
+                file: None,
+                context: Some(name.to_owned()),
+                default_context: None,
+            },
+        })
+    }
+
+    fn sandbox(name: &str, start: SandboxStart) -> Result<ClusterRequest, Failure> {
+        let daemon = match start {
+            SandboxStart::Any => sandbox::ensure(name)?,
+            SandboxStart::Known => sandbox::ensure_known(name)?,
+        };
+        Ok(ClusterRequest::Sandbox { kubeconfig: daemon.kubeconfig()?, name: name.to_owned() })
     }
 
     /// Returns the arguments as they are written on a command line.

@@ -28,6 +28,15 @@ pub(crate) struct SiteArgs {
     pub(crate) trust: bool,
 }
 
+/// Whether `KUSION_TRUST` says that all settings of repositories are trusted, for commands without
+/// `--trust`.
+pub(crate) fn trusts_by_environment() -> bool {
+    // As clap reads variables that are flags.
+    let falsy = ["", "n", "no", "f", "false", "off", "0"];
+    let value = std::env::var("KUSION_TRUST").unwrap_or_default().to_lowercase();
+    !falsy.contains(&value.as_str())
+}
+
 /// The longest time to wait until stores are closed.
 const CLOSE: Duration = Duration::from_secs(2);
 /// The number of parallel calls of read-only commands.
@@ -39,6 +48,8 @@ pub(crate) struct Opener<'a> {
     site: &'a SiteArgs,
     start: SandboxStart,
     config: UserConfig,
+    /// The cell for which the user names another cluster than `stack.yaml`.
+    overridden: Option<String>,
     /// The cluster, once it was needed.
     cluster: Option<ClusterRequest>,
 }
@@ -58,7 +69,14 @@ impl SiteArgs {
     ) -> Result<Opener<'_>, Failure> {
         let events: Arc<dyn EventSink> = Arc::clone(view) as Arc<dyn EventSink>;
         let app = app(events, parallel_calls)?;
-        Ok(Opener { app, site: self, start, config: user_config()?, cluster: None })
+        Ok(Opener {
+            app,
+            site: self,
+            start,
+            config: user_config()?,
+            overridden: None,
+            cluster: None,
+        })
     }
 }
 
@@ -79,7 +97,7 @@ pub(crate) fn user_config() -> Result<UserConfig, Failure> {
 impl Opener<'_> {
     /// Opens a stack.
     pub(crate) async fn open(&mut self, stack: &Stack) -> Result<OpenStack, Failure> {
-        let site = self.site()?;
+        let site = self.site_of(stack)?;
         Ok(self.app.open(stack, &site).await?)
     }
 
@@ -89,12 +107,35 @@ impl Opener<'_> {
         name: &StackName,
     ) -> Result<(OpenStack, StackState), Failure> {
         let site = self.site()?;
-        let open = self.app.open_recorded(&name.project, &name.stack, &site).await?;
+        let open = self.app.open_recorded([&name.project, &name.stack, &name.cell], &site).await?;
         let state = open.stack.engine().store().read(open.key()).await?;
         if state.seq == 0 {
             return Err(Failure::NoStack(open.key().clone()));
         }
         Ok((open, state))
+    }
+
+    /// Returns the site of a stack: the cluster that `clusters` of its `stack.yaml` names for its
+    /// cell, unless the user names one, which is possible for one cell only.
+    fn site_of(&mut self, stack: &Stack) -> Result<Site, Failure> {
+        let Some(name) = stack.cell.as_ref().and_then(|cell| cell.cluster.as_deref()) else {
+            return self.site();
+        };
+        if self.site.cluster.is_given() {
+            let cell = stack.full_name();
+            match &self.overridden {
+                Some(first) if *first != cell => {
+                    return Err(Failure::Usage(format!(
+                        "a cluster is named for {first} and {cell}, but `clusters` in stack.yaml \
+                         gives each cell its own; select one cell with `--cell`"
+                    )));
+                }
+                _ => self.overridden = Some(cell),
+            }
+            return self.site();
+        }
+        let cluster = ClusterArgs::of_cell(name, self.start)?;
+        Ok(Site { cluster, ..self.site_with(None) })
     }
 
     fn site(&mut self) -> Result<Site, Failure> {
@@ -106,14 +147,19 @@ impl Opener<'_> {
             }
         };
         self.cluster = Some(cluster.clone());
-        Ok(Site {
-            cluster,
+        Ok(self.site_with(Some(cluster)))
+    }
+
+    fn site_with(&self, cluster: Option<ClusterRequest>) -> Site {
+        let default =
+            ClusterRequest::Kubeconfig { file: None, context: None, default_context: None };
+        Site {
+            cluster: cluster.unwrap_or(default),
             backend: self.site.backend.backend.clone(),
             default_backend: self.config.backend.clone(),
-            cell: self.site.backend.cell.clone(),
             place: self.site.backend.place.clone(),
             is_trusted: self.site.trust,
-        })
+        }
     }
 
     /// Closes what was opened; waits only for a moment.

@@ -7,7 +7,9 @@ use crate::interrupt;
 use crate::view::View;
 use base_system::{OsSystem, System as _};
 use kusion_app::OpenStack;
-use kusion_generate::{CompileOptions, Compiled, Outcome, Stack, compile, compile_each, find};
+use kusion_generate::{
+    CompileOptions, Compiled, Outcome, Stack, compile, compile_each, find_cells,
+};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,6 +23,9 @@ pub(crate) struct FolderArgs {
     /// Base folder for relative paths
     #[arg(long, short = 'w', value_name = "DIR")]
     pub(crate) workdir: Option<PathBuf>,
+    /// Cells of the stacks, such as `env=prod,zone=gz00a|gz00b` [default: all]
+    #[arg(long, value_name = "SELECTOR")]
+    pub(crate) cell: Option<String>,
 }
 
 /// Options of the compiler.
@@ -71,7 +76,7 @@ impl FolderArgs {
             Some(folder) => folder.clone(),
             None => system.current_dir().map_err(Failure::file("read", "."))?,
         };
-        Ok(find(&system, &base, &self.folders)?)
+        Ok(find_cells(&system, &base, &self.folders, self.cell.as_deref())?)
     }
 
     /// Returns the selected stack; fails if there are several.
@@ -79,6 +84,12 @@ impl FolderArgs {
         let stacks = self.find()?;
         if let [stack] = stacks.as_slice() {
             return Ok(stack.clone());
+        }
+        if let [first, rest @ ..] = stacks.as_slice()
+            && rest.iter().all(|it| it.folder == first.folder)
+        {
+            let (count, example) = (stacks.len(), first.cell_name().to_owned());
+            return Err(Failure::OneCell { count, example });
         }
         Err(Failure::OneStack {
             count: stacks.len(),
@@ -104,38 +115,47 @@ impl FolderArgs {
         if let Some(folder) = &self.workdir {
             let _ = write!(text, " -w {}", quoted(&folder.display().to_string()));
         }
+        if let Some(cell) = &self.cell {
+            let _ = write!(text, " --cell {}", quoted(cell));
+        }
         text
     }
 }
 
 impl SourceArgs {
-    /// Compiles the stacks, in the order of their paths.
-    pub(crate) fn compile(&self) -> Result<Vec<Compiled>, Failure> {
-        Ok(compile(&OsSystem, &self.options())?)
+    /// Compiles the stacks, in the order of their paths. If `is_trusted` is true, the plugins that
+    /// the repository names are started.
+    pub(crate) fn compile(&self, is_trusted: bool) -> Result<Vec<Compiled>, Failure> {
+        Ok(compile(&OsSystem, &self.options(is_trusted)?)?)
     }
 
     /// Compiles the stacks, in the order of their paths. If `keep_going` is true, a stack that
     /// fails does not keep the others from being compiled.
-    pub(crate) fn compile_each(&self, keep_going: bool) -> Result<Outcome, Failure> {
+    pub(crate) fn compile_each(
+        &self,
+        keep_going: bool,
+        is_trusted: bool,
+    ) -> Result<Outcome, Failure> {
         if keep_going {
-            return Ok(compile_each(&OsSystem, &self.options())?);
+            return Ok(compile_each(&OsSystem, &self.options(is_trusted)?)?);
         }
-        let compiled = self.compile()?;
+        let compiled = self.compile(is_trusted)?;
         Ok(Outcome { n_stacks: compiled.len(), compiled, errors: Vec::new() })
     }
 
-    fn options(&self) -> CompileOptions {
+    fn options(&self, is_trusted: bool) -> Result<CompileOptions, Failure> {
         let (folders, program) = (&self.folders, &self.program);
-        CompileOptions {
+        Ok(CompileOptions {
             work_dir: folders.workdir.clone(),
             folders: folders.folders.clone(),
+            cells: folders.cell.clone(),
             settings: program.settings.clone(),
             arguments: program.arguments.clone(),
             overrides: program.overrides.clone(),
             secret_inputs: program.secret_input.clone(),
-            confinement: program.confine.confinement(),
+            confinement: program.confine.confinement(is_trusted)?,
             ..CompileOptions::default()
-        }
+        })
     }
 }
 

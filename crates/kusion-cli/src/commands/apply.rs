@@ -10,6 +10,7 @@ use crate::operate::{
 use crate::view::report::Counts;
 use crate::view::{View, report};
 use base_system::{OsSystem, System as _};
+use kusion_app::check_cells;
 use kusion_engine::{EngineError, Goal, Report, SavedPlanError, Silent, read_plans};
 use kusion_generate::{Outcome, Stack};
 use kusion_model::Plan;
@@ -69,11 +70,13 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         let stacks = folders.find()?;
         args.wide.check("apply", folders, &stacks.iter().collect::<Vec<_>>(), &[])?;
     }
-    let Outcome { compiled, errors, n_stacks } = args.source.compile_each(keep_going)?;
+    let Outcome { compiled, errors, n_stacks } =
+        args.source.compile_each(keep_going, args.site.trust)?;
     if keep_going {
         let stacks: Vec<&Stack> = compiled.iter().map(|it| &it.stack).collect();
         args.wide.check("apply", folders, &stacks, &errors)?;
     }
+    check_cells(&compiled)?;
     let mut failures = Failures::new(keep_going, n_stacks);
     failures.add_broken(view, errors);
     change(view, &args.site, &args.change, SandboxStart::Any, async |opener, stop| {
@@ -81,7 +84,7 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         for stack in &compiled {
             view.compiled(stack);
             let open = opener.open(&stack.stack).await;
-            let open = failures.take(view, &stack.stack.qualified_name(), open)?;
+            let open = failures.take(view, &stack.stack.full_name(), open)?;
             opened.extend(open.map(|it| (stack, it)));
         }
         let mut operations = Vec::with_capacity(opened.len());
@@ -162,7 +165,9 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
 /// Finds the stack that a plan is for.
 fn stack_of<'a>(stacks: &'a [Stack], plan: &Plan) -> Result<&'a Stack, Failure> {
     let key = &plan.key;
-    let found = stacks.iter().find(|it| it.project.name == key.project && it.name == key.stack);
+    let found = stacks.iter().find(|it| {
+        it.project.name == key.project && it.name == key.stack && it.cell_name() == key.cell
+    });
     found.ok_or_else(|| {
         let stack = Box::new(key.clone());
         Failure::Engine(EngineError::SavedPlan(SavedPlanError::OtherStack { stack }))

@@ -1,6 +1,6 @@
 //! `kusion compile`.
 
-use crate::arguments::{SourceArgs, quoted};
+use crate::arguments::{SourceArgs, quoted, trusts_by_environment};
 use crate::failure::Failure;
 use crate::view;
 use crate::view::style::one_line;
@@ -55,7 +55,7 @@ enum Form {
     #[default]
     #[value(alias = "text")]
     Yaml,
-    /// JSON; one object per stack, with `project`, `stack` and `spec`
+    /// JSON; one object per stack, with `project`, `stack`, `cell` if there is one, and `spec`
     Json,
 }
 
@@ -100,7 +100,8 @@ impl Target {
 /// Compiles stacks to Specs.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let target = Target::of(args)?;
-    let Outcome { compiled, errors, n_stacks } = args.source.compile_each(args.keep_going)?;
+    let Outcome { compiled, errors, n_stacks } =
+        args.source.compile_each(args.keep_going, trusts_by_environment())?;
     compiled.iter().for_each(tell);
     if !compiled.is_empty() {
         show(args, &target, &compiled, n_stacks == 1)?;
@@ -144,6 +145,9 @@ fn show(
         if path == output {
             path.push(&stack.stack.name);
         }
+        if let Some(cell) = &stack.stack.cell {
+            path.as_mut_os_string().push(format!("@{}", cell.name));
+        }
         let extension = if target.form == Form::Json { "json" } else { "yaml" };
         path.as_mut_os_string().push(format!(".{extension}"));
         write(&path, &alone(stack, target.form))?;
@@ -168,14 +172,19 @@ fn together(compiled: &[Compiled], form: Form, is_alone: bool) -> String {
         // Writing to a string does not fail.
         match form {
             Form::Yaml => {
-                let _ = write!(text, "---\n# {project}/{name}\n{}", spec_yaml(&stack.spec));
+                let name = stack.stack.full_name();
+                let _ = write!(text, "---\n# {name}\n{}", spec_yaml(&stack.spec));
             }
             Form::Json => {
-                let names = serde_json::json!([project, name]);
+                let names = serde_json::json!([project, name, stack.stack.cell_name()]);
+                let cell = match &stack.stack.cell {
+                    Some(_) => format!("\"cell\": {}, ", names[2]),
+                    None => String::new(),
+                };
                 let spec = spec_json(&stack.spec);
                 let _ = writeln!(
                     text,
-                    "{{\"project\": {}, \"stack\": {}, \"spec\": {spec}}}",
+                    "{{\"project\": {}, \"stack\": {}, {cell}\"spec\": {spec}}}",
                     names[0], names[1]
                 );
             }
@@ -199,11 +208,11 @@ fn tell(stack: &Compiled) {
     let warnings = stack.warnings.to_text(Colour::Never);
     let warnings = Some(&warnings).filter(|text| !text.is_empty());
     for note in warnings.into_iter().chain(&stack.notes) {
-        let (project, name) = (&stack.stack.project.name, &stack.stack.name);
-        let _ = writeln!(out, "note: {project}/{name}: {}", note.trim_end());
+        let name = stack.stack.full_name();
+        let _ = writeln!(out, "note: {name}: {}", note.trim_end());
     }
     if stack.has_secrets() {
-        let (project, name) = (&stack.stack.project.name, &stack.stack.name);
-        let _ = writeln!(out, "note: {project}/{name}: the Spec contains secrets in plain text");
+        let name = stack.stack.full_name();
+        let _ = writeln!(out, "note: {name}: the Spec contains secrets in plain text");
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             let mut opened = Vec::with_capacity(stacks.len());
             for stack in &stacks {
                 let open = opener.open(stack).await;
-                let open = failures.take(view, &stack.qualified_name(), open)?;
+                let open = failures.take(view, &stack.full_name(), open)?;
                 opened.extend(open.map(|it| (stack, it)));
             }
             let mut operations = Vec::with_capacity(opened.len());

@@ -21,7 +21,9 @@ pub(crate) struct Args {
 
 /// Lists projects and stacks.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let stacks = find(&OsSystem, &args.folder, &[])?;
+    let mut stacks = find(&OsSystem, &args.folder, &[])?;
+    // Cells of one stack follow each other.
+    stacks.dedup_by(|a, b| a.folder == b.folder);
     let current = std::env::current_dir().unwrap_or_default();
     // Stacks of one project need not stand together in the order of paths.
     let mut projects: Vec<(&Path, Vec<&Stack>)> = Vec::new();

@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::operate::Failures;
 use crate::view::View;
-use kusion_app::OpenStack;
+use kusion_app::{OpenStack, check_cells};
 use kusion_engine::{Goal, Previewed, write_plans};
 use kusion_generate::{Compiled, Outcome, Stack};
 use kusion_model::{Origins, Plan};
@@ -59,7 +59,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let Outcome { compiled, errors, n_stacks } = args.source.compile_each(args.keep_going)?;
+    let Outcome { compiled, errors, n_stacks } =
+        args.source.compile_each(args.keep_going, args.site.trust)?;
+    check_cells(&compiled)?;
     let mut failures = Failures::new(args.keep_going, n_stacks);
     failures.add_broken(view, errors);
     let shown = |it: &Compiled| it.shown.display().to_string();
@@ -77,7 +79,7 @@ fn destroy(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let mut stacks = args.source.folders.find()?;
     stacks.reverse();
     let failures = Failures::new(args.keep_going, stacks.len());
-    each(args, view, (&stacks[..], &Stack::qualified_name), failures, &async |opener, stack| {
+    each(args, view, (&stacks[..], &Stack::full_name), failures, &async |opener, stack| {
         planned(args, opener, stack, Goal::Destroy).await
     })
 }
@@ -85,13 +87,9 @@ fn destroy(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
 fn rollback(args: &Args, view: &Arc<View>, to: u64) -> Result<Exit, Failure> {
     let stack = args.source.folders.find_one()?;
     let stacks = [stack];
-    each(
-        args,
-        view,
-        (&stacks, &Stack::qualified_name),
-        Failures::of_one(),
-        &async |opener, stack| planned(args, opener, stack, Goal::Rollback { to }).await,
-    )
+    each(args, view, (&stacks, &Stack::full_name), Failures::of_one(), &async |opener, stack| {
+        planned(args, opener, stack, Goal::Rollback { to }).await
+    })
 }
 
 async fn planned(

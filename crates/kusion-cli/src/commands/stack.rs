@@ -50,13 +50,17 @@ pub(crate) struct StackName {
     pub(crate) project: String,
     /// The stack.
     pub(crate) stack: String,
+    /// The cell; empty for a stack without cells.
+    pub(crate) cell: String,
 }
 
-/// Parses `PROJECT/STACK`.
+/// Parses `PROJECT/STACK` or `PROJECT/STACK/CELL`.
 pub(crate) fn stack_name(text: &str) -> Result<StackName, String> {
     match text.split_once('/') {
         Some((project, stack)) if !project.is_empty() && !stack.is_empty() => {
-            Ok(StackName { project: project.to_owned(), stack: stack.to_owned() })
+            let (stack, cell) = stack.split_once('/').unwrap_or((stack, ""));
+            let [project, stack, cell] = [project, stack, cell].map(str::to_owned);
+            Ok(StackName { project, stack, cell })
         }
         _ => Err("expected `PROJECT/STACK`".to_owned()),
     }

@@ -28,6 +28,9 @@ impl Failure {
             Self::OneStack { example, .. } => {
                 format!("pass the folder of one stack, such as `{example}`")
             }
+            Self::OneCell { example, .. } => {
+                again(typed, &format!("--cell {}", quoted(example)), "to select one")
+            }
             Self::Moved(_) => "run the command again to see the current changes".to_owned(),
             Self::NeedsYes => again(typed, "--yes", "to confirm"),
             Self::NeedsName(name) => {

@@ -51,7 +51,9 @@ fn text(entries: &[StackEntry]) -> String {
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     for entry in entries {
         let key = &entry.key;
-        let name = style::one_line(&format!("{}/{}", key.project, key.stack));
+        let cell = if key.cell.is_empty() { "" } else { "/" };
+        let name = format!("{}/{}{cell}{}", key.project, key.stack, key.cell);
+        let name = style::one_line(&name);
         let mut row = vec![name, key.place.to_string()];
         match &entry.state {
             Err(error) => row.push(style::one_line(&format!("unreadable: {error}"))),

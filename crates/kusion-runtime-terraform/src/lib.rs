@@ -1,0 +1,29 @@
+//! Drives Terraform providers over their plugin protocol, without `terraform`.
+//!
+//! Start with [`Provider`], a running provider: [`Launch`] starts its program, shakes hands and
+//! connects, and each call of the protocol is a method. [`Pool`] keeps one process for each
+//! configuration of a provider. [`schema`] describes resources; their values are those of
+//! `kusion-cty`.
+//!
+//! A provider is a foreign program: every answer is limited in size and time and is checked before
+//! it is used. What it prints goes to the log, with secrets hidden.
+
+mod diagnostic;
+mod error;
+mod host;
+mod limits;
+mod pool;
+mod provider;
+pub mod schema;
+mod wire;
+
+pub use diagnostic::Diagnostic;
+pub use error::ProviderError;
+pub use host::guard::{Guard, run_as_guard};
+pub use host::launch::Launch;
+pub use limits::Limits;
+pub use pool::{Pool, PoolKey};
+pub use provider::{
+    Applied, ApplyInput, Imported, MoveInput, PlanInput, Planned, Provider, ReadResult,
+};
+pub use wire::{Call, Protocol};
