@@ -17,7 +17,7 @@ Commands:
   explain     Explain a code of an error or warning
   vet         Check data files against a schema
   test        Run tests
-  query       List variables, options and uses of names
+  query       List variables, options, types of schemas and uses of names
   set         Change values in source files
   rename      Rename a variable, schema or attribute everywhere
   doc         Write documentation of schemas
@@ -187,10 +187,11 @@ Options:
 
 /// What `kcl query --help` says.
 pub(crate) const QUERY: &str = "\
-List variables, options and uses of names.
+List variables, options, types of schemas and uses of names.
 
 Usage: kcl query variables [options] [files] [paths]
        kcl query options [options] [files]
+       kcl query schemas [options] [files] [names]
        kcl query uses [files] <symbol>
 
 Without files, those of the current folder are read. Nothing is evaluated: values are shown as
@@ -198,6 +199,7 @@ they are written.
 
   variables  The values of variables, or those at paths such as app.image
   options    What the program reads with option()
+  schemas    The attributes of schemas, and the schemas of variables
   uses       Where a variable, a schema or an attribute (App.image) is named
 
 Options:

@@ -3,7 +3,7 @@
 use crate::args::{Arity, Opt, Piece, split};
 use crate::{Exit, terminal, values};
 use base_system::{OsSystem, System as _};
-use kcl_import::{Mode, Options, import};
+use kcl_import::{Mode, Options, SourceFile, import};
 use std::path::{Path, PathBuf};
 
 /// What `kcl import --help` says.
@@ -15,7 +15,7 @@ Usage: kcl import [options] <files | ->
 Options:
   -m, --mode <mode>      auto (default), json, yaml, toml, openapi, jsonschema, crd,
                          terraformschema, gostruct or proto
-  -o, --output <folder>  Write files there (default: the working folder)
+  -o, --output <path>    A folder, or a file *.k (default: the working folder)
   -p, --package <name>   The package of schemas (default: models)
   -f, --force            Overwrite files
       --no-docs          Leave out descriptions
@@ -25,7 +25,7 @@ With auto, JSON and YAML files are looked into: OpenAPI documents, JSON Schema,
 definitions of Kubernetes resources (CRDs) and provider schemas of Terraform become
 schemas, everything else becomes data. Files that end with .go or .proto are what their
 names say. Existing files are left alone without --force. With '-', the text is read from
-standard input, and the result is printed.
+standard input, and the result is printed without --output.
 ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,8 @@ const OPTIONS: &[Opt<Key>] = &[
 struct Args {
     files: Vec<String>,
     options: Options,
-    output: PathBuf,
+    /// A folder, or a file `*.k`.
+    output: Option<PathBuf>,
     force: bool,
 }
 
@@ -92,44 +93,49 @@ fn work(args: &Args) -> Result<Exit, String> {
     for warning in &imported.warnings {
         terminal::write_err(&format!("warning: {warning}\n"));
     }
-    if args.files.iter().any(|file| file == "-") {
+    if args.output.is_none() && args.files.iter().any(|file| file == "-") {
         let texts: Vec<&str> = imported.files.iter().map(|file| file.text.as_str()).collect();
         return Ok(terminal::write_out(&texts.join("\n")));
     }
-    if !args.force {
-        for file in &imported.files {
-            let path = args.output.join(&file.path);
-            if OsSystem.exists(&path) {
-                let path = path.display();
-                return Err(format!("{path} exists: add --force to overwrite it"));
-            }
-        }
+    let paths = target_paths(args, &imported.files)?;
+    if let Some(path) = paths.iter().find(|path| !args.force && OsSystem.exists(path)) {
+        return Err(format!("{} exists: add --force to overwrite it", path.display()));
     }
-    for file in &imported.files {
-        let path = args.output.join(&file.path);
+    for (file, path) in imported.files.iter().zip(&paths) {
         let fail = |error| format!("cannot write {}: {error}", path.display());
         if let Some(folder) = path.parent() {
             OsSystem.create_dir_all(folder).map_err(fail)?;
         }
-        OsSystem.write(&path, &file.text).map_err(fail)?;
+        OsSystem.write(path, &file.text).map_err(fail)?;
     }
     let n_files = imported.files.len();
     let plural = if n_files == 1 { "" } else { "s" };
-    let first = imported.files.first().map(|file| args.output.join(&file.path));
-    let first = first.map(|path| path.display().to_string()).unwrap_or_default();
+    let first = paths.first().map(|path| path.display().to_string()).unwrap_or_default();
     Ok(terminal::write_out(&match n_files {
         1 => format!("wrote {first}\n"),
         _ => format!("wrote {n_files} file{plural}, the first is {first}\n"),
     }))
 }
 
+/// Where the files are written.
+fn target_paths(args: &Args, files: &[SourceFile]) -> Result<Vec<PathBuf>, String> {
+    let output = args.output.as_deref().unwrap_or(Path::new("."));
+    let is_file =
+        output.extension().is_some_and(|ending| ending == "k") && !OsSystem.is_dir(output);
+    match files {
+        [_] if is_file => Ok(vec![output.to_path_buf()]),
+        _ if is_file => Err(format!(
+            "{} is a file, but {} files are made: name a folder",
+            output.display(),
+            files.len()
+        )),
+        _ => Ok(files.iter().map(|file| output.join(&file.path)).collect()),
+    }
+}
+
 fn parse(words: &[String]) -> Result<Option<Args>, String> {
-    let mut args = Args {
-        files: Vec::new(),
-        options: Options::default(),
-        output: PathBuf::from("."),
-        force: false,
-    };
+    let mut args =
+        Args { files: Vec::new(), options: Options::default(), output: None, force: false };
     for piece in split(words, OPTIONS)? {
         match piece {
             Piece::Flag(Key::Help) => return Ok(None),
@@ -137,7 +143,7 @@ fn parse(words: &[String]) -> Result<Option<Args>, String> {
             Piece::Flag(Key::NoDocs) => args.options.docs = false,
             Piece::Word(word) => args.files.push(word),
             Piece::Value(Key::Mode, value) => args.options.mode = value.parse::<Mode>()?,
-            Piece::Value(Key::Output, value) => args.output = value.into(),
+            Piece::Value(Key::Output, value) => args.output = Some(value.into()),
             Piece::Value(Key::Package, value) => {
                 let is_name = value.split('.').all(|part| kcl_data::name_text(part).is_some());
                 if !is_name {

@@ -1,12 +1,15 @@
 //! `kcl query`
 
 use crate::args::{Arity, Opt, Piece, split};
+use crate::fetching::provider;
 use crate::{Exit, help, run, terminal};
 use base_diag::{Diagnostic, SourceMap as _};
 use base_system::{OsSystem, System as _};
 use base_text::push_json_string;
+use kcl_doc::{DocError, Docs, schema_types};
 use kcl_driver::query::{OptionInfo, Variable, list_options, list_variables, uses_of};
 use kcl_driver::{Compiled, RunOptions};
+use std::fmt::Write as _;
 use std::path::Path;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,13 +48,16 @@ pub(crate) fn run(words: &[String]) -> Exit {
         }
     }
     let Some((what, rest)) = words.split_first() else {
-        return terminal::usage("expected variables, options or uses");
+        return terminal::usage("expected variables, options, schemas or uses");
     };
     let (files, paths): (Vec<&String>, Vec<&String>) =
         rest.iter().partition(|word| names_source(word));
     let files: Vec<String> = files.into_iter().cloned().collect();
     let paths: Vec<String> = paths.into_iter().cloned().collect();
     let files = if files.is_empty() { vec![".".to_owned()] } else { files };
+    if what == "schemas" {
+        return schemas(files, &paths, json);
+    }
     let compiled = match kcl_driver::load(&OsSystem, &RunOptions::files(files)) {
         Ok(compiled) => compiled,
         Err(error) => {
@@ -78,9 +84,70 @@ pub(crate) fn run(words: &[String]) -> Exit {
             _ => terminal::usage("expected one symbol"),
         },
         word => terminal::usage(&format!(
-            "unknown question '{word}', expected variables, options or uses"
+            "unknown question '{word}', expected variables, options, schemas or uses"
         )),
     }
+}
+
+/// Shows the types of schemas, and of variables that hold instances.
+fn schemas(files: Vec<String>, names: &[String], json: bool) -> Exit {
+    let mut options = RunOptions::files(files);
+    options.provider = Some(provider());
+    let docs = match Docs::read(&OsSystem, &options) {
+        Ok((docs, _)) => docs,
+        Err(DocError::NoSchemas(_)) => Docs::default(),
+        Err(DocError::Load(error)) => {
+            terminal::write_err(&error.to_text(terminal::auto_colour()));
+            return Exit::User;
+        }
+    };
+    let unknown = names.iter().find(|name| docs.typed_names.iter().all(|(it, _)| it != *name));
+    if let Some(name) = unknown {
+        let known = docs.typed_names.iter().map(|(name, _)| name.as_str());
+        let hint = base_text::nearest(name, known).map(|it| format!(", did you mean `{it}`?"));
+        return terminal::fail(&format!("unknown schema `{name}`{}", hint.unwrap_or_default()));
+    }
+    if !json {
+        return terminal::write_out(&schemas_text(&docs, names));
+    }
+    let mut all = serde_json::Map::new();
+    let parts: Vec<Option<&str>> = if names.is_empty() {
+        vec![None]
+    } else {
+        names.iter().map(|it| Some(it.as_str())).collect()
+    };
+    for name in parts {
+        match schema_types::write(&docs, name) {
+            Ok(serde_json::Value::Object(types)) => all.extend(types),
+            Ok(_) => {}
+            Err(error) => return terminal::fail(&error.to_string()),
+        }
+    }
+    let text = serde_json::to_string_pretty(&all).unwrap_or_default();
+    terminal::write_out(&format!("{text}\n"))
+}
+
+fn schemas_text(docs: &Docs, names: &[String]) -> String {
+    let mut out = String::new();
+    for (name, (package, schema)) in &docs.typed_names {
+        if !names.is_empty() && !names.contains(name) {
+            continue;
+        }
+        let Some(found) = docs.find(package, schema) else { continue };
+        if name != schema {
+            let _ = writeln!(out, "{name}: {schema}");
+            continue;
+        }
+        let base = found.base.as_ref().map(|(_, base)| format!("({base})")).unwrap_or_default();
+        let _ = writeln!(out, "{} {name}{base}", found.kind.as_str());
+        for attribute in found.sorted() {
+            let mark = if attribute.is_optional { "?" } else { "" };
+            let default = attribute.default.as_deref().map(|it| format!(" = {it}"));
+            let default = default.unwrap_or_default().replace('\n', "\n    ");
+            let _ = writeln!(out, "    {}{mark}: {}{default}", attribute.name, attribute.ty);
+        }
+    }
+    out
 }
 
 /// Whether a word names a file or folder, and not a path in a program such as `app.image`.

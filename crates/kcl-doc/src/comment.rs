@@ -82,13 +82,16 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// Lines without the indentation that all of them have.
+/// Lines without the indentation that all of them have; blanks at their ends stay.
 fn dedented(lines: &[&str]) -> String {
     let used = lines.iter().filter(|line| !line.trim().is_empty());
     let margin = used.map(|line| indentation(line)).min().unwrap_or(0);
-    let lines: Vec<&str> =
-        lines.iter().map(|line| line.get(margin..).unwrap_or("").trim_end()).collect();
-    lines.join("\n").trim_matches('\n').to_owned()
+    let shown = lines.iter().map(|line| match line.get(margin..) {
+        Some(shown) if !shown.trim().is_empty() => shown,
+        _ => "",
+    });
+    let lines: Vec<&str> = shown.collect();
+    lines.join("\n").trim_start_matches('\n').trim_end().to_owned()
 }
 
 /// Entries start at the lowest indentation: `name : type, …`. Deeper lines describe them.

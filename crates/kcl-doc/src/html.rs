@@ -2,7 +2,7 @@
 
 use crate::escape::html;
 use crate::names::Names;
-use crate::{AttributeDoc, Docs, SchemaDoc, TypeDoc};
+use crate::{AttributeDoc, Docs, IndexDoc, SchemaDoc, TypeDoc};
 use std::fmt::Write as _;
 
 /// One file of a site.
@@ -103,7 +103,7 @@ impl Site<'_> {
             let _ = writeln!(body, "<p>Mixins: {}</p>", mixins.join(", "));
         }
         self.attributes(&mut body, schema);
-        if let Some((key, value)) = &schema.index_signature {
+        if let Some(IndexDoc { key, value, .. }) = &schema.index_signature {
             let (key, value) = (self.ty(key), self.ty(value));
             let _ = writeln!(body, "<p>Further keys: {key} with values of type {value}</p>");
         }

@@ -15,8 +15,12 @@ mod names;
 pub mod openapi;
 pub mod proto;
 mod read;
+pub mod schema_types;
 pub mod template;
 mod types;
 
-pub use model::{AttributeDoc, CheckDoc, Docs, PackageDoc, SchemaDoc, SchemaKind, TypeDoc};
+pub use model::{
+    AttributeDoc, CheckDoc, DecoratorDoc, Docs, IndexDoc, PackageDoc, SchemaDoc, SchemaKind,
+    TypeDoc,
+};
 pub use read::DocError;

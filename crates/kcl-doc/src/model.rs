@@ -5,6 +5,9 @@
 pub struct Docs {
     /// The packages that have schemas: the main package first, then by path.
     pub packages: Vec<PackageDoc>,
+    /// The names of the main package that stand for a schema or for an instance of one: package and
+    /// name of the schema.
+    pub typed_names: Vec<(String, (String, String))>,
 }
 
 /// The schemas of a package.
@@ -62,10 +65,36 @@ pub struct SchemaDoc {
     pub attributes: Vec<AttributeDoc>,
     /// Its own `check` rules.
     pub checks: Vec<CheckDoc>,
-    /// The types of keys and values, if further keys are allowed.
-    pub index_signature: Option<(TypeDoc, TypeDoc)>,
+    /// Which further keys are allowed.
+    pub index_signature: Option<IndexDoc>,
     /// Why it should no longer be used.
     pub deprecated: Option<String>,
+    /// Its decorators.
+    pub decorators: Vec<DecoratorDoc>,
+}
+
+/// Which keys an instance may have beside its attributes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexDoc {
+    /// The name of the key in the body of the schema.
+    pub key_name: Option<String>,
+    /// The type of keys.
+    pub key: TypeDoc,
+    /// The type of values.
+    pub value: TypeDoc,
+    /// Whether attributes need not have the type of values.
+    pub any_other: bool,
+}
+
+/// A decorator, such as `@info(hidden=True)`, as source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecoratorDoc {
+    /// Its name.
+    pub name: String,
+    /// Positional arguments.
+    pub args: Vec<String>,
+    /// Named arguments.
+    pub kwargs: Vec<(String, String)>,
 }
 
 /// One attribute.
@@ -85,6 +114,8 @@ pub struct AttributeDoc {
     pub description: String,
     /// Why it should no longer be used.
     pub deprecated: Option<String>,
+    /// Its decorators.
+    pub decorators: Vec<DecoratorDoc>,
     /// The schema that declares it: package and name.
     pub declared_by: (String, String),
 }
@@ -138,8 +169,8 @@ pub enum TypeDoc {
     Multiplier,
     /// `1Ki`
     MultiplierLit(String),
-    /// A function.
-    Function,
+    /// A function: names and types of parameters, and the type of the result.
+    Function(Vec<(String, TypeDoc)>, Box<TypeDoc>),
 }
 
 impl Docs {

@@ -1,7 +1,7 @@
 //! `OpenAPI` 3.0 documents.
 
 use crate::names::Names;
-use crate::{AttributeDoc, Docs, SchemaDoc, TypeDoc};
+use crate::{AttributeDoc, Docs, IndexDoc, SchemaDoc, TypeDoc};
 use serde_json::{Map, Value, json};
 
 /// How far a document says what KCL means.
@@ -66,7 +66,7 @@ impl Writer<'_> {
         }
         let mut properties = Map::new();
         for attribute in schema.sorted() {
-            if attribute.ty != TypeDoc::Function {
+            if !matches!(attribute.ty, TypeDoc::Function(..)) {
                 properties.insert(attribute.name.clone(), self.property(attribute));
             }
         }
@@ -97,7 +97,7 @@ impl Writer<'_> {
             Form::Exact => {
                 !attribute.is_optional
                     && attribute.default.is_none()
-                    && attribute.ty != TypeDoc::Function
+                    && !matches!(attribute.ty, TypeDoc::Function(..))
             }
         }
     }
@@ -105,7 +105,7 @@ impl Writer<'_> {
     /// Adds what the reference leaves out: other keys, rules, deprecation.
     fn add_rules(&self, schema: &SchemaDoc, out: &mut Map<String, Value>) {
         let other = match &schema.index_signature {
-            Some((_, value)) => self.ty(value),
+            Some(IndexDoc { value, .. }) => self.ty(value),
             None => Value::Bool(false),
         };
         out.insert("additionalProperties".into(), other);
@@ -169,7 +169,7 @@ impl Writer<'_> {
     pub(crate) fn ty(&self, ty: &TypeDoc) -> Value {
         let is_exact = self.form == Form::Exact;
         match ty {
-            TypeDoc::Any | TypeDoc::Function => json!({}),
+            TypeDoc::Any | TypeDoc::Function(..) => json!({}),
             TypeDoc::Bool => json!({"type": "boolean"}),
             TypeDoc::Int => json!({"type": "integer", "format": "int64"}),
             TypeDoc::Float | TypeDoc::Multiplier => json!({"type": "number", "format": "double"}),

@@ -1,7 +1,7 @@
 //! Protocol Buffers (proto3).
 
 use crate::names::Names;
-use crate::{AttributeDoc, Docs, SchemaDoc, TypeDoc};
+use crate::{AttributeDoc, Docs, IndexDoc, SchemaDoc, TypeDoc};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use thiserror::Error;
@@ -95,7 +95,7 @@ fn write_message(
         let name = unique(&snake_case(&attribute.name), &mut used);
         let _ = writeln!(out, "    {} {name} = {number};", ty.text());
     }
-    if let Some((_, value)) = &schema.index_signature {
+    if let Some(IndexDoc { value, .. }) = &schema.index_signature {
         let _ = writeln!(out, "    // index signature: map<string, {value}>");
     }
     out.push_str("}\n");
@@ -144,7 +144,7 @@ fn field_type(
         TypeDoc::Float => single("double"),
         TypeDoc::Str => single("string"),
         TypeDoc::Schema { package, name } => single(&names.name(package, name)),
-        TypeDoc::Function => Ok(None),
+        TypeDoc::Function(..) => Ok(None),
         TypeDoc::BoolLit(_)
         | TypeDoc::IntLit(_)
         | TypeDoc::FloatLit(_)

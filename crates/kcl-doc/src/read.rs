@@ -2,15 +2,20 @@
 
 use crate::comment::Comment;
 use crate::literal;
-use crate::model::{AttributeDoc, CheckDoc, Docs, PackageDoc, SchemaDoc, SchemaKind, TypeDoc};
+use crate::model::{
+    AttributeDoc, CheckDoc, DecoratorDoc, Docs, IndexDoc, PackageDoc, SchemaDoc, SchemaKind,
+    TypeDoc,
+};
 use crate::types::type_doc;
 use base_diag::Findings;
 use base_system::System;
 use base_text::{FileId, Name, Span};
 use kcl_driver::{RunError, RunOptions, compile_with_types};
+use kcl_fmt::Style;
 use kcl_hir::program::MAIN_PACKAGE;
 use kcl_hir::{PackageId, Program, SourceFile};
 use kcl_syntax::ast::{self, Check, Expr, ExprId, Module, Stmt, StrNode};
+use kcl_syntax::walk::{Node, children};
 use kcl_types::TypeTable;
 use kcl_types::ty::{SchemaId, SchemaType, Type};
 use std::collections::HashMap;
@@ -113,7 +118,19 @@ impl<'p> Reader<'p> {
             let key = |it: &PackageDoc| (it.path != MAIN_PACKAGE, it.path.clone());
             key(a).cmp(&key(b))
         });
+        docs.typed_names = self.typed_names();
         docs
+    }
+
+    fn typed_names(&self) -> Vec<(String, (String, String))> {
+        let mut names = Vec::new();
+        for (name, ty) in self.types.globals(PackageId(0)) {
+            if let TypeDoc::Schema { package, name: schema } = self.type_doc(ty) {
+                names.push((name.as_str().to_owned(), (package, schema)));
+            }
+        }
+        names.sort();
+        names
     }
 
     /// What the checker knows of a schema.
@@ -157,10 +174,14 @@ impl<'p> Reader<'p> {
                 .map_or(Vec::new(), |it| it.mixins.iter().filter_map(|id| named(*id)).collect()),
             attributes: Vec::new(),
             checks: checks.iter().map(|check| check_doc(source, check)).collect(),
-            index_signature: known
-                .and_then(|it| it.index_signature.as_ref())
-                .map(|it| (self.type_doc(&it.key), self.type_doc(&it.value))),
+            index_signature: known.and_then(|it| it.index_signature.as_ref()).map(|it| IndexDoc {
+                key_name: it.key_name.map(|name| name.as_str().to_owned()),
+                key: self.type_doc(&it.key),
+                value: self.type_doc(&it.value),
+                any_other: it.any_other,
+            }),
             deprecated: deprecated(source, decorators),
+            decorators: decorator_docs(source, decorators),
         };
         if !is_rule {
             self.add_attributes(package, name, known, &mut doc.attributes);
@@ -240,6 +261,7 @@ impl<'p> Reader<'p> {
                 default_value,
                 description: comment.attribute(name.as_str()).to_owned(),
                 deprecated: deprecated(source, decorators),
+                decorators: decorator_docs(source, decorators),
                 declared_by: declared_by.clone(),
             });
         }
@@ -265,6 +287,24 @@ fn check_doc(source: &SourceFile, check: &Check) -> CheckDoc {
         when: check.if_cond.map(text),
         message: check.msg.map(text),
     }
+}
+
+fn decorator_docs(source: &SourceFile, decorators: &[ExprId]) -> Vec<DecoratorDoc> {
+    let module = &source.module;
+    let text = |expr: &ExprId| source_of(source, module, *expr);
+    let decorator = |id: &ExprId| {
+        let Expr::Call(call) = &module[*id].kind else { return None };
+        let kwargs = call.kwargs.iter().filter_map(|it| {
+            let name = it.arg.names.first()?.name.as_str().to_owned();
+            Some((name, text(it.value.as_ref()?)))
+        });
+        Some(DecoratorDoc {
+            name: text(&call.func),
+            args: call.args.iter().map(text).collect(),
+            kwargs: kwargs.collect(),
+        })
+    };
+    decorators.iter().filter_map(decorator).collect()
 }
 
 /// Why something is deprecated, if a decorator says so.
@@ -293,13 +333,18 @@ fn deprecated(source: &SourceFile, decorators: &[ExprId]) -> Option<String> {
 }
 
 /// An expression as it stands in the source, without comments, without the indentation of the
-/// statement, and without commas at line ends.
+/// statement, and without commas at line ends. Dotted keys are written out, as in all that the
+/// reference prints.
 fn source_of(source: &SourceFile, module: &Module, expr: ExprId) -> String {
     let text = &source.text;
     let mut span = module[expr].span;
     if let Expr::Schema(schema) = &module[expr].kind {
         // The value of `name: Schema {…}` starts with the name of the schema.
         span.start = schema.name.span.start;
+    }
+    if has_dotted_key(text, module, expr) {
+        let style = Style { write_out_keys: true, ..Style::default() };
+        return kcl_fmt::print_expr(module, text, expr, style);
     }
     let written = without_comments(text, span, &module.comments);
     if !written.contains('\n') {
@@ -321,6 +366,21 @@ fn source_of(source: &SourceFile, module: &Module, expr: ExprId) -> String {
         (!line.trim().is_empty()).then(|| line.to_owned())
     });
     lines.collect::<Vec<String>>().join("\n")
+}
+
+/// Whether there is a key such as `a.b` in an expression: its config has no braces.
+fn has_dotted_key(text: &str, module: &Module, expr: ExprId) -> bool {
+    let mut open = vec![Node::Expr(expr)];
+    while let Some(node) = open.pop() {
+        if let Node::Expr(id) = node
+            && matches!(module[id].kind, Expr::Config(_))
+            && !module[id].span.slice(text).starts_with('{')
+        {
+            return true;
+        }
+        children(module, node, |child| open.push(child));
+    }
+    false
 }
 
 fn without_comments(text: &str, span: Span, comments: &[Span]) -> String {

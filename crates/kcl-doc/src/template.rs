@@ -53,9 +53,9 @@ fn schema_data(schema: &SchemaDoc) -> Value {
         "mixins": mixins,
         "attributes": attributes,
         "rules": rules,
-        "furtherKeys": further.map(|(key, value)| json!({
-            "keyType": key.to_string(),
-            "valueType": value.to_string(),
+        "furtherKeys": further.map(|it| json!({
+            "keyType": it.key.to_string(),
+            "valueType": it.value.to_string(),
         })),
         "deprecated": schema.deprecated,
     })

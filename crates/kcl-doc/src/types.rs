@@ -3,7 +3,7 @@
 use crate::TypeDoc;
 use kcl_hir::Program;
 use kcl_types::TypeTable;
-use kcl_types::ty::Type;
+use kcl_types::ty::{Param, Type};
 use std::fmt;
 
 /// Turns a type of the checker into one that stands alone.
@@ -35,7 +35,10 @@ pub(crate) fn type_doc(ty: &Type, types: &TypeTable, program: &Program) -> TypeD
         Type::Multiplier(Some((number, unit))) => {
             TypeDoc::MultiplierLit(format!("{number}{}", unit.as_str()))
         }
-        Type::Function(_) => TypeDoc::Function,
+        Type::Function(function) => {
+            let param = |it: &Param| (it.name.as_str().to_owned(), *inner(&it.ty));
+            TypeDoc::Function(function.params.iter().map(param).collect(), inner(&function.ret))
+        }
     }
 }
 
@@ -64,7 +67,7 @@ impl fmt::Display for TypeDoc {
             Self::Schema { name, .. } => f.write_str(name),
             Self::Multiplier => f.write_str("number_multiplier"),
             Self::MultiplierLit(text) => write!(f, "number_multiplier({text})"),
-            Self::Function => f.write_str("function"),
+            Self::Function(..) => f.write_str("function"),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Recorded only on request ([`crate::Options::coverage`]). Without it, a decision costs one
 //! comparison, and lambdas and schemas nothing: they share the check of other rare cases.
 
+use crate::error::Eval;
 use crate::evaluator::Evaluator;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
@@ -40,9 +41,16 @@ impl Coverage {
 }
 
 impl Evaluator<'_> {
-    /// Whether the condition of an `if` or of a rule holds.
+    /// Whether the condition of an `if` or of a rule holds. Notes it, if that is asked for.
     #[inline]
-    pub(crate) fn condition(&mut self, cond: ExprId) -> crate::error::Eval<bool> {
+    pub(crate) fn condition(&mut self, cond: ExprId) -> Eval<bool> {
+        // The rare case is a call of its own: nothing of the caller is kept for it.
+        if self.coverage.is_some() { self.noted_condition(cond) } else { self.truth(cond) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn noted_condition(&mut self, cond: ExprId) -> Eval<bool> {
         let holds = self.truth(cond)?;
         self.note_decision(cond, holds);
         Ok(holds)

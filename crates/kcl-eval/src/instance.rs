@@ -63,6 +63,7 @@ impl Instance {
     }
 
     /// The position of an attribute of the layout.
+    #[inline]
     pub(crate) fn slot(&self, name: Name) -> Option<usize> {
         self.layout.index.get(&name).map(|slot| *slot as usize)
     }

@@ -52,6 +52,7 @@ fn answer(case_dir: &Path, out_dir: &Path) -> anyhow::Result<ExitCode> {
         "lint" => lint::answer(&case)?,
         "list_variables" => query::variables(&case)?,
         "list_options" => query::options(&case)?,
+        "schema_types" => query::schemas(&case)?,
         "override_file" => edit::override_file(&case)?,
         "rename" => edit::rename(&case)?,
         "vet" => Answer::json(&vet::answer(&case)?),

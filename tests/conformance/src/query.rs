@@ -1,4 +1,4 @@
-//! Kinds `list_variables` and `list_options`: what `kcl query` says.
+//! Kinds `list_variables`, `list_options` and `schema_types`: what `kcl query` says.
 
 use crate::Answer;
 use crate::command::kcl;
@@ -24,6 +24,15 @@ pub(crate) fn variables(case: &Case) -> anyhow::Result<Answer> {
 pub(crate) fn options(case: &Case) -> anyhow::Result<Answer> {
     let mut words = vec!["query", "options", "--format", "json"];
     words.extend(case.texts("paths"));
+    let answer: Value = serde_json::from_slice(&kcl(&case.dir, &words)?.stdout)?;
+    Ok(Answer::json(&answer))
+}
+
+/// Answers a case of kind `schema_types`.
+pub(crate) fn schemas(case: &Case) -> anyhow::Result<Answer> {
+    let mut words = vec!["query", "schemas", "--format", "json"];
+    words.extend(case.texts("paths"));
+    words.extend(case.text("schema").filter(|it| !it.is_empty()));
     let answer: Value = serde_json::from_slice(&kcl(&case.dir, &words)?.stdout)?;
     Ok(Answer::json(&answer))
 }

@@ -1,7 +1,7 @@
 //! Documents about a small program, in memory.
 
 use base_system::MemorySystem;
-use kcl_doc::{Docs, html, json_schema, markdown, openapi, proto};
+use kcl_doc::{Docs, html, json_schema, markdown, openapi, proto, schema_types, template};
 use kcl_driver::RunOptions;
 use serde_json::json;
 
@@ -150,4 +150,68 @@ fn deprecated_attributes_can_be_left_out() {
     let docs = docs().without_deprecated();
     let app = docs.find("__main__", "App").expect("there is an App");
     assert!(app.attributes.iter().all(|attribute| attribute.name != "old"));
+}
+
+#[test]
+fn types_of_schemas_are_written_out() {
+    let main = "\
+import base
+
+schema Node(base.Base):
+    next?: Node
+    name: str = \"n\"
+    ports: {str:int} = {a.b = 1}
+    @info(hidden=True)
+    f: (int) -> str
+    [...str]: int
+first = base.Base {name = \"a\"}
+other = [first]
+";
+    let system = MemorySystem::new()
+        .with_file("/m/kcl.mod", "")
+        .with_file("/m/base/base.k", BASE)
+        .with_file("/m/main.k", main);
+    let (docs, _) =
+        Docs::read(&system, &RunOptions::files(["/m/main.k"])).expect("there are schemas");
+    let types = schema_types::write(&docs, None).expect("few types");
+    let names: Vec<&String> = types.as_object().expect("an object").keys().collect();
+    assert_eq!(names, ["Node", "first"]);
+    assert_eq!(types["first"]["schema_name"], "Base");
+    let node = &types["Node"];
+    assert_eq!(node["base"], "Base");
+    assert_eq!(node["required"], json!(["f", "name", "ports"]));
+    // The attribute of the base is number 1; the one that replaces it comes in its own turn.
+    assert_eq!(node["properties"]["name"], json!({"type": "str", "default": "\"n\"", "line": 3}));
+    assert_eq!(node["properties"]["ports"]["default"], "{\n    a: {b = 1}\n}");
+    let info = json!([{"name": "info", "args": [], "kwargs": {"hidden": "True"}}]);
+    assert_eq!(node["properties"]["f"]["decorators"], info);
+    let function =
+        json!({"params": [{"name": "", "ty": {"type": "int"}}], "return": {"type": "str"}});
+    assert_eq!(node["properties"]["f"]["function"], function);
+    let index = json!({
+        "key_name": "", "key": {"type": "str"}, "val": {"type": "int"}, "any_other": true,
+    });
+    assert_eq!(node["index_signature"], index);
+    // A schema is written three times inside itself.
+    let inner = &node["properties"]["next"]["properties"]["next"];
+    assert!(inner["properties"]["next"].get("properties").is_none(), "{inner}");
+    assert_eq!(inner["properties"]["next"]["schema_name"], "Node");
+    let only = schema_types::write(&docs, Some("first")).expect("few types");
+    assert_eq!(only.as_object().map(serde_json::Map::len), Some(1));
+}
+
+#[test]
+fn own_templates_get_all_there_is_to_say() {
+    let page = "{{#each packages}}{{#each schemas}}{{name}}:{{#each attributes}} {{name}}{{/each}}\
+                {{#each rules}} [{{{condition}}}]{{/each}}\n{{/each}}{{/each}}";
+    let filled = template::fill(page, &docs()).expect("the template is valid");
+    assert_eq!(
+        filled,
+        "App: env level name old peers ready replicas [replicas < 11]\nBase: name\n"
+    );
+    let wrong = template::fill("a\n{{#each packages}}", &docs()).expect_err("a block is open");
+    assert!(wrong.starts_with("line "), "{wrong}");
+    let endless = "{{#*inline \"a\"}}{{> a}}{{/inline}}{{> a}}";
+    let refused = template::fill(endless, &docs()).expect_err("it never ends");
+    assert_eq!(refused, "an inline partial must not include partials");
 }
