@@ -245,6 +245,9 @@ impl Process {
         self.input = None;
         self.output = None;
         let status = self.wait_for_guard();
+        if matches!(problem, Problem::ManyErrors(_)) {
+            self.tail.cut();
+        }
         let mut last_line = self.tail.line();
         let problem = match problem {
             Problem::Ended(_) if status.and_then(|it| it.code()) == Some(NOT_STARTED.into()) => {

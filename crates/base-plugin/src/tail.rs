@@ -29,6 +29,13 @@ impl Tail {
         }
     }
 
+    /// Forgets the begin of a line whose end nobody waits for, if there was a line before.
+    pub(crate) fn cut(&mut self) {
+        if !self.last.is_empty() {
+            self.current.clear();
+        }
+    }
+
     /// The last line, fit for a message.
     pub(crate) fn line(&self) -> Option<String> {
         let lines = [&self.current, &self.last];
@@ -49,8 +56,11 @@ mod tests {
         assert_eq!(tail.line().as_deref(), Some("b"));
         tail.push(b"c\n\n  \n");
         assert_eq!(tail.line().as_deref(), Some("bc"));
+        tail.push(b"unfinished");
+        tail.cut();
+        assert_eq!(tail.line().as_deref(), Some("bc"));
         tail.push(&[b'x'; 10_000]);
         assert_eq!(tail.line().map(|line| line.chars().count()), Some(301));
-        assert_eq!(tail.n_bytes, 10_009);
+        assert_eq!(tail.n_bytes, 10_019);
     }
 }

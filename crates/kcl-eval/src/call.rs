@@ -6,6 +6,7 @@ use crate::expr::load_attr;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
 use crate::names::{LambdaInfo, NameRef};
+use crate::plugin::function_value;
 use crate::rule::RuleRef;
 use crate::runtime_type::RuntimeType;
 use crate::typing::is_plainly;
@@ -47,7 +48,6 @@ enum Callee {
     Value(Value),
     Builtin(&'static kcl_std::Function),
     Method(Str, &'static kcl_std::Method),
-    Plugin(Name, Name),
 }
 
 pub(crate) fn builtin_value(function: &'static kcl_std::Function) -> Value {
@@ -105,9 +105,6 @@ impl<'p> Evaluator<'p> {
             Callee::Builtin(function) => {
                 self.call_at = self.origin(*func);
                 self.call_builtin(function, &args)
-            }
-            Callee::Plugin(plugin, function) => {
-                self.call_plugin(plugin, function, &args, self.origin(*func))
             }
             Callee::Method(text, method) => {
                 (method.run)(&text, &args, self.room()).map_err(Failure::from).and_then(|value| {
@@ -209,16 +206,17 @@ impl<'p> Evaluator<'p> {
             Expr::Ident(path) => {
                 let (first, last) = (path.names[0].name, path.names[path.names.len() - 1].name);
                 self.at = self.origin(func);
-                match (self.name_ref(func), path.names.as_slice()) {
-                    (NameRef::System(module), [_, second]) => {
-                        if let Some(function) = module.function(second.name.as_str()) {
-                            return Ok(Callee::Builtin(function));
-                        }
-                    }
-                    (NameRef::Plugin(plugin), [_, second]) => {
-                        return Ok(Callee::Plugin(plugin, second.name));
-                    }
-                    _ => {}
+                if let (NameRef::System(module), [_, second]) =
+                    (self.name_ref(func), path.names.as_slice())
+                    && let Some(function) = module.function(second.name.as_str())
+                {
+                    return Ok(Callee::Builtin(function));
+                }
+                if let NameRef::Plugin(plugin) = self.name_ref(func)
+                    && path.names.len() == 2
+                {
+                    let function = function_value(plugin, last, self.origin(func));
+                    return Ok(Callee::Value(function));
                 }
                 if self.string_method(last).is_some() {
                     let rest = &path.names[1..path.names.len() - 1];

@@ -10,7 +10,7 @@ use kcl_syntax::ast::{
     BinOp, CmpOp, Constant, Expr, ExprId, Ident, JoinedString, Number, Path, StringPart, Subscript,
     UnaryOp, Unit,
 };
-use kcl_value::{List, Str, UnitNumber, Value, ops};
+use kcl_value::{List, Origin, Str, UnitNumber, Value, ops};
 use std::rc::Rc;
 
 impl<'p> Evaluator<'p> {
@@ -142,7 +142,7 @@ impl<'p> Evaluator<'p> {
                 (system_member(module, second.name), rest)
             }
             (NameRef::Plugin(plugin), Some((second, rest))) => {
-                (crate::plugin::function_value(plugin, second.name), rest)
+                (crate::plugin::function_value(plugin, second.name, Origin(0)), rest)
             }
             _ => (self.load(name_ref, first)?, rest),
         };

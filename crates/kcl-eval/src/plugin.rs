@@ -50,24 +50,29 @@ pub struct PluginResult {
 struct PluginFunction {
     plugin: Name,
     function: Name,
+    /// Where it is called, if it is called where it is named; else 0.
+    at: Origin,
 }
 
-/// Makes a value of a function of a plugin. Whether there is such a function, a call tells.
-pub(crate) fn function_value(plugin: Name, function: Name) -> Value {
-    let body = Box::new(PluginFunction { plugin, function });
+/// Makes a value of a function of a plugin, which is called at a place, or later (0). Whether there
+/// is such a function, a call tells.
+#[cold]
+pub(crate) fn function_value(plugin: Name, function: Name, at: Origin) -> Value {
+    let body = Box::new(PluginFunction { plugin, function, at });
     Value::Func(Rc::new(Func { name: function.as_str().into(), is_type: false, body }))
 }
 
 impl Evaluator<'_> {
     /// Calls a function value if it is one of a plugin.
     pub(crate) fn call_if_plugin(&mut self, func: &Func, args: &CallArgs) -> Option<Eval<Value>> {
-        let PluginFunction { plugin, function } = func.body.downcast_ref()?;
-        Some(self.call_plugin(*plugin, *function, args, self.at))
+        let &PluginFunction { plugin, function, at } = func.body.downcast_ref()?;
+        let at = if at.0 == 0 { self.at } else { at };
+        Some(self.call_plugin(plugin, function, args, at))
     }
 
     /// Calls a function of a plugin at a place.
     #[cold]
-    pub(crate) fn call_plugin(
+    fn call_plugin(
         &mut self,
         plugin: Name,
         function: Name,
