@@ -5,7 +5,7 @@ use super::{Finding, Report};
 
 /// The layers, lowest first. A crate may use its own row and those before it.
 const LAYERS: &[&[&str]] = &[
-    &["base-text", "base-diag", "base-system", "base-cache"],
+    &["base-text", "base-diag", "base-system", "base-cache", "base-plugin", "base-trust"],
     &["kcl-value", "kcl-syntax", "kcl-names", "kusion-model", "kusion-k8s-schema"],
     &["kcl-data", "kcl-fmt", "kusion-k8s-merge"],
     &["kcl-hir"],

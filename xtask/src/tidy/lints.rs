@@ -10,6 +10,7 @@ use crate::tree::Tree;
 /// shipped.
 const EXEMPT: &[&str] = &[
     "bench",
+    "crates/base-plugin",
     "crates/kcl-cli",
     "crates/kcl-fetch",
     "crates/kusion-cli",
