@@ -1,7 +1,7 @@
 //! `kcl batch`
 
 use crate::args::{Arity, Opt, Piece, split};
-use crate::confine::Confine;
+use crate::confine::{self, Confine};
 use crate::{Exit, help, terminal};
 use base_diag::Colour;
 use base_system::{OsSystem, System as _};
@@ -28,7 +28,7 @@ const fn long(key: Key, long: &'static str, arity: Arity) -> Opt<Key> {
     Opt { key, short: None, long, arity }
 }
 
-const fn confine(which: Confine) -> Opt<Key> {
+const fn limit(which: Confine) -> Opt<Key> {
     which.option(Key::Confine(which))
 }
 
@@ -40,13 +40,14 @@ const OPTIONS: &[Opt<Key>] = &[
     long(Key::Full, "full", Arity::None),
     Opt { key: Key::Quiet, short: Some('q'), long: "quiet", arity: Arity::None },
     long(Key::Color, "color", Arity::One),
-    confine(Confine::MaxSteps),
-    confine(Confine::MaxDepth),
-    confine(Confine::MaxMemory),
-    confine(Confine::MaxOutput),
-    confine(Confine::Timeout),
-    confine(Confine::NoIo),
-    confine(Confine::AllowIo),
+    limit(Confine::MaxSteps),
+    limit(Confine::MaxDepth),
+    limit(Confine::MaxMemory),
+    limit(Confine::MaxOutput),
+    limit(Confine::Timeout),
+    limit(Confine::NoIo),
+    limit(Confine::AllowIo),
+    limit(Confine::Plugin),
     Opt { key: Key::Help, short: Some('h'), long: "help", arity: Arity::None },
 ];
 
@@ -169,7 +170,7 @@ fn show(report: &BatchReport, args: &Args) -> Exit {
 fn parse(words: &[String]) -> Result<Option<Args>, String> {
     let mut args = Args {
         source: PathBuf::new(),
-        options: BatchOptions::default(),
+        options: BatchOptions { confinement: confine::of_user(), ..BatchOptions::default() },
         colour: terminal::auto_colour(),
         changed_since: None,
         quiet: false,

@@ -1,7 +1,7 @@
 //! Options that say what programs may use; all commands that run programs have them.
 
 use crate::args::{Arity, Opt};
-use kcl_driver::Confinement;
+use kcl_driver::{Confinement, Plugins};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ pub(crate) enum Confine {
     Timeout,
     NoIo,
     AllowIo,
+    Plugin,
 }
 
 impl Confine {
@@ -28,6 +29,7 @@ impl Confine {
             Self::Timeout => ("timeout", Arity::One),
             Self::NoIo => ("no-io", Arity::None),
             Self::AllowIo => ("allow-io", Arity::One),
+            Self::Plugin => ("plugin", Arity::One),
         };
         Opt { key, short: None, long, arity }
     }
@@ -43,9 +45,18 @@ impl Confine {
             Self::Timeout => limits.time = Some(duration(&value)?),
             Self::NoIo => confinement.no_io = true,
             Self::AllowIo => confinement.allow_io.push(value),
+            Self::Plugin => {
+                confinement.plugins.add_option(&value).map_err(|error| error.to_string())?;
+            }
         }
         Ok(())
     }
+}
+
+/// What programs may use if the command line says nothing: plugins of the user, and those of the
+/// repository that the user trusts.
+pub(crate) fn of_user() -> Confinement {
+    Confinement { plugins: Plugins::of_user(), ..Confinement::default() }
 }
 
 fn number<T: FromStr>(value: &str) -> Result<T, String> {

@@ -75,8 +75,9 @@ Evaluation:
       --max-memory <bytes>         Stop when values take so much memory
       --max-output <bytes>         Stop when the output gets longer
       --timeout <duration>         Stop after so much time, such as 30s (default: no limit)
-      --no-io                      Allow neither files nor the environment
-      --allow-io <package>         Allow files and the environment in a dependency
+      --no-io                      Allow neither files nor the environment nor plugins
+      --allow-io <package>         Allow files, the environment and plugins in a dependency
+      --plugin <name=command>      Set the program of a plugin, imported as kcl_plugin.name
       --show-usage                 Print on standard error what was used of the limits
   -h, --help                       Print this text
 ";
@@ -111,8 +112,9 @@ Each stack:
       --max-memory <bytes>     Stop when values take so much memory
       --max-output <bytes>     Stop when the output gets longer
       --timeout <duration>     Stop after so much time, such as 30s (default: no limit)
-      --no-io                  Allow neither files nor the environment
-      --allow-io <package>     Allow files and the environment in a dependency
+      --no-io                  Allow neither files nor the environment nor plugins
+      --allow-io <package>     Allow files, the environment and plugins in a dependency
+      --plugin <name=command>  Set the program of a plugin, imported as kcl_plugin.name
 ";
 
 /// What `kcl fmt --help` says.

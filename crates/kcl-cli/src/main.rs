@@ -54,6 +54,9 @@ pub(crate) enum Exit {
 fn main() -> ExitCode {
     let words: Result<Vec<String>, _> = env::args_os().skip(1).map(OsString::into_string).collect();
     let exit = match words {
+        Ok(words) if words.first().is_some_and(|word| word == base_plugin::GUARD_WORD) => {
+            return base_plugin::guard(&words[1..]);
+        }
         Ok(words) => dispatch(&words),
         Err(word) => terminal::usage(&format!("invalid Unicode in '{}'", word.display())),
     };

@@ -1,7 +1,7 @@
 //! `kcl run`
 
 use crate::args::{Arity, Opt, Piece, split};
-use crate::confine::Confine;
+use crate::confine::{self, Confine};
 use crate::fetching::fetcher;
 use crate::{Exit, help, terminal, values};
 use base_diag::{Colour, render_text};
@@ -57,7 +57,7 @@ const fn long(key: Key, long: &'static str, arity: Arity) -> Opt<Key> {
     Opt { key, short: None, long, arity }
 }
 
-const fn confine(which: Confine) -> Opt<Key> {
+const fn limit(which: Confine) -> Opt<Key> {
     which.option(Key::Confine(which))
 }
 
@@ -84,13 +84,14 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Debug, 'd', "debug", Arity::None),
     long(Key::Partial, "partial", Arity::None),
     long(Key::Complete, "complete", Arity::None),
-    confine(Confine::MaxSteps),
-    confine(Confine::MaxDepth),
-    confine(Confine::MaxMemory),
-    confine(Confine::MaxOutput),
-    confine(Confine::Timeout),
-    confine(Confine::NoIo),
-    confine(Confine::AllowIo),
+    limit(Confine::MaxSteps),
+    limit(Confine::MaxDepth),
+    limit(Confine::MaxMemory),
+    limit(Confine::MaxOutput),
+    limit(Confine::Timeout),
+    limit(Confine::NoIo),
+    limit(Confine::AllowIo),
+    limit(Confine::Plugin),
     long(Key::ShowUsage, "show-usage", Arity::None),
     opt(Key::Help, 'h', "help", Arity::None),
     long(Key::NoStyle, "no-style", Arity::None),
@@ -165,6 +166,7 @@ pub(crate) fn run(words: &[String]) -> Exit {
                 Ok(output) => finish(&args, output),
                 Err(error) => fail(&args, error),
             };
+            args.options.plugins.stop();
             // Whatever is left goes with the process.
             process::exit(i32::from(exit as u8))
         })
@@ -224,7 +226,7 @@ fn parse(words: &[String]) -> Result<Args, Refusal> {
     let pieces = split(words, OPTIONS).map_err(Refusal::Usage)?;
     let mut args = Args {
         options: RunOptions { use_cache: true, ..RunOptions::default() },
-        confinement: Confinement::default(),
+        confinement: confine::of_user(),
         output: None,
         tag: None,
         fetch: FetchOptions::default(),

@@ -1,7 +1,7 @@
 //! `kcl test`
 
 use crate::args::{Arity, Opt, Piece, split};
-use crate::confine::Confine;
+use crate::confine::{self, Confine};
 use crate::{Exit, terminal, values};
 use base_diag::Colour;
 use base_system::{OsSystem, System as _};
@@ -34,8 +34,9 @@ Each test:
       --max-depth <n>              Stop at so many nested calls
       --max-memory <bytes>         Stop when values take so much memory
       --timeout <duration>         Stop after so much time, such as 30s (default: no limit)
-      --no-io                      Allow neither files nor the environment
-      --allow-io <package>         Allow files and the environment in a dependency
+      --no-io                      Allow neither files nor the environment nor plugins
+      --allow-io <package>         Allow files, the environment and plugins in a dependency
+      --plugin <name=command>      Set the program of a plugin, imported as kcl_plugin.name
 ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ const fn opt(key: Key, short: Option<char>, long: &'static str, arity: Arity) ->
     Opt { key, short, long, arity }
 }
 
-const fn confine(which: Confine) -> Opt<Key> {
+const fn limit(which: Confine) -> Opt<Key> {
     which.option(Key::Confine(which))
 }
 
@@ -70,12 +71,13 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::External, Some('E'), "external", Arity::Many(|word| word.contains('='))),
     opt(Key::Threads, Some('j'), "threads", Arity::One),
     opt(Key::Color, None, "color", Arity::One),
-    confine(Confine::MaxSteps),
-    confine(Confine::MaxDepth),
-    confine(Confine::MaxMemory),
-    confine(Confine::Timeout),
-    confine(Confine::NoIo),
-    confine(Confine::AllowIo),
+    limit(Confine::MaxSteps),
+    limit(Confine::MaxDepth),
+    limit(Confine::MaxMemory),
+    limit(Confine::Timeout),
+    limit(Confine::NoIo),
+    limit(Confine::AllowIo),
+    limit(Confine::Plugin),
     opt(Key::Help, Some('h'), "help", Arity::None),
     // Flags of the reference that mean nothing here.
     opt(Key::Ignored, Some('q'), "quiet", Arity::None),
@@ -144,7 +146,7 @@ fn parse(words: &[String]) -> Result<Option<Args>, String> {
             run: RunOptions { use_cache: true, ..RunOptions::default() },
             ..TestOptions::default()
         },
-        confinement: Confinement::default(),
+        confinement: confine::of_user(),
         form: Form::Text,
         output: None,
         colour: None,

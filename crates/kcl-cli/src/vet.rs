@@ -1,7 +1,7 @@
 //! `kcl vet`
 
 use crate::args::{Arity, Opt, Piece, split};
-use crate::confine::Confine;
+use crate::confine::{self, Confine};
 use crate::run::is_source;
 use crate::{Exit, terminal, values};
 use base_diag::Colour;
@@ -39,7 +39,8 @@ Each document:
       --max-depth <n>              Stop at so many nested calls
       --max-memory <bytes>         Stop when values take so much memory
       --timeout <duration>         Stop after so much time, such as 30s (default: no limit)
-      --no-io                      Allow neither files nor the environment
+      --no-io                      Allow neither files nor the environment nor plugins
+      --plugin <name=command>      Set the program of a plugin, imported as kcl_plugin.name
 ";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ const fn opt(key: Key, short: Option<char>, long: &'static str, arity: Arity) ->
     Opt { key, short, long, arity }
 }
 
-const fn confine(which: Confine) -> Opt<Key> {
+const fn limit(which: Confine) -> Opt<Key> {
     which.option(Key::Confine(which))
 }
 
@@ -76,11 +77,12 @@ const OPTIONS: &[Opt<Key>] = &[
     opt(Key::Threads, Some('j'), "threads", Arity::One),
     opt(Key::Quiet, Some('q'), "quiet", Arity::None),
     opt(Key::Color, None, "color", Arity::One),
-    confine(Confine::MaxSteps),
-    confine(Confine::MaxDepth),
-    confine(Confine::MaxMemory),
-    confine(Confine::Timeout),
-    confine(Confine::NoIo),
+    limit(Confine::MaxSteps),
+    limit(Confine::MaxDepth),
+    limit(Confine::MaxMemory),
+    limit(Confine::Timeout),
+    limit(Confine::NoIo),
+    limit(Confine::Plugin),
     opt(Key::Help, Some('h'), "help", Arity::None),
 ];
 
@@ -166,7 +168,7 @@ fn read(args: &Args) -> Result<Vec<DataFile>, String> {
 
 fn parse(words: &[String]) -> Result<Option<Args>, String> {
     let mut args = Args {
-        rules: Rules::files([""; 0]),
+        rules: Rules { confinement: confine::of_user(), ..Rules::files([""; 0]) },
         data: Vec::new(),
         format: None,
         json: false,

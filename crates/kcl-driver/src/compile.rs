@@ -8,9 +8,10 @@ use crate::stack::with_large_stack;
 use base_diag::Diagnostic;
 use base_system::System;
 use kcl_eval::{Options as EvalOptions, Tracking};
-use kcl_hir::{Entries, LoadOptions, Loaded, Program, resolve_entries};
+use kcl_hir::{Entries, LoadOptions, Loaded, PluginFinder, Program, resolve_entries};
 use kcl_lint::Config;
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// A program, loaded and checked.
 #[derive(Debug)]
@@ -207,7 +208,8 @@ fn name_missing(found: &mut Diagnostic, job: &Job) {
 pub(crate) fn load_options(job: &Job, entries: &Entries) -> LoadOptions {
     let mut vendors = vec![entries.root.join("vendor")];
     vendors.extend(job.vendors.iter().cloned());
-    LoadOptions { packages: job.packages.clone(), vendors, plugins: false }
+    let plugins = job.plugins.clone().map(|it| it as Arc<dyn PluginFinder>);
+    LoadOptions { packages: job.packages.clone(), vendors, plugins }
 }
 
 /// Drops findings that say the same of the same place again.

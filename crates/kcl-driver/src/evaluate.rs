@@ -19,6 +19,7 @@ use kcl_hir::{Loaded, Program};
 use kcl_value::output::{self, OutputOptions};
 use kcl_value::{Fault, Value, text_size, yaml};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The output of a program.
 #[derive(Debug)]
@@ -253,6 +254,7 @@ pub(crate) fn request(job: &Job) -> Request {
         show_hidden: options.output.show_hidden,
         io_rules: job.io_rules.clone(),
         stack_floor: room.stack_floor,
+        plugins: job.plugins.clone().map(|it| it as Arc<dyn kcl_eval::Plugins>),
         options: EvalOptions { tracking: options.tracking(), limits, ..options.eval },
     }
 }

@@ -1,5 +1,6 @@
 //! What a run is asked for.
 
+use crate::plugins::Plugins;
 use kcl_eval::{Limits, Options as EvalOptions, Tracking};
 use kcl_hir::Input;
 use kcl_pkg::Provider;
@@ -33,6 +34,8 @@ pub struct RunOptions {
     /// Packages, by name, that may use files and the environment although they are not the
     /// program's own.
     pub allow_io: Vec<String>,
+    /// The plugins that the program may import.
+    pub plugins: Plugins,
     /// The form of the output; YAML if not given.
     pub format: Option<Format>,
     /// What of the result is written, and how.
@@ -77,6 +80,8 @@ impl RefUnwindSafe for SharedProvider {}
 /// What a program may use: the part of its options that every shell offers under the same names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Confinement {
+    /// The plugins that it may import.
+    pub plugins: Plugins,
     /// Bounds.
     pub limits: Limits,
     /// Whether neither files nor the environment may be used.
@@ -92,6 +97,7 @@ impl Confinement {
         options.eval.limits = self.limits;
         options.eval.no_io = self.no_io;
         options.allow_io.clone_from(&self.allow_io);
+        options.plugins = self.plugins.clone();
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::argument::parse_argument;
 use crate::error::RunError;
 use crate::options::RunOptions;
+use crate::plugins::JobPlugins;
 use crate::settings::{DEFAULT_FILE, Settings};
 use base_diag::{Diagnostic, Severity};
 use base_system::{System, root_of};
@@ -13,6 +14,7 @@ use kcl_pkg::{
     package_home, read_mod_file, resolve,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// All that a run needs to know.
 #[derive(Clone, Debug)]
@@ -40,6 +42,8 @@ pub(crate) struct Job {
     pub(crate) warnings: Vec<Diagnostic>,
     /// Levels of lints, by code or name, that `kcl.mod` sets.
     pub(crate) lint_levels: Vec<(String, String)>,
+    /// The plugins that may be imported.
+    pub(crate) plugins: Option<Arc<JobPlugins>>,
 }
 
 /// Puts together what the caller, the settings files and `kcl.mod` say. The caller wins over
@@ -71,6 +75,7 @@ pub(crate) fn prepare(system: &dyn System, options: &RunOptions) -> Result<Job, 
         output: None,
         warnings,
         lint_levels: Vec::new(),
+        plugins: JobPlugins::new(&options.plugins, None),
     };
     job.use_settings(system, settings, &settings_dir)?;
     let granted = job.use_module(system)?;
@@ -204,6 +209,10 @@ impl Job {
         };
         let ModFile { profile, lint_levels, .. } = &mod_file;
         self.lint_levels.clone_from(lint_levels);
+        if !mod_file.plugins.is_empty() {
+            let module = Some((root.clone(), mod_file.plugins.clone()));
+            self.plugins = JobPlugins::new(&self.options.plugins, module);
+        }
         match self.options.inputs.as_slice() {
             [] if self.work_dir == root => self.use_profile(&root, profile)?,
             [Input { path, text: None, .. }]

@@ -12,7 +12,7 @@ use crate::prepare::Job;
 use crate::session::Session;
 use base_system::{ReadOnly, System};
 use kcl_eval::Evaluated;
-use kcl_hir::Loaded;
+use kcl_hir::{ImportTarget, Loaded, Program};
 
 /// How an attempt ended.
 pub(crate) enum Reduced {
@@ -33,10 +33,20 @@ pub(crate) fn run(
     if !loaded.known.is_reduced() {
         return Ok(Reduced::Whole(Box::new(loaded)));
     }
+    if calls_plugins(&loaded.program) {
+        // An attempt that is forgotten must have had no effects.
+        return Ok(Reduced::Whole(Box::new(load_as(session, system, job, false)?)));
+    }
     match attempt(session, system, job, loaded) {
         Some(done) => Ok(Reduced::Done(Box::new(done))),
         None => Ok(Reduced::Whole(Box::new(load_as(session, system, job, false)?))),
     }
+}
+
+/// Whether a program imports a plugin.
+pub(crate) fn calls_plugins(program: &Program) -> bool {
+    let mut imports = program.files.iter().flat_map(|file| &file.imports);
+    imports.any(|import| import.target == ImportTarget::Plugin)
 }
 
 fn attempt(

@@ -6,6 +6,7 @@ use crate::expr::load_attr;
 use crate::instance::Instance;
 use crate::layout::SchemaId;
 use crate::names::{LambdaInfo, NameRef};
+use crate::plugin::function_value;
 use crate::rule::RuleRef;
 use crate::runtime_type::RuntimeType;
 use crate::typing::is_plainly;
@@ -211,6 +212,12 @@ impl<'p> Evaluator<'p> {
                 {
                     return Ok(Callee::Builtin(function));
                 }
+                if let NameRef::Plugin(plugin) = self.name_ref(func)
+                    && path.names.len() == 2
+                {
+                    let function = function_value(plugin, last, self.origin(func));
+                    return Ok(Callee::Value(function));
+                }
                 if self.string_method(last).is_some() {
                     let rest = &path.names[1..path.names.len() - 1];
                     let value = self.load_path(self.name_ref(func), first, rest)?;
@@ -252,7 +259,7 @@ impl<'p> Evaluator<'p> {
         if let Some(Instances(id)) = func.body.downcast_ref::<Instances>() {
             return Ok(self.instances_of(*id, &args));
         }
-        Ok(Value::Undefined)
+        self.call_if_plugin(func, &args).unwrap_or(Ok(Value::Undefined))
     }
 
     fn call_builtin(

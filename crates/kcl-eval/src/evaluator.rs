@@ -182,7 +182,7 @@ pub(crate) struct Evaluator<'p> {
     /// How many steps may come after those, slice by slice.
     steps_after: u64,
     /// When the evaluation must have ended, since the Unix epoch.
-    ends_at: Option<Duration>,
+    pub(crate) ends_at: Option<Duration>,
     pub(crate) depth_left: u32,
     stack_floor: usize,
     pub(crate) memory_left: u64,
@@ -551,12 +551,18 @@ impl<'p> Evaluator<'p> {
         if let Some(end) = self.ends_at
             && self.system.now() >= end
         {
-            let time = self.options.limits.time.unwrap_or_default();
-            return Err(Failure::new(format!("the program was stopped: timed out after {time:?}")));
+            return Err(self.timed_out());
         }
         self.steps_left = self.steps_after.min(SLICE);
         self.steps_after -= self.steps_left;
         Ok(())
+    }
+
+    /// The failure of a program whose time is over.
+    #[cold]
+    pub(crate) fn timed_out(&self) -> Failure {
+        let time = self.options.limits.time.unwrap_or_default();
+        Failure::new(format!("the program was stopped: timed out after {time:?}"))
     }
 
     /// What was taken of the limits so far.

@@ -10,7 +10,7 @@ use kcl_syntax::ast::{
     BinOp, CmpOp, Constant, Expr, ExprId, Ident, JoinedString, Number, Path, StringPart, Subscript,
     UnaryOp, Unit,
 };
-use kcl_value::{List, Str, UnitNumber, Value, ops};
+use kcl_value::{List, Origin, Str, UnitNumber, Value, ops};
 use std::rc::Rc;
 
 impl<'p> Evaluator<'p> {
@@ -141,7 +141,9 @@ impl<'p> Evaluator<'p> {
             (NameRef::System(module), Some((second, rest))) => {
                 (system_member(module, second.name), rest)
             }
-            (NameRef::Plugin, Some((_, rest))) => (Value::Undefined, rest),
+            (NameRef::Plugin(plugin), Some((second, rest))) => {
+                (crate::plugin::function_value(plugin, second.name, Origin(0)), rest)
+            }
             _ => (self.load(name_ref, first)?, rest),
         };
         for name in rest {
@@ -193,7 +195,7 @@ impl<'p> Evaluator<'p> {
             NameRef::Builtin(function) => Ok(crate::call::builtin_value(function)),
             NameRef::Package(_)
             | NameRef::System(_)
-            | NameRef::Plugin
+            | NameRef::Plugin(_)
             | NameRef::Missing
             | NameRef::Ints(..)
             | NameRef::Unresolved => Ok(Value::Undefined),

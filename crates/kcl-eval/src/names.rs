@@ -41,8 +41,8 @@ pub(crate) enum NameRef {
     Package(PackageId),
     /// A system module.
     System(&'static kcl_std::Module),
-    /// A plugin.
-    Plugin,
+    /// A plugin, by its name.
+    Plugin(Name),
     /// A built-in function.
     Builtin(&'static kcl_std::Function),
     /// Nothing.
@@ -108,7 +108,7 @@ impl From<Meaning> for NameRef {
             Meaning::Global(at) => Self::Global(at),
             Meaning::Package(package) => Self::Package(package),
             Meaning::System(id) => kcl_std::module_by_id(id).map_or(Self::Missing, Self::System),
-            Meaning::Plugin => Self::Plugin,
+            Meaning::Plugin(name) => Self::Plugin(name),
             Meaning::Builtin(id) => kcl_std::builtin_by_id(id).map_or(Self::Missing, Self::Builtin),
             Meaning::Missing => Self::Missing,
         }

@@ -1,10 +1,12 @@
 //! What an evaluation is given and what it gives.
 
+use crate::plugin::Plugins;
 use base_diag::Diagnostic;
 use base_text::FileSpan;
 use kcl_value::output::Stream;
 use kcl_value::{Origin, Value};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bounds that keep any program finite.
@@ -75,6 +77,8 @@ pub struct Request {
     /// The lowest address that frames of the stack may have (see [`crate::stack_address`]): beyond
     /// it, expressions nest too deeply. 0 if the stack is large enough for [`Limits::depth`].
     pub stack_floor: usize,
+    /// Calls functions of plugins. Without it, there are none.
+    pub plugins: Option<Arc<dyn Plugins>>,
     /// How to evaluate.
     pub options: Options,
 }

@@ -23,7 +23,9 @@ mod usage;
 pub use blocks::{Block, EntryOrder, entry_name};
 pub use entry::{Entries, EntryFile, Input, LoadError, PackageMap, resolve_entries};
 pub use load::assembly::{Assembly, AssemblyKey, load_assembled};
-pub use load::{Known, LoadOptions, Loaded, load, load_reduced, load_whole};
+pub use load::{
+    Known, LoadOptions, Loaded, NoPlugin, PluginFinder, load, load_reduced, load_whole,
+};
 pub use program::{
     Global, GlobalKind, Grafted, Import, ImportTarget, Package, PackageId, Program, SourceFile,
 };

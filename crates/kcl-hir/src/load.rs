@@ -18,7 +18,7 @@ use kcl_syntax::ast;
 use kcl_syntax::{Parsed, SyntaxError};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -30,8 +30,27 @@ pub struct LoadOptions {
     pub packages: PackageMap,
     /// Folders with external packages, tried in order.
     pub vendors: Vec<PathBuf>,
-    /// Whether `kcl_plugin.*` may be imported.
-    pub plugins: bool,
+    /// Finds plugins, which are imported as `kcl_plugin.name`. Without it there are none.
+    pub plugins: Option<Arc<dyn PluginFinder>>,
+}
+
+/// Says which plugins there are.
+pub trait PluginFinder: Debug {
+    /// Looks for a plugin by its name.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be imported.
+    fn find(&self, system: &dyn System, name: &str) -> Result<(), NoPlugin>;
+}
+
+/// Why a plugin cannot be imported.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NoPlugin {
+    /// What is wrong; if it is empty, there is no such plugin.
+    pub message: String,
+    /// What to do about it.
+    pub suggestions: Vec<String>,
 }
 
 /// Packages of fewer files are parsed on one thread.
@@ -40,7 +59,8 @@ const MIN_PREPARED: usize = 8;
 /// Stands for a statement that is still to be parsed.
 const NO_STMT: ast::StmtId = ast::StmtId(u32::MAX);
 
-const PLUGIN_PREFIX: &str = "kcl_plugin.";
+/// What the paths of plugins begin with.
+pub(crate) const PLUGIN_PREFIX: &str = "kcl_plugin.";
 
 /// A program, loaded.
 #[derive(Debug)]
@@ -141,7 +161,7 @@ struct Loader<'s> {
     /// Whether several lookups lead to one package.
     is_mixed: bool,
     finder: Finder<'s>,
-    plugins: bool,
+    plugins: Option<Arc<dyn PluginFinder>>,
     program: Program,
     /// The files that were read. One may belong to several packages.
     parsed: FxHashMap<PathBuf, ParsedFile>,
@@ -207,7 +227,7 @@ impl<'s> Loader<'s> {
             begun: FxHashSet::default(),
             is_mixed: false,
             finder: Finder::new(system, &options.packages, &options.vendors),
-            plugins: options.plugins,
+            plugins: options.plugins.clone(),
             program: Program { root: entries.root.clone(), ..Program::default() },
             parsed: FxHashMap::default(),
             by_path: FxHashMap::default(),
@@ -445,15 +465,12 @@ impl<'s> Loader<'s> {
         if path.is_empty() {
             return (path, ImportTarget::Missing);
         }
-        if path.starts_with(PLUGIN_PREFIX) {
-            if !self.plugins {
-                self.diagnostics.push(cannot_find(
-                    at,
-                    format!(
-                        "the plugin package `{path}` is not found, please confirm if plugin mode \
-                         is enabled"
-                    ),
-                ));
+        if let Some(name) = path.strip_prefix(PLUGIN_PREFIX) {
+            let plugins = self.plugins.as_ref();
+            let found =
+                plugins.map_or_else(|| Err(NoPlugin::default()), |it| it.find(self.system, name));
+            if let Err(missing) = found {
+                self.diagnostics.push(no_plugin(at, &path, missing));
             }
             return (path, ImportTarget::Plugin);
         }
@@ -580,6 +597,16 @@ fn syntax_error(file: FileId, error: SyntaxError) -> Diagnostic {
 
 fn cannot_find(at: FileSpan, message: String) -> Diagnostic {
     Diagnostic::error("E2F04", "CannotFindModule", at, message)
+}
+
+fn no_plugin(at: FileSpan, path: &str, missing: NoPlugin) -> Diagnostic {
+    let NoPlugin { mut message, suggestions } = missing;
+    if message.is_empty() {
+        message = format!(
+            "the plugin package `{path}` is not found, please confirm if plugin mode is enabled"
+        );
+    }
+    cannot_find(at, message).suggest(suggestions)
 }
 
 fn found_twice(at: FileSpan, path: &str, own: &Found, external: &Found) -> Diagnostic {

@@ -38,6 +38,7 @@ pub use uses::{Definition, DefinitionKind, UnitUses, Use, UseTarget, uses};
 
 use self::merged::MergedConfig;
 use self::scope::{Function, Resolver};
+use crate::load::PLUGIN_PREFIX;
 use crate::program::{Import, ImportTarget, PackageId, Program};
 use base_text::{FileId, Name, Span};
 use kcl_names::{FunctionId, ModuleId};
@@ -58,8 +59,8 @@ pub enum Meaning {
     Package(PackageId),
     /// A system module.
     System(ModuleId),
-    /// A plugin.
-    Plugin,
+    /// A plugin, by its name.
+    Plugin(Name),
     /// A built-in function.
     Builtin(FunctionId),
     /// Nothing.
@@ -163,8 +164,13 @@ impl Import {
             ImportTarget::System => {
                 kcl_names::module(&self.path).map_or(Meaning::Missing, Meaning::System)
             }
-            ImportTarget::Plugin => Meaning::Plugin,
+            ImportTarget::Plugin => Meaning::Plugin(plugin_name(&self.path)),
             ImportTarget::Missing => Meaning::Missing,
         }
     }
+}
+
+/// The name of a plugin, from the path of its import: `kcl_plugin.name`.
+fn plugin_name(path: &str) -> Name {
+    Name::new(path.strip_prefix(PLUGIN_PREFIX).unwrap_or(path))
 }

@@ -19,7 +19,9 @@ mod verify;
 pub use disk::{package_folder, package_home, store_home};
 pub use edit::{dependency_line, remove_dependency, set_dependency};
 pub use lock_file::{LOCK_FILE, LockFile, Locked, Origin, read_lock_file};
-pub use mod_file::{Dependency, MOD_FILE, ModFile, ModFileError, Profile, read_mod_file};
+pub use mod_file::{
+    Dependency, MOD_FILE, ModFile, ModFileError, PluginCommand, Profile, read_mod_file,
+};
 pub use provider::{Fetched, Provider, Wanted};
 pub use requirement::{Requirement, newest, parse_version};
 pub use resolve::{

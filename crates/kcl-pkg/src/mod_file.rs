@@ -32,6 +32,17 @@ pub struct ModFile {
     pub dependencies: Vec<Dependency>,
     /// `[lint]`: names or codes of lints with their levels, in order.
     pub lint_levels: Vec<(String, String)>,
+    /// `[plugins]`: names with commands, in order. Of a dependency they have no effect.
+    pub plugins: Vec<(String, PluginCommand)>,
+}
+
+/// The command of a plugin, as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PluginCommand {
+    /// A line: `"python3 plugins/cmdb.py"`.
+    Line(String),
+    /// A list of words: `["python3", "plugins/cmdb.py"]`; empty if it is something else.
+    Words(Vec<String>),
 }
 
 /// How the module is run if nothing else is said.
@@ -151,8 +162,21 @@ impl ModFile {
                 .iter()
                 .filter_map(|(lint, level)| Some((lint.clone(), level.as_str()?.to_owned())))
                 .collect(),
+            plugins: section("plugins").iter().map(plugin).collect(),
         })
     }
+}
+
+fn plugin((name, value): (&String, &Value)) -> (String, PluginCommand) {
+    let words = || match value {
+        Value::Array(items) => items.iter().map(|it| it.as_str().map(str::to_owned)).collect(),
+        _ => None,
+    };
+    let command = match value {
+        Value::String(line) => PluginCommand::Line(line.clone()),
+        _ => PluginCommand::Words(words().unwrap_or_default()),
+    };
+    (name.clone(), command)
 }
 
 fn string(table: &Table, key: &str) -> Option<String> {
@@ -242,6 +266,20 @@ lib = { path = "../lib" }
                 ("lib", &Source::Path("../lib".into())),
             ]
         );
+    }
+
+    #[test]
+    fn plugins_have_commands() {
+        let text = "[plugins]\nb = \"sh b.sh\"\na = [\"a\", \"x y\"]\nc = 1\nd = [1]\n";
+        let words =
+            |words: &[&str]| PluginCommand::Words(words.iter().map(ToString::to_string).collect());
+        let expected = [
+            ("b".to_owned(), PluginCommand::Line("sh b.sh".into())),
+            ("a".to_owned(), words(&["a", "x y"])),
+            ("c".to_owned(), words(&[])),
+            ("d".to_owned(), words(&[])),
+        ];
+        assert_eq!(ModFile::parse(text).unwrap().plugins, expected);
     }
 
     #[test]

@@ -12,11 +12,11 @@ use std::path::Path;
 /// The most bytes of the file that are read.
 const MAX_BYTES: u64 = 1 << 20;
 
-const KEYS: &[&str] = &["sandbox", "context", "backend"];
+const KEYS: &[&str] = &["sandbox", "context", "backend", "plugins"];
 
 /// The settings of a user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(expecting = "a map with the keys `sandbox`, `context` and `backend`")]
+#[serde(expecting = "a map with the keys `sandbox`, `context`, `backend` and `plugins`")]
 pub struct UserConfig {
     /// The sandbox of commands that name no cluster.
     #[serde(default)]
@@ -27,6 +27,9 @@ pub struct UserConfig {
     /// The URL of the state store of stacks that name none.
     #[serde(default)]
     pub backend: Option<String>,
+    /// Commands of plugins by name. `kcl-driver` reads them when a program imports one.
+    #[serde(default)]
+    pub plugins: Map<String, Value>,
     /// Unknown keys, as written.
     #[serde(flatten)]
     rest: Map<String, Value>,

@@ -47,6 +47,12 @@ pub enum AppError {
         /// Whether the user trusted an earlier content.
         is_changed: bool,
     },
+    /// It cannot be said what a plugin of the repository would start.
+    #[error("{why}")]
+    Plugin {
+        /// What is wrong.
+        why: String,
+    },
     /// The file with the trusted settings cannot be used.
     #[error("cannot use {}: {why}", file.display())]
     Trust {
@@ -83,7 +89,7 @@ impl AppError {
             Self::Kubeconfig { .. } => "kubeconfig",
             Self::Pinned { .. } => "pinned",
             Self::Untrusted { .. } => "untrusted",
-            Self::Trust { .. } | Self::Config { .. } => "file",
+            Self::Trust { .. } | Self::Config { .. } | Self::Plugin { .. } => "file",
             Self::Key(_) => "key",
             Self::Store(error) => error.code(),
         }

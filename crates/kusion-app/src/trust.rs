@@ -8,24 +8,21 @@
 use crate::backend::{self, Risk};
 use crate::cluster::ClusterRequest;
 use crate::error::AppError;
-use base_system::System;
-use kusion_generate::Stack;
+use base_system::{OsSystem, System};
+pub use base_trust::TrustedSetting;
+use base_trust::{Standing, TrustError, TrustFile, trust_file};
+use kusion_generate::{NamedPlugin, Stack, named_plugins};
 use kusion_runtime_k8s::inspect;
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-
-/// The name of the file with the trusted settings, in the folder for local data.
-const FILE: &str = "trust.json";
-/// Version of its format.
-const VERSION: u32 = 1;
 
 /// A setting of a stack that is only used if the user trusts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RiskySetting {
-    /// The folder of the stack.
+    /// The folder of the stack, or of the KCL module.
     pub folder: PathBuf,
-    /// The key: `kubeConfig` or `backend`.
-    pub key: &'static str,
+    /// The key: `kubeConfig`, `backend` or `plugins.NAME`.
+    pub key: Cow<'static, str>,
     /// The value, for display.
     pub value: String,
     /// What it does, each as a verb and its object: "starts X".
@@ -49,7 +46,7 @@ pub fn kubeconfig_setting(
     let reaches = found.servers.iter().map(|it| format!("sends the stack's secrets to {it}"));
     Ok(Some(RiskySetting {
         folder: stack.folder.clone(),
-        key: "kubeConfig",
+        key: "kubeConfig".into(),
         value: stack.file.kube_config.clone().unwrap_or_default(),
         effects: starts.chain(sends).chain(reaches).collect(),
         digest: found.digest,
@@ -61,63 +58,46 @@ pub fn backend_setting(stack: &Stack) -> Result<Option<RiskySetting>, AppError> 
     let Some(address) = backend::setting(stack)? else { return Ok(None) };
     Ok(backend::risk(&address).map(|Risk { shown, effect }| RiskySetting {
         folder: stack.folder.clone(),
-        key: "backend",
+        key: "backend".into(),
         value: shown,
         effects: vec![effect],
         digest: blake3::hash(address.as_bytes()).to_hex().to_string(),
     }))
 }
 
+/// The plugins that the KCL module of a folder names: programs that must be trusted. Whether one is
+/// started is decided when a program imports it.
+pub fn plugin_settings(folder: &Path) -> Result<Vec<RiskySetting>, AppError> {
+    let plugins = named_plugins(&OsSystem, folder).map_err(|why| AppError::Plugin { why })?;
+    let risky = |plugin: NamedPlugin| RiskySetting {
+        folder: plugin.folder,
+        key: plugin.setting.into(),
+        effects: vec![format!("starts `{}`", plugin.command)],
+        value: plugin.command,
+        digest: plugin.digest,
+    };
+    Ok(plugins.into_iter().map(risky).collect())
+}
+
 /// The settings that the user trusts.
 #[derive(Clone, Debug)]
-pub struct Trust {
-    file: PathBuf,
-    trusted: Vec<TrustedSetting>,
-}
+pub struct Trust(TrustFile);
 
-#[derive(Serialize, Deserialize)]
-struct Document {
-    version: u32,
-    /// Called `consents` by the first builds.
-    #[serde(alias = "consents")]
-    trusted: Vec<TrustedSetting>,
-}
-
-/// A trusted setting.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct TrustedSetting {
-    /// The folder of the stack.
-    pub folder: PathBuf,
-    /// The key of the setting.
-    pub setting: String,
-    /// The fingerprint of what it did.
-    digest: String,
+impl From<TrustError> for AppError {
+    fn from(error: TrustError) -> Self {
+        Self::Trust { file: error.file, why: error.why }
+    }
 }
 
 impl Trust {
     /// Reads the trusted settings from the folder for local data.
     pub fn open(system: &dyn System, home: &Path) -> Result<Self, AppError> {
-        let file = home.join(FILE);
-        let unusable = |why: String| AppError::Trust { file: file.clone(), why };
-        let text = match system.read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self { file, trusted: Vec::new() });
-            }
-            Err(error) => return Err(unusable(error.to_string())),
-        };
-        let document: Document =
-            serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
-        if document.version != VERSION {
-            let why = format!("its format version is {}, expected {VERSION}", document.version);
-            return Err(unusable(why));
-        }
-        Ok(Self { file, trusted: document.trusted })
+        Ok(Self(TrustFile::open(system, &trust_file(home))?))
     }
 
     /// Returns all trusted settings, sorted by folder.
     pub fn settings(&self) -> &[TrustedSetting] {
-        &self.trusted
+        self.0.settings()
     }
 
     /// Checks that the user trusts settings.
@@ -127,33 +107,22 @@ impl Trust {
         stack: &Stack,
         settings: Vec<RiskySetting>,
     ) -> Result<(), AppError> {
+        let standing = |it: &RiskySetting| self.0.standing(system, &it.folder, &it.key, &it.digest);
         let refused: Vec<RiskySetting> =
-            settings.into_iter().filter(|it| self.find(system, it) != Some(true)).collect();
+            settings.into_iter().filter(|it| standing(it) != Standing::Trusted).collect();
         if refused.is_empty() {
             return Ok(());
         }
-        let is_changed = refused.iter().any(|it| self.find(system, it).is_some());
+        let is_changed = refused.iter().any(|it| standing(it) == Standing::Changed);
         Err(AppError::Untrusted { stack: stack.name.clone(), settings: refused, is_changed })
-    }
-
-    /// Returns whether the trust in a setting is for its current content; `None` if it is not trusted.
-    fn find(&self, system: &dyn System, setting: &RiskySetting) -> Option<bool> {
-        let folder = absolute(system, &setting.folder);
-        let trusted =
-            self.trusted.iter().find(|it| it.folder == folder && it.setting == setting.key)?;
-        Some(trusted.digest == setting.digest)
     }
 
     /// Records settings as trusted.
     pub fn add(&mut self, system: &dyn System, settings: &[RiskySetting]) -> Result<(), AppError> {
         for setting in settings {
-            let folder = absolute(system, &setting.folder);
-            self.trusted.retain(|it| !(it.folder == folder && it.setting == setting.key));
-            let (setting, digest) = (setting.key.to_owned(), setting.digest.clone());
-            self.trusted.push(TrustedSetting { folder, setting, digest });
+            self.0.add(system, &setting.folder, &setting.key, &setting.digest);
         }
-        self.trusted.sort();
-        self.save(system)
+        Ok(self.0.save(system)?)
     }
 
     /// Withdraws the trust in all settings of a folder and below; returns them.
@@ -162,24 +131,8 @@ impl Trust {
         system: &dyn System,
         folder: &Path,
     ) -> Result<Vec<TrustedSetting>, AppError> {
-        let folder = absolute(system, folder);
-        let (gone, kept) = std::mem::take(&mut self.trusted)
-            .into_iter()
-            .partition(|it| it.folder.starts_with(&folder));
-        self.trusted = kept;
-        self.save(system)?;
+        let gone = self.0.remove(system, folder);
+        self.0.save(system)?;
         Ok(gone)
     }
-
-    fn save(&self, system: &dyn System) -> Result<(), AppError> {
-        let document = Document { version: VERSION, trusted: self.trusted.clone() };
-        let failed = |why: String| AppError::Trust { file: self.file.clone(), why };
-        let text =
-            serde_json::to_string_pretty(&document).map_err(|error| failed(error.to_string()))?;
-        system.write(&self.file, &(text + "\n")).map_err(|error| failed(error.to_string()))
-    }
-}
-
-fn absolute(system: &dyn System, folder: &Path) -> PathBuf {
-    system.canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
 }

@@ -15,6 +15,7 @@ mod typed;
 mod view;
 
 use clap::Parser;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[global_allocator]
@@ -39,6 +40,11 @@ struct Args {
 fn main() -> ExitCode {
     use_small_pages();
     panic::report_as_bugs();
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|word| word == base_plugin::GUARD_WORD) {
+        let words: Result<Vec<String>, _> = arguments.map(OsString::into_string).collect();
+        return base_plugin::guard(&words.unwrap_or_default());
+    }
     let words = typed::words();
     let args = match Args::try_parse_from(&words) {
         Ok(args) => args,

@@ -34,7 +34,7 @@ pub use files::{
 };
 pub use find::{BrokenStack, Project, Stack, find};
 pub use git::git_revision;
-pub use kcl_driver::{Confinement, FindError, Limits};
+pub use kcl_driver::{Confinement, FindError, Limits, NamedPlugin, Plugins, named_plugins};
 pub use options::CompileOptions;
 pub use rules::{ClusterPin, Timeouts};
 pub use source::sources;

@@ -55,6 +55,8 @@ const WAYS: &[(&str, &str, &str)] = &[
     ("import-link", "main.k", "import linked\na = linked\n"),
     ("template", "main.k", "import template\na = template.execute(\"{{> @out@/secret}}\", {})\n"),
     ("plugin", "main.k", "import kcl_plugin.evil\na = evil.run(\"id\")\n"),
+    ("plugin-named", "main.k", "import kcl_plugin.evil\na = evil.run(\"id\")\n"),
+    ("plugin-of-a-dependency", "main.k", "import lib\nimport kcl_plugin.evil\na = evil.run()\n"),
     ("environment", "main.k", "import lib\na = lib.x\n"),
 ];
 
@@ -138,6 +140,15 @@ impl Scene {
         if name == "environment" {
             let dependency = "[package]\nname = \"p\"\n[dependencies]\nlib = { path = \"lib\" }\n";
             self.write(&path("kcl.mod"), dependency);
+        }
+        let plugins = "[plugins]\nevil = [\"sh\", \"-c\", \"touch @out@/made\"]\n";
+        if name == "plugin-named" {
+            self.write(&path("kcl.mod"), &format!("[package]\nname = \"p\"\n{plugins}"));
+        }
+        if name == "plugin-of-a-dependency" {
+            let dependency = "[package]\nname = \"p\"\n[dependencies]\nlib = { path = \"lib\" }\n";
+            self.write(&path("kcl.mod"), dependency);
+            self.write(&path("lib/kcl.mod"), &format!("[package]\nname = \"lib\"\n{plugins}"));
         }
         let folder = self.place.work().join("repository").join(name);
         fs::create_dir_all(folder.join("linked")).expect("a folder");

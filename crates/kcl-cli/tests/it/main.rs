@@ -8,6 +8,8 @@ mod examples;
 mod output;
 #[cfg(unix)]
 mod packages;
+#[cfg(unix)]
+mod plugins;
 #[cfg(target_os = "linux")]
 mod position;
 mod sandbox;

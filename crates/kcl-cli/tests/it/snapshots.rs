@@ -79,7 +79,7 @@ macro_rules! snapshots {
 }
 
 snapshots!(
-    batch, colour, doc, errors, explain, export, fmt, help, import, lint, packages, query,
+    batch, colour, doc, errors, explain, export, fmt, help, import, lint, packages, plugins, query,
     registry, rename, run, set, test, usage, version, vet
 );
 

@@ -10,6 +10,7 @@ use crate::compile::load_job;
 use crate::error::RunError;
 use crate::evaluate::RunOutput;
 use crate::options::Confinement;
+use crate::reduced::calls_plugins;
 use crate::session::Session;
 use crate::shared::SharedPackages;
 use base_diag::Findings;
@@ -88,7 +89,7 @@ pub(super) fn reached(
             let asked = recorder.take_asked();
             let is_touched =
                 recorder.any_asked(&asked, |fact| change.touches(fact.question, &fact.path));
-            asked.is_volatile || is_touched || reads_files(&program)
+            asked.is_volatile || is_touched || reads_files(&program) || calls_plugins(&program)
         })
         .collect()
 }

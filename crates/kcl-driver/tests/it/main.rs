@@ -7,5 +7,6 @@ mod konfig;
 mod layers;
 mod origins;
 mod partial;
+mod plugins;
 mod provenance;
 mod stream;

@@ -209,7 +209,7 @@ impl Evaluator<'_> {
     /// Reads the first names of a path.
     fn peek_path(&mut self, name_ref: NameRef, path: &Path, n_names: usize) -> Option<Value> {
         // A last read has taken the value.
-        if matches!(name_ref, NameRef::Last(_) | NameRef::System(_) | NameRef::Plugin) {
+        if matches!(name_ref, NameRef::Last(_) | NameRef::System(_) | NameRef::Plugin(_)) {
             return None;
         }
         let (first, mut rest) = path.names[..n_names].split_first()?;

@@ -156,7 +156,7 @@ fn external_packages_have_their_own_root() {
     let options = LoadOptions {
         packages: [path("k8s"), path("both")].into_iter().collect(),
         vendors: vec!["/vendor".into()],
-        plugins: false,
+        plugins: None,
     };
     let (program, found) = load_with(&system, &["main.k"], &options);
     assert_eq!(

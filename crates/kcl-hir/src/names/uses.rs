@@ -150,7 +150,7 @@ impl Collector<'_> {
                 Meaning::Global(at) => targets.push(UseTarget::Global(at)),
                 Meaning::Package(package) => targets.push(UseTarget::Package(package)),
                 Meaning::System(module) => targets.push(UseTarget::System(module)),
-                Meaning::Plugin => targets.push(UseTarget::Plugin),
+                Meaning::Plugin(_) => targets.push(UseTarget::Plugin),
                 Meaning::Builtin(function) => targets.push(UseTarget::Builtin(function)),
                 Meaning::Missing => targets.push(UseTarget::Unknown),
             }

@@ -19,7 +19,7 @@ pub(crate) fn shadowing(context: &Context<'_>, found: &mut Vec<Diagnostic>) {
             };
             let hidden = match program.global_meaning(context.file, definition.name) {
                 Meaning::Global(_) => "a global of the package",
-                Meaning::Package(_) | Meaning::System(_) | Meaning::Plugin => "an import",
+                Meaning::Package(_) | Meaning::System(_) | Meaning::Plugin(_) => "an import",
                 Meaning::Builtin(_) => "a built-in function",
                 _ => continue,
             };

@@ -76,7 +76,10 @@ impl<'p> Checker<'p> {
                 Meaning::LocalOr(local, _) if self.is_always_set(local) => return false,
                 Meaning::LocalOr(_, next) | Meaning::Attr(next) => names.alternative(next),
                 Meaning::Local(_) | Meaning::Global(_) | Meaning::Builtin(_) => return false,
-                Meaning::Package(_) | Meaning::System(_) | Meaning::Plugin | Meaning::Missing => {
+                Meaning::Package(_)
+                | Meaning::System(_)
+                | Meaning::Plugin(_)
+                | Meaning::Missing => {
                     return self.file_imports[self.file.0 as usize].contains_key(&name);
                 }
             };

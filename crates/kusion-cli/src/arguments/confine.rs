@@ -1,7 +1,8 @@
 //! Options that say what KCL programs may use.
 
 use super::duration;
-use kusion_generate::{Confinement, Limits};
+use crate::failure::Failure;
+use kusion_generate::{Confinement, Limits, Plugins};
 use std::time::Duration;
 
 /// Where the help lists the options.
@@ -30,17 +31,28 @@ pub(super) struct ConfineArgs {
         value_parser = duration::parse
     )]
     kcl_timeout: Option<Duration>,
-    /// Allow programs neither files nor the environment
+    /// Allow programs neither files nor the environment nor plugins
     #[arg(long, help_heading = HEADING)]
     no_io: bool,
-    /// Allow files and the environment in a dependency of a program
+    /// Allow files, the environment and plugins in a dependency of a program
     #[arg(long, help_heading = HEADING, value_name = "PACKAGE")]
     allow_io: Vec<String>,
+    /// Program of a plugin, which programs import as `kcl_plugin.NAME`
+    #[arg(long = "plugin", help_heading = HEADING, value_name = "NAME=COMMAND")]
+    plugins: Vec<String>,
 }
 
 impl ConfineArgs {
-    /// Returns what programs may use.
-    pub(super) fn confinement(&self) -> Confinement {
+    /// Returns what programs may use. If `is_trusted` is true, so are the plugins that the
+    /// repository names.
+    pub(super) fn confinement(&self, is_trusted: bool) -> Result<Confinement, Failure> {
+        let mut plugins = Plugins::of_user();
+        for option in &self.plugins {
+            plugins.add_option(option).map_err(|error| Failure::Usage(error.to_string()))?;
+        }
+        if is_trusted {
+            plugins.trust_all();
+        }
         let default = Limits::default();
         let limits = Limits {
             steps: self.max_steps.unwrap_or(default.steps),
@@ -49,6 +61,7 @@ impl ConfineArgs {
             output: self.max_output.unwrap_or(default.output),
             time: self.kcl_timeout,
         };
-        Confinement { limits, no_io: self.no_io, allow_io: self.allow_io.clone() }
+        let (no_io, allow_io) = (self.no_io, self.allow_io.clone());
+        Ok(Confinement { plugins, limits, no_io, allow_io })
     }
 }

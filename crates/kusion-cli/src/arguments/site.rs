@@ -28,6 +28,15 @@ pub(crate) struct SiteArgs {
     pub(crate) trust: bool,
 }
 
+/// Whether `KUSION_TRUST` says that all settings of repositories are trusted, for commands without
+/// `--trust`.
+pub(crate) fn trusts_by_environment() -> bool {
+    // As clap reads variables that are flags.
+    let falsy = ["", "n", "no", "f", "false", "off", "0"];
+    let value = std::env::var("KUSION_TRUST").unwrap_or_default().to_lowercase();
+    !falsy.contains(&value.as_str())
+}
+
 /// The longest time to wait until stores are closed.
 const CLOSE: Duration = Duration::from_secs(2);
 /// The number of parallel calls of read-only commands.

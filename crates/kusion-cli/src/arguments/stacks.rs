@@ -109,33 +109,38 @@ impl FolderArgs {
 }
 
 impl SourceArgs {
-    /// Compiles the stacks, in the order of their paths.
-    pub(crate) fn compile(&self) -> Result<Vec<Compiled>, Failure> {
-        Ok(compile(&OsSystem, &self.options())?)
+    /// Compiles the stacks, in the order of their paths. If `is_trusted` is true, the plugins that
+    /// the repository names are started.
+    pub(crate) fn compile(&self, is_trusted: bool) -> Result<Vec<Compiled>, Failure> {
+        Ok(compile(&OsSystem, &self.options(is_trusted)?)?)
     }
 
     /// Compiles the stacks, in the order of their paths. If `keep_going` is true, a stack that
     /// fails does not keep the others from being compiled.
-    pub(crate) fn compile_each(&self, keep_going: bool) -> Result<Outcome, Failure> {
+    pub(crate) fn compile_each(
+        &self,
+        keep_going: bool,
+        is_trusted: bool,
+    ) -> Result<Outcome, Failure> {
         if keep_going {
-            return Ok(compile_each(&OsSystem, &self.options())?);
+            return Ok(compile_each(&OsSystem, &self.options(is_trusted)?)?);
         }
-        let compiled = self.compile()?;
+        let compiled = self.compile(is_trusted)?;
         Ok(Outcome { n_stacks: compiled.len(), compiled, errors: Vec::new() })
     }
 
-    fn options(&self) -> CompileOptions {
+    fn options(&self, is_trusted: bool) -> Result<CompileOptions, Failure> {
         let (folders, program) = (&self.folders, &self.program);
-        CompileOptions {
+        Ok(CompileOptions {
             work_dir: folders.workdir.clone(),
             folders: folders.folders.clone(),
             settings: program.settings.clone(),
             arguments: program.arguments.clone(),
             overrides: program.overrides.clone(),
             secret_inputs: program.secret_input.clone(),
-            confinement: program.confine.confinement(),
+            confinement: program.confine.confinement(is_trusted)?,
             ..CompileOptions::default()
-        }
+        })
     }
 }
 

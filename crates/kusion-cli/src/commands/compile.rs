@@ -1,6 +1,6 @@
 //! `kusion compile`.
 
-use crate::arguments::{SourceArgs, quoted};
+use crate::arguments::{SourceArgs, quoted, trusts_by_environment};
 use crate::failure::Failure;
 use crate::view;
 use crate::view::style::one_line;
@@ -100,7 +100,8 @@ impl Target {
 /// Compiles stacks to Specs.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let target = Target::of(args)?;
-    let Outcome { compiled, errors, n_stacks } = args.source.compile_each(args.keep_going)?;
+    let Outcome { compiled, errors, n_stacks } =
+        args.source.compile_each(args.keep_going, trusts_by_environment())?;
     compiled.iter().for_each(tell);
     if !compiled.is_empty() {
         show(args, &target, &compiled, n_stacks == 1)?;

@@ -1,6 +1,6 @@
 //! `kusion graph`.
 
-use crate::arguments::SourceArgs;
+use crate::arguments::{SourceArgs, trusts_by_environment};
 use crate::failure::Failure;
 use crate::view;
 use kusion_app::wire::{Dependencies, GraphDocument, GraphStack};
@@ -32,7 +32,7 @@ enum Form {
 
 /// Shows the dependency graph of resources, without redundant edges.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let compiled = args.source.compile()?;
+    let compiled = args.source.compile(trusts_by_environment())?;
     let mut text = String::new();
     let mut stacks = Vec::new();
     for stack in &compiled {

@@ -59,7 +59,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let Outcome { compiled, errors, n_stacks } = args.source.compile_each(args.keep_going)?;
+    let Outcome { compiled, errors, n_stacks } =
+        args.source.compile_each(args.keep_going, args.site.trust)?;
     let mut failures = Failures::new(args.keep_going, n_stacks);
     failures.add_broken(view, errors);
     let shown = |it: &Compiled| it.shown.display().to_string();

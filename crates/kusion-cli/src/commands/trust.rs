@@ -5,8 +5,10 @@ use crate::view::style::one_line;
 use crate::{home, view};
 use base_system::{OsSystem, System as _};
 use kusion_app::ClusterRequest;
-use kusion_app::trust::{RiskySetting, Trust, backend_setting, kubeconfig_setting};
-use kusion_generate::find;
+use kusion_app::trust::{
+    RiskySetting, Trust, backend_setting, kubeconfig_setting, plugin_settings,
+};
+use kusion_generate::{FindError, GenerateError, find};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -60,9 +62,22 @@ fn add(trust: &mut Trust, folders: &[PathBuf]) -> Result<String, Failure> {
     let request = ClusterRequest::Kubeconfig { file: None, context: None, default_context: None };
     let mut settings = Vec::new();
     let base = OsSystem.current_dir().map_err(Failure::file("read", "."))?;
-    for stack in find(&OsSystem, &base, folders)? {
+    // A folder may be a KCL module without stacks.
+    for folder in folders {
+        settings.extend(plugin_settings(&base.join(folder))?);
+    }
+    let stacks = match find(&OsSystem, &base, folders) {
+        Err(GenerateError::Find(FindError::NoStack(_))) if !settings.is_empty() => Vec::new(),
+        found => found?,
+    };
+    for stack in stacks {
         settings.extend(kubeconfig_setting(&stack, &request)?);
         settings.extend(backend_setting(&stack)?);
+        for setting in plugin_settings(&stack.folder)? {
+            if !settings.contains(&setting) {
+                settings.push(setting);
+            }
+        }
     }
     if settings.is_empty() {
         return Ok("there is nothing to trust: no stack has risky settings\n".to_owned());
