@@ -27,6 +27,7 @@ const LAYERS: &[&[&str]] = &[
     &[
         "testkit",
         "store-servers",
+        "terraform-suite",
         "conformance",
         "k8s-suite",
         "k8s-replay",
