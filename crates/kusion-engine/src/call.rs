@@ -96,6 +96,7 @@ impl Call<'_> {
                 match self.apply(desired, None).await {
                     Ok(applied) => CallEnd::Present(Box::new(applied)),
                     Err(fault) if fault.is_transient() => self.check_live(fault).await,
+                    Err(fault @ RuntimeError::Ambiguous(_)) => CallEnd::Unknown(fault),
                     Err(fault) => CallEnd::Absent(Some(fault)),
                 }
             }
@@ -137,8 +138,15 @@ impl Call<'_> {
         prior: Option<&ResourceState>,
     ) -> Result<Applied, RuntimeError> {
         self.patiently(async |attempt| {
-            let (force, take_over) = (self.force, self.take_over);
-            let change = Change { desired, prior, attempt: Some(self.attempt), force, take_over };
+            let change = Change {
+                prior,
+                // A replaced object is not the one that changes.
+                live: self.live.filter(|_| self.action != Action::Replace),
+                attempt: Some(self.attempt),
+                force: self.force,
+                take_over: self.take_over,
+                ..Change::new(desired)
+            };
             if attempt == 0 {
                 return self.runtime.apply(change).await;
             }
@@ -148,15 +156,16 @@ impl Call<'_> {
                     self.runtime.apply(change).await
                 }
                 Some(live) if self.runtime.compare(desired, &live) == Comparison::Same => {
-                    Ok(Applied { live, warnings: Vec::new() })
+                    Ok(Applied::new(live))
                 }
                 Some(live) => {
                     let revision = self.attempt.revision;
                     let known = ResourceState {
-                        runtime: live.runtime,
-                        ..ResourceState::new(desired.clone(), live.identity, revision)
+                        runtime: live.runtime.clone(),
+                        ..ResourceState::new(desired.clone(), live.identity.clone(), revision)
                     };
-                    self.runtime.apply(Change { prior: Some(&known), ..change }).await
+                    let (prior, live) = (Some(&known), Some(&live));
+                    self.runtime.apply(Change { prior, live, ..change }).await
                 }
                 None => self.runtime.apply(change).await,
             }
@@ -204,7 +213,11 @@ impl Call<'_> {
 
     /// Interprets a failed call: nothing changed, or the live object must be checked.
     async fn judge(&self, fault: RuntimeError) -> CallEnd {
-        if fault.is_transient() { self.check_live(fault).await } else { CallEnd::Failed(fault) }
+        match fault {
+            RuntimeError::Ambiguous(_) => CallEnd::Unknown(fault),
+            fault if fault.is_transient() => self.check_live(fault).await,
+            fault => CallEnd::Failed(fault),
+        }
     }
 
     /// Reads the live object after a call whose result is unknown.
@@ -215,7 +228,7 @@ impl Call<'_> {
             (Ok(Ok(Some(live))), Some(desired))
                 if self.runtime.compare(desired, &live) == Comparison::Same =>
             {
-                CallEnd::Present(Box::new(Applied { live, warnings: Vec::new() }))
+                CallEnd::Present(Box::new(Applied::new(live)))
             }
             (Ok(Ok(Some(live))), _) if self.is_known(&live) => CallEnd::Failed(fault),
             _ => CallEnd::Unknown(fault),

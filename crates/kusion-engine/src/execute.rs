@@ -228,7 +228,7 @@ impl<'a> Execution<'a> {
         let Some(desired) = self.previewed.desired.get(&step.id) else { return Ok(Ok(())) };
         let runtime = self.scope.runtime(&step.id, &step.resource_type)?;
         let (force, take_over) = (self.force(), self.is_taken_over(&step.id));
-        let change = Change { desired, prior: None, attempt: None, force, take_over };
+        let change = Change { force, take_over, ..Change::new(desired) };
         Ok(match runtime.dry_run(change).await {
             Ok(result) if !result.conflicts.is_empty() && !force && !take_over => {
                 let conflict = RuntimeError::Conflict(result.conflicts);
@@ -606,7 +606,14 @@ impl<'a> Execution<'a> {
                 let warnings =
                     applied.warnings.iter().map(|it| self.scope.hide(&step.id, it)).collect();
                 state = Some(present.clone());
-                (Ending::Present(Box::new(present)), StepEnd::done(warnings))
+                let end = match applied.failure {
+                    None => StepEnd::done(warnings),
+                    Some(failure) => {
+                        let message = self.scope.hide(&step.id, &failure);
+                        StepEnd { warnings, ..StepEnd::failed(message) }
+                    }
+                };
+                (Ending::Present(Box::new(present)), end)
             }
             CallEnd::Absent(fault) => {
                 self.keep_live(&step.id, None);

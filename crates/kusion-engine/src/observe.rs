@@ -169,7 +169,7 @@ impl Observer<'_> {
             before_ignore = Some(before).filter(|_| !kept.is_empty());
             remarks.notes.extend(kept);
         }
-        let is_later = !later.is_empty();
+        let is_later = !later.is_empty() && !runtime.plans_unknown();
         let dry_run = match live {
             _ if is_later => DryRun::Later,
             Some(live) => match runtime.compare(&desired, live) {
@@ -178,18 +178,20 @@ impl Observer<'_> {
                     let message = "these fields cannot be updated in place".to_owned();
                     DryRun::Immutable { fields, message }
                 }
-                Comparison::Differs => self.dry_run(runtime, &desired, &mut remarks).await?,
+                Comparison::Differs => {
+                    self.dry_run(runtime, &desired, &later, &mut remarks).await?
+                }
                 Comparison::Unmarked => {
                     if ownership == Ownership::Own {
                         ownership = Ownership::Unmarked;
                     }
-                    self.dry_run(runtime, &desired, &mut remarks).await?
+                    self.dry_run(runtime, &desired, &later, &mut remarks).await?
                 }
             },
             None => {
                 // The result for a new object is not needed; the dry run only checks that
                 // the infrastructure accepts it.
-                self.dry_run(runtime, &desired, &mut remarks).await?;
+                self.dry_run(runtime, &desired, &later, &mut remarks).await?;
                 DryRun::None
             }
         };
@@ -221,6 +223,7 @@ impl Observer<'_> {
         &self,
         runtime: &Arc<dyn Runtime>,
         desired: &Resource,
+        unknown: &[FieldPath],
         remarks: &mut Remarks,
     ) -> Result<DryRun, EngineError> {
         let required = runtime.describe(desired).requires;
@@ -228,12 +231,13 @@ impl Observer<'_> {
             return self.deferred(runtime, desired, requirement, remarks).await;
         }
         let change = Change {
-            desired,
             // A missing object is recreated: its recorded state no longer applies.
             prior: self.prior.get(&desired.id).filter(|_| self.live.contains_key(&desired.id)),
-            attempt: None,
+            live: self.live.get(&desired.id),
+            unknown,
             force: self.force,
             take_over: is_taken_over(&desired.id, self.take_over),
+            ..Change::new(desired)
         };
         match runtime.dry_run(change).await {
             Ok(result) => {

@@ -11,6 +11,20 @@ pub const SEALED: &str = "$sealed";
 /// The only key of a map that stands for a secret where it is shown: `{"$secret": "<hash>"}`.
 pub const SECRET: &str = "$secret";
 
+/// The only key of a map that stands for a value that is known only after apply:
+/// `{"$unknown": true}`.
+pub const UNKNOWN: &str = "$unknown";
+
+/// Returns the value that stands for one that is known only after apply.
+pub fn unknown() -> Value {
+    json!({UNKNOWN: true})
+}
+
+/// Returns whether a value stands for one that is known only after apply.
+pub fn is_unknown(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| map.len() == 1 && map.contains_key(UNKNOWN))
+}
+
 /// Returns the value that is shown instead of a secret.
 pub fn shown_secret(hash: impl Into<Value>) -> Value {
     json!({SECRET: hash.into()})

@@ -142,7 +142,7 @@ pub enum Shown {
         /// The hash.
         hash: String,
     },
-    /// A value that is known after apply; the text of its references.
+    /// A value that is known after apply; the text of its references, empty if it has none.
     Later(String),
 }
 

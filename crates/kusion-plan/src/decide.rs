@@ -2,7 +2,7 @@
 
 use crate::diff::{Difference, ListRules, desired_differences, differences};
 use crate::management::management_changes;
-use kusion_model::markers::{REFERENCE, SEALED, SECRET, shown_secret};
+use kusion_model::markers::{REFERENCE, SEALED, SECRET, is_unknown, shown_secret};
 use kusion_model::{
     Action, FieldChange, FieldPath, Identity, Note, Origins, Owner, Reason, Resource, ResourceId,
     ResourceState, Shown, Step,
@@ -251,6 +251,11 @@ pub(crate) fn shown(
     let is_secret = |secret: &FieldPath| secret.is_prefix_of(path) || secret.is_prefix_of(old_path);
     if secrets.iter().any(is_secret) {
         return Shown::Secret { hash: (context.hash)(value) };
+    }
+    if is_unknown(value) {
+        let text = facts.desired.and_then(|it| path.find(&it.attributes)).and_then(Value::as_str);
+        let text = text.filter(|it| it.contains(REFERENCE)).unwrap_or_default();
+        return Shown::Later(text.to_owned());
     }
     if let Value::String(text) = value
         && facts.later.contains(path)

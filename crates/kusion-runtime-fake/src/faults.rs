@@ -13,6 +13,8 @@ pub enum FaultKind {
     Permanent,
     /// It has its effect, but the answer is lost.
     Lost,
+    /// It has its effect, but the answer is lost, and a retry could have the effect again.
+    Ambiguous,
     /// The process ends before the effect.
     CrashBefore,
     /// The process ends after the effect.
@@ -80,6 +82,7 @@ impl FromStr for Faults {
                 "transient" => FaultKind::Transient,
                 "permanent" => FaultKind::Permanent,
                 "lost" => FaultKind::Lost,
+                "ambiguous" => FaultKind::Ambiguous,
                 "crash-before" => FaultKind::CrashBefore,
                 "crash-after" => FaultKind::CrashAfter,
                 _ => return Err(wrong()),
@@ -98,7 +101,7 @@ impl FaultKind {
             Self::Transient => Err(transient("the call was rejected")),
             Self::Permanent => Err(RuntimeError::Invalid("this will never work".to_owned())),
             Self::CrashBefore => std::process::abort(),
-            Self::Lost | Self::CrashAfter => Ok(()),
+            Self::Lost | Self::Ambiguous | Self::CrashAfter => Ok(()),
         }
     }
 
@@ -106,6 +109,7 @@ impl FaultKind {
     pub(crate) fn after(self) -> Result<(), RuntimeError> {
         match self {
             Self::Lost => Err(transient("the answer was lost")),
+            Self::Ambiguous => Err(RuntimeError::Ambiguous("the answer was lost".to_owned())),
             Self::CrashAfter => std::process::abort(),
             Self::Transient | Self::Permanent | Self::CrashBefore => Ok(()),
         }

@@ -317,7 +317,10 @@ impl Runtime for FileRuntime {
             self.check_requirements(change.desired)?;
             let (next, _) = self.next(&change)?;
             self.folder.put(&next).map_err(|error| broken(&error))?;
-            Ok(Applied { live: live(&next), warnings: Vec::new() })
+            let is_half_made =
+                change.desired.attributes.get("halfMade") == Some(&Value::Bool(true));
+            let failure = is_half_made.then(|| "it is only half made".to_owned());
+            Ok(Applied { failure, ..Applied::new(live(&next)) })
         };
         self.call("apply", apply).await
     }

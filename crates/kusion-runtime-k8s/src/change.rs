@@ -218,7 +218,7 @@ async fn attempt(runtime: &KubernetesRuntime, change: Change<'_>) -> Result<Appl
     }
     let answer = result?;
     let live = patch.read(runtime, &answer)?;
-    Ok(Applied { live, warnings: patch.warnings(answer.warnings) })
+    Ok(Applied { warnings: patch.warnings(answer.warnings), ..Applied::new(live) })
 }
 
 /// Returns whose records a change takes over.

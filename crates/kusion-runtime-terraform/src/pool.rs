@@ -53,6 +53,12 @@ impl Pool {
         self.slots().remove(key);
     }
 
+    /// Asks all providers to cancel their calls.
+    pub async fn cancel(&self) {
+        let slots: Vec<Slot> = self.slots().values().cloned().collect();
+        join_all(slots.iter().filter_map(|it| it.get()).map(|it| it.cancel())).await;
+    }
+
     /// Asks all providers to end, and kills those that do not.
     pub async fn close(&self) {
         let slots = std::mem::take(&mut *self.slots());

@@ -14,6 +14,10 @@ pub enum RuntimeError {
         /// When to retry, in milliseconds, if the server said so.
         retry_after_ms: Option<u64>,
     },
+    /// The call may have created an object, and nothing can tell whether it did. It is never
+    /// retried, so that no object is created twice.
+    #[error("{0}")]
+    Ambiguous(String),
     /// Other managers own fields that would change.
     #[error("{}", conflict_text(.0))]
     Conflict(Vec<Conflict>),

@@ -69,6 +69,12 @@ pub struct Change<'a> {
     /// with [`RuntimeError::Moved`]. `None` creates an object, or adopts the one that exists;
     /// missing and replaced objects are created with `None`.
     pub prior: Option<&'a ResourceState>,
+    /// The object as it was read last, with private data of its runtime; `None` for an object that
+    /// does not exist, is replaced, or was not read.
+    pub live: Option<&'a Live>,
+    /// Paths of attributes whose values are known only after other steps; empty when the change is
+    /// made, and for runtimes that cannot plan with such values.
+    pub unknown: &'a [FieldPath],
     /// The attempt, so that the created object can be found after a crash; `None` in a dry run.
     pub attempt: Option<AttemptId>,
     /// Whether to take over fields that other managers own. The object of another owner is not
@@ -81,14 +87,16 @@ pub struct Change<'a> {
 impl<'a> Change<'a> {
     /// Creates the change that creates or adopts an object, without force.
     pub fn new(desired: &'a Resource) -> Self {
-        Self { desired, prior: None, attempt: None, force: false, take_over: false }
+        let (prior, live, attempt, unknown) = (None, None, None, [].as_slice());
+        Self { desired, prior, live, unknown, attempt, force: false, take_over: false }
     }
 }
 
 /// Result of a dry run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DryRunResult {
-    /// The object as it would be afterwards, with the fields of `conflicts` taken over.
+    /// The object as it would be afterwards, with the fields of `conflicts` taken over. Values that
+    /// are known only afterwards are [`kusion_model::markers::unknown`].
     pub after: Value,
     /// Fields of other managers that the change would take over; without force it would fail.
     pub conflicts: Vec<Conflict>,
@@ -103,6 +111,15 @@ pub struct Applied {
     pub live: Live,
     /// Warnings from the infrastructure.
     pub warnings: Vec<String>,
+    /// Why the change failed halfway: the object exists and is recorded, but the step has failed.
+    pub failure: Option<String>,
+}
+
+impl Applied {
+    /// Creates the result of a change that succeeded without warnings.
+    pub fn new(live: Live) -> Self {
+        Self { live, warnings: Vec::new(), failure: None }
+    }
 }
 
 /// A deletion of an object.
@@ -238,6 +255,12 @@ pub trait Runtime: Send + Sync {
     /// Reduces a live object to comparable attributes: without status and server-managed fields.
     /// Pure function.
     fn comparable(&self, live: &Value) -> Value;
+
+    /// Returns whether dry runs accept attributes whose values are known only after other steps.
+    /// Pure.
+    fn plans_unknown(&self) -> bool {
+        false
+    }
 
     /// Returns the paths of secret values in the attributes of a resource or of its live object.
     /// Pure.

@@ -35,6 +35,7 @@ const LAYERS: &[&[&str]] = &[
     &[
         "testkit",
         "store-servers",
+        "terraform-suite",
         "conformance",
         "k8s-suite",
         "k8s-replay",

@@ -5,6 +5,7 @@ use super::style::{Role, Style, one_line, printable};
 use super::words::count;
 use crate::arguments::DiffForm;
 use kusion_app::secrets::hide;
+use kusion_model::markers::is_unknown;
 use kusion_model::{FieldChange, Management, Shown};
 use kusion_plan::{DiffLine, Hunk, text_differences};
 use serde_json::Value;
@@ -59,12 +60,27 @@ pub(crate) fn texts(change: &FieldChange) -> Option<(&str, &str)> {
 pub(crate) fn public(value: &Shown) -> Value {
     match value {
         Shown::Secret { .. } => "(secret)".into(),
+        Shown::Later(reference) if reference.is_empty() => LATER.into(),
         Shown::Later(reference) => format!("(known after apply: {reference})").into(),
         Shown::Plain(value) => {
             let mut value = value.clone();
             hide(&mut value, &|_| Value::from("(secret)"));
+            name_unknown(&mut value);
             value
         }
+    }
+}
+
+/// Stands for a value that is known after apply.
+const LATER: &str = "(known after apply)";
+
+/// Names the values inside another one that are known after apply.
+fn name_unknown(value: &mut Value) {
+    match value {
+        value if is_unknown(value) => *value = LATER.into(),
+        Value::Object(fields) => fields.values_mut().for_each(name_unknown),
+        Value::Array(items) => items.iter_mut().for_each(name_unknown),
+        _ => {}
     }
 }
 

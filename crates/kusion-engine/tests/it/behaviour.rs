@@ -180,3 +180,28 @@ async fn an_object_may_be_replaced_by_making_the_new_one_first() {
     let previewed = preview(&stack, &spec, &PlanOptions::default()).await.expect("a plan");
     assert!(previewed.plan.is_empty());
 }
+
+#[tokio::test]
+async fn a_call_that_may_have_created_something_is_not_made_again() {
+    let things = Things::new("ambiguous");
+    let running = things.with_faults("apply:1:ambiguous");
+    let report = running.apply_plain(1).await.expect("a report");
+    assert_eq!(report.count(Outcome::Unknown), 1, "{:?}", report.steps);
+    assert_eq!(things.objects().len(), 1, "no second attempt in the same run");
+    let report = things.with_faults("").apply_plain(1).await.expect("a report");
+    assert_eq!(report.phase, Phase::Succeeded);
+    assert_eq!(things.objects().len(), 1, "the next run finds the object");
+}
+
+#[tokio::test]
+async fn what_is_half_made_is_recorded_although_the_step_fails() {
+    let things = Things::new("half-made");
+    let running = things.with_faults("");
+    let report = running.apply(vec![thing("a", json!({"halfMade": true}))]).await;
+    let report = report.expect("a report");
+    assert_eq!(report.steps[0].message, "it is only half made");
+    assert_eq!((report.phase, report.count(Outcome::Failed)), (Phase::Failed, 1));
+    let report = running.apply(vec![thing("a", json!({"plain": "1"}))]).await.expect("a report");
+    assert_eq!(report.phase, Phase::Succeeded);
+    assert_eq!(things.objects().len(), 1, "the recorded object was updated");
+}

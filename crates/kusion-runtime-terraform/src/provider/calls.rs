@@ -140,9 +140,7 @@ impl Provider {
         };
         let response: ReadResponse = self.ask(call, request).await?;
         let warnings = self.accepted(response.diagnostics)?;
-        if response.deferred.is_some() {
-            return Err(self.invalid(call, "it defers the answer, which was not allowed"));
-        }
+        self.refuse_deferred(call, response.deferred)?;
         let state = self.state(call, response.new_state.as_ref(), schema)?;
         Ok(ReadResult { state, private: response.private, warnings })
     }
@@ -159,18 +157,14 @@ impl Provider {
             config: Some(self.encode(call, config, &schema.ty)?),
             prior_private: private.clone(),
             provider_meta: Some(no_meta()),
-            client_capabilities: Some(messages::ClientCapabilities {
-                // An answer can wait only for values that are not known yet.
-                deferral_allowed: !config.is_wholly_known(),
-                write_only_attributes_allowed: true,
-            }),
+            client_capabilities: Some(CAPABILITIES),
             prior_identity: None,
         };
         let response: PlanResponse = self.ask(call, request).await?;
         let warnings = self.accepted(response.diagnostics)?;
-        let is_deferred = response.deferred.is_some();
+        self.refuse_deferred(call, response.deferred)?;
         let state = self.decode(call, response.planned_state.as_ref(), &schema.ty)?;
-        if config.is_null() && !state.is_null() && !is_deferred {
+        if config.is_null() && !state.is_null() {
             return Err(self.invalid(call, "it plans to keep a resource that is to be deleted"));
         }
         self.learn(&state, schema);
@@ -179,7 +173,6 @@ impl Provider {
             requires_replace: response.requires_replace.into_iter().map(path).collect(),
             private: response.planned_private,
             is_legacy: response.legacy_type_system,
-            is_deferred,
             warnings,
         })
     }
@@ -220,9 +213,7 @@ impl Provider {
         };
         let response: ImportResponse = self.ask(call, request).await?;
         self.accepted(response.diagnostics)?;
-        if response.deferred.is_some() {
-            return Err(self.invalid(call, "it defers the answer, which was not allowed"));
-        }
+        self.refuse_deferred(call, response.deferred)?;
         let mut found = Vec::with_capacity(response.imported_resources.len());
         for it in response.imported_resources {
             let schema = self.resource_schema(&it.type_name).await?;
@@ -265,9 +256,22 @@ impl Provider {
             client_capabilities: Some(CAPABILITIES),
         };
         let response: ReadDataResponse = self.ask(call, request).await?;
+        self.refuse_deferred(call, response.deferred)?;
         let warnings = self.accepted(response.diagnostics)?;
         let state = self.state(call, response.state.as_ref(), schema)?;
         Ok((state, warnings))
+    }
+
+    /// A provider may put an answer off only if we say that we understand that.
+    fn refuse_deferred(
+        &self,
+        call: Call,
+        deferred: Option<messages::Deferred>,
+    ) -> Result<(), ProviderError> {
+        match deferred {
+            None => Ok(()),
+            Some(_) => Err(self.invalid(call, "it defers the answer, which was not allowed")),
+        }
     }
 
     fn accepted(&self, found: Vec<messages::Diagnostic>) -> Result<Vec<Diagnostic>, ProviderError> {

@@ -45,8 +45,6 @@ pub struct Planned {
     /// Whether the provider cannot follow the rules of plans, because its library is older than
     /// they are.
     pub is_legacy: bool,
-    /// Whether the provider cannot plan yet.
-    pub is_deferred: bool,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }

@@ -4,6 +4,7 @@ mod found;
 mod host;
 mod hostile;
 mod pretend;
+mod resources;
 
 use std::process::ExitCode;
 use testkit::Suite;
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
     let mut suite = Suite::default();
     hostile::add(&mut suite);
     host::add(&mut suite);
+    resources::add(&mut suite);
     suite.run()
 }
 

@@ -97,7 +97,7 @@ func object() *schema.Resource {
 			}}},
 		},
 		CustomizeDiff: func(_ context.Context, d *schema.ResourceDiff, _ any) error {
-			if d.Id() != "" && d.HasChange("text") {
+			if d.Id() != "" && (d.HasChange("text") || !d.NewValueKnown("text")) {
 				return d.SetNewComputed("serial")
 			}
 			return nil
