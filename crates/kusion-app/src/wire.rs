@@ -4,9 +4,14 @@
 //! fields of its type here. Events of the engine ([`kusion_engine::StampedEvent`]) are lines as
 //! they are. Commands that only list something print one *document*.
 
+mod cells;
 mod documents;
 mod lines;
 
+pub use cells::{
+    CellsDocument, CheckDocument, ExplainDocument, ExplainedLayer, ExplainedValue, Finding,
+    ListedCell,
+};
 pub use documents::{
     Dependencies, GraphDocument, GraphStack, ListedProject, ListedStack, ProjectsDocument,
     SandboxDocument, SandboxEnd, VersionDocument,

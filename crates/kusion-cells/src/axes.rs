@@ -48,6 +48,13 @@ pub struct AxesError(String);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell(pub(crate) Vec<usize>);
 
+impl Cell {
+    /// Returns the place of its value on an axis.
+    pub fn place(&self, axis: usize) -> usize {
+        self.0[axis]
+    }
+}
+
 impl Axes {
     /// Checks axes, the most decisive first.
     ///

@@ -19,7 +19,7 @@ pub struct Explanation {
     /// The layers that set it: the winner, then those that append to it. Several winners say the
     /// same.
     pub winners: Vec<Candidate>,
-    /// The other layers, those that are set aside first by the winner.
+    /// The other layers, the most specific ones first.
     pub losses: Vec<Loss>,
     /// Why there is no winner.
     pub problem: Option<Problem>,
@@ -88,9 +88,15 @@ impl<'l> Resolver<'l> {
         };
         explanation.winners = winners.iter().map(|claim| candidate(claim)).collect();
         let is_loser = |claim: &&&Claim<'l>| !winners.iter().any(|it| it.layer == claim.layer);
-        for loser in claims.iter().filter(is_loser) {
-            explanation.losses.push(self.loss(point.order, &winners, loser));
-        }
+        let mut losers: Vec<&Claim<'l>> = claims.iter().filter(is_loser).copied().collect();
+        // The most specific ones come first; then the order of the layers counts.
+        let n_beaten = |claim: &&Claim<'l>| {
+            let beaten = claims.iter().filter(|it| self.beats(point.order, claim, it));
+            std::cmp::Reverse(beaten.count())
+        };
+        losers.sort_by_key(n_beaten);
+        let losses = losers.into_iter().map(|loser| self.loss(point.order, &winners, loser));
+        explanation.losses = losses.collect();
         Some(explanation)
     }
 

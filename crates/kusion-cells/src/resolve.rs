@@ -67,6 +67,11 @@ impl<'l> Resolver<'l> {
         Self { axes, layers, points, mixed }
     }
 
+    /// Returns the paths that layers say something about, in order, with those of maps.
+    pub fn paths(&self) -> impl Iterator<Item = &LeafPath> {
+        self.points.iter().map(|point| &point.path)
+    }
+
     /// Returns the layers.
     pub fn layers(&self) -> &'l [Arc<Layer>] {
         self.layers

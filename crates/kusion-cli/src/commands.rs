@@ -1,9 +1,12 @@
 //! The commands.
 
 mod apply;
+mod cells;
+mod check;
 mod compile;
 mod completion;
 mod destroy;
+mod explain;
 mod graph;
 mod help;
 mod init;
@@ -34,6 +37,13 @@ pub(crate) enum Command {
     /// Show the Spec that stacks compile to
     #[command(visible_alias = "generate")]
     Compile(compile::Args),
+    /// Show which layer sets a value of the configuration, and why
+    Explain(explain::Args),
+    /// List the cells of stacks, and compare values between them
+    #[command(subcommand)]
+    Cells(cells::Command),
+    /// Check the layers of stacks: conflicts, locks, expired layers
+    Check(check::Args),
     /// Show the dependency graph of a stack's resources
     Graph(graph::Args),
     /// Show what applying stacks would do
@@ -85,6 +95,9 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Init(args) => init::run(&args).map(|()| Exit::Success),
         Command::Ls(args) => ls::run(&args).map(|()| Exit::Success),
         Command::Compile(args) => compile::run(&args).map(|()| Exit::Success),
+        Command::Explain(args) => explain::run(&args),
+        Command::Cells(command) => cells::run(&command),
+        Command::Check(args) => check::run(&args),
         Command::Graph(args) => graph::run(&args).map(|()| Exit::Success),
         Command::Preview(args) => preview::run(&args),
         Command::Plan(command) => plan::run(&command),

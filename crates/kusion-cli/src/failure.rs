@@ -101,6 +101,12 @@ pub(crate) enum Failure {
         /// The folder of one of them, as it is typed.
         example: String,
     },
+    /// No stack with cells was found.
+    #[error("no stack with cells was found: `cells` in stack.yaml names the cells of a stack")]
+    NoCells,
+    /// The layers of a stack cannot be read.
+    #[error("{0}")]
+    Layers(String),
     /// A stack has several cells where one is expected.
     #[error("this command takes one cell of a stack, but {count} were found")]
     OneCell {
@@ -290,6 +296,8 @@ impl Failure {
             Self::Interrupted => "interrupted",
             Self::OneStack { .. } => "one-stack",
             Self::OneCell { .. } => "one-cell",
+            Self::NoCells => "no-cells",
+            Self::Layers(_) => "layers",
             Self::Usage(_) => "usage",
             Self::ManyStacks(_) => "many-stacks",
             Self::NeedsName(_) => "needs-name",

@@ -131,7 +131,7 @@ pub(crate) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new(
+    pub(crate) fn new(
         system: &'a (dyn System + Sync),
         options: &'a CompileOptions,
     ) -> Result<Self, GenerateError> {

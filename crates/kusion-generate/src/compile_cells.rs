@@ -1,13 +1,13 @@
 //! Stacks with cells: their layers are read once, and cells with the same result are compiled once.
 
-use crate::GenerateError;
-use crate::cells::{LayerReader, StackCell, StackLayers};
+use crate::cells::{LayerReader, StackLayers};
 use crate::compile::{Compiled, Job};
-use crate::find::Stack;
+use crate::find::{Stack, find_cells};
 use crate::origins::shown;
-use kcl_driver::{Change, Pool, Session};
-use kusion_cells::Selector;
-use std::path::Path;
+use crate::{CompileOptions, GenerateError};
+use base_system::System;
+use kcl_driver::{Change, Pool, RunOptions, Session};
+use std::path::{Path, PathBuf};
 
 /// Stacks that compile to the same Spec: one without cells, or cells of one stack.
 pub(crate) struct Unit {
@@ -55,37 +55,73 @@ impl Job<'_> {
             return Ok(vec![Unit { stacks: places.to_vec(), changes: Vec::new() }]);
         };
         let layers = StackLayers::read(reader, &first.dims, stack, &self.run_options(stack))?;
+        let problems = layers.problems(&first.covers);
+        if !problems.is_empty() {
+            let folder = shown(&self.work_dir, &stack.folder).to_owned();
+            let problems = problems.iter().map(|it| layers.message(it)).collect();
+            return Err(GenerateError::Layers { stack: folder, problems });
+        }
         let mut units: Vec<Unit> = Vec::new();
-        let mut problems = Vec::new();
         for &place in places {
             let Some(cell) = &stacks[place].cell else { continue };
-            add_problems(&layers, cell, &mut problems);
             let changes = layers.changes(&cell.cell);
             match units.iter_mut().find(|unit| unit.changes == changes) {
                 Some(unit) => unit.stacks.push(place),
                 None => units.push(Unit { stacks: vec![place], changes }),
             }
         }
-        if problems.is_empty() {
-            return Ok(units);
-        }
-        let folder = shown(&self.work_dir, &stack.folder).to_owned();
-        let problems = problems.into_iter().map(|(_, message)| message).collect();
-        Err(GenerateError::Layers { stack: folder, problems })
+        Ok(units)
     }
 }
 
-/// Adds the problems of a cell that other cells do not have. A problem is told by its kind, path and
-/// lines.
-fn add_problems(layers: &StackLayers, cell: &StackCell, problems: &mut Vec<(String, String)>) {
-    let only = Selector::cell(&layers.dims.axes, &cell.cell);
-    for problem in layers.problems(&only) {
-        let sides: Vec<String> = problem.sides.iter().map(kusion_cells::Side::text).collect();
-        let key = format!("{:?} {} {}", problem.kind, problem.path, sides.join(" "));
-        if !problems.iter().any(|(known, _)| *known == key) {
-            problems.push((key, layers.message(&problem)));
-        }
+/// A stack with cells, and its layers.
+#[derive(Debug)]
+pub struct LayeredStack {
+    /// The stack, for each of its cells that are looked for; at least one.
+    pub cells: Vec<Stack>,
+    /// The folder of the stack as messages show it.
+    pub shown: PathBuf,
+    /// Its layers, or why they cannot be read.
+    pub layers: Result<StackLayers, GenerateError>,
+}
+
+/// Reads the layers of the stacks with cells in folders, without compiling them. `roots` are
+/// variables of the programs that are read even if no layer sets them.
+///
+/// # Errors
+///
+/// If there is no stack, or the files of one are invalid.
+pub fn layered_stacks(
+    system: &(dyn System + Sync),
+    options: &CompileOptions,
+    roots: &[String],
+) -> Result<Vec<LayeredStack>, GenerateError> {
+    let job = Job::new(system, options)?;
+    let cells = options.cells.as_deref();
+    let mut stacks = find_cells(system, &job.work_dir, &options.folders, cells)?;
+    stacks.retain(|stack| stack.cell.is_some());
+    let session = Session::cached(system);
+    let reader = LayerReader::new(system, &session, &options.confinement, &job.work_dir);
+    let folders = by_folder(&stacks);
+    let pool = Pool { threads: options.threads, chunk: 8 };
+    let read = pool.map(
+        folders.len(),
+        || (),
+        |(), at| {
+            let stack = &stacks[folders[at][0]];
+            let cell = stack.cell.as_ref()?;
+            let run = RunOptions { roots: roots.to_vec(), ..job.run_options(stack) };
+            Some(StackLayers::read(&reader, &cell.dims, stack, &run))
+        },
+    );
+    let mut found = Vec::with_capacity(folders.len());
+    for (places, layers) in folders.iter().zip(read) {
+        let Some(layers) = layers else { continue };
+        let cells: Vec<Stack> = places.iter().map(|at| stacks[*at].clone()).collect();
+        let shown = shown(&job.work_dir, &cells[0].folder).to_owned();
+        found.push(LayeredStack { cells, shown, layers });
     }
+    Ok(found)
 }
 
 /// Returns the places of the stacks of each folder, in order.

@@ -28,8 +28,9 @@ mod targets;
 mod waiting;
 mod write;
 
-pub use cells::{CellSetting, Dims, LayerReader, StackCell, StackLayers};
+pub use cells::{CellSetting, Dims, LayerReader, StackCell, StackLayers, today};
 pub use compile::{Compiled, Outcome, compile, compile_each};
+pub use compile_cells::{LayeredStack, layered_stacks};
 pub use error::GenerateError;
 pub use files::{
     BackendSetting, ConfirmSetting, Extension, FileError, GeneratorSetting, MetadataExtension,

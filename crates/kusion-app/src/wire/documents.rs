@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Writes a document for programs, indented, with a line break at the end.
-fn indented(document: &impl Serialize) -> String {
+pub(super) fn indented(document: &impl Serialize) -> String {
     let mut text = serde_json::to_string_pretty(document).unwrap_or_default();
     text.push('\n');
     text

@@ -26,6 +26,8 @@ pub struct StackCell {
     pub cell: Cell,
     /// The axes.
     pub dims: Arc<Dims>,
+    /// All cells of the stack that are looked for.
+    pub covers: Arc<Selector>,
     /// The context or sandbox (`sandbox/NAME`) that it is deployed to, by `clusters`.
     pub cluster: Option<String>,
 }
@@ -79,12 +81,14 @@ impl StackFile {
         };
         let clusters = self.cluster_layers(dims)?;
         let Some(cells) = covered.intersection(&chosen) else { return Ok(Vec::new()) };
-        cells.cells().map(|cell| self.cell(dims, &clusters, cell)).collect()
+        let cells = Arc::new(cells);
+        cells.cells().map(|cell| self.cell(dims, &cells, &clusters, cell)).collect()
     }
 
     fn cell(
         &self,
         dims: &Arc<Dims>,
+        covers: &Arc<Selector>,
         clusters: &[Arc<Layer>],
         cell: Cell,
     ) -> Result<StackCell, String> {
@@ -105,7 +109,8 @@ impl StackFile {
         }
         let cluster = resolved.leaves.into_iter().find_map(|leaf| leaf.value);
         let cluster = cluster.and_then(|it| it.as_str().map(str::to_owned));
-        Ok(StackCell { name, cell, dims: Arc::clone(dims), cluster })
+        let (dims, covers) = (Arc::clone(dims), Arc::clone(covers));
+        Ok(StackCell { name, cell, dims, covers, cluster })
     }
 
     /// Returns the rules of `clusters` as layers, of which the most specific one counts.

@@ -21,10 +21,17 @@ impl Shown<'_> {
         Origin { file: file.to_string_lossy().into(), line: place.line, column: place.column }
     }
 
-    /// Returns what entries say, by key. Private names are left out.
+    /// Returns what the entries at the top of a layer say, by variable. Private names are left out.
+    /// A map is always merged there: nobody means to replace a whole variable.
     pub(super) fn nodes(&self, entries: &[PartialEntry]) -> Result<BTreeMap<String, Node>, String> {
         let is_shown = |entry: &&PartialEntry| !entry.key.starts_with('_');
-        let node = |entry: &PartialEntry| Ok((entry.key.clone(), self.node(entry)?));
+        let node = |entry: &PartialEntry| {
+            let mut node = self.node(entry)?;
+            if let Node::Map { replaces, .. } = &mut node {
+                *replaces = false;
+            }
+            Ok((entry.key.clone(), node))
+        };
         entries.iter().filter(is_shown).map(node).collect()
     }
 

@@ -29,7 +29,8 @@ pub struct StackLayers {
 const PROGRAM: usize = 0;
 
 impl StackLayers {
-    /// Reads the layers of a stack with cells. `program` says how its program is run.
+    /// Reads the layers of a stack with cells. `program` says how its program is run; its roots are
+    /// evaluated in addition to the variables that layers set.
     ///
     /// # Errors
     ///
@@ -42,8 +43,9 @@ impl StackLayers {
         program: &RunOptions,
     ) -> Result<Self, GenerateError> {
         let found = found_layers(reader, dims, stack)?;
-        let roots: BTreeSet<String> =
+        let mut roots: BTreeSet<String> =
             found.iter().flat_map(|layer| layer.entries.keys().cloned()).collect();
+        roots.extend(program.roots.iter().cloned());
         let shown_folder = shown(reader.work_dir, &stack.folder);
         let fallback = reader.origin(&stack.folder, 0, 0);
         let mut own = BTreeMap::new();

@@ -1,5 +1,6 @@
 //! Tests of `kusion_generate` from outside.
 
+mod cell_examples;
 mod cells;
 mod determinism;
 mod errors;
