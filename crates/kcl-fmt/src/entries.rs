@@ -100,7 +100,13 @@ impl Printer<'_> {
             let is_flat = self.layout.is_flat(entry.value)
                 && entry.key.is_none_or(|key| self.layout.is_flat(key));
             let item = Item { span: entry.span, next, is_flat, in_brackets: true };
-            self.item(item, |this| this.entry(entry));
+            self.item(item, |this| {
+                this.entry(entry);
+                if entry.needs_comma_before(entries.get(at + 1), this.module) {
+                    this.newline();
+                    this.push(",");
+                }
+            });
         }
         self.own_line_comments(end);
     }
@@ -211,7 +217,10 @@ impl Printer<'_> {
             // A last branch without entries says nothing, and there is no way to write it.
             if matches!(&module[*orelse].kind, Expr::Config(rest) if rest.is_empty()) {
                 if items.is_empty() {
-                    self.push(" **{}");
+                    self.level += 1;
+                    self.newline();
+                    self.push("**{}");
+                    self.level -= 1;
                 }
                 return;
             }

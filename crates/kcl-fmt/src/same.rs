@@ -44,6 +44,10 @@ fn docs(a: Option<&StrNode>, b: Option<&StrNode>) -> bool {
     opt(a, b, |a, b| a.value == b.value)
 }
 
+fn is_empty_config(module: &Module, id: ExprId) -> bool {
+    matches!(&module[id].kind, Expr::Config(entries) if entries.is_empty())
+}
+
 impl Pair<'_> {
     fn exprs(self, a: &[ExprId], b: &[ExprId]) -> bool {
         all(a, b, |a, b| self.expr(*a, *b))
@@ -259,7 +263,7 @@ impl Pair<'_> {
                 Expr::ConfigIf { cond: cond_b, items: items_b, orelse: orelse_b },
             ) => {
                 self.expr(*cond, *cond_b)
-                    && self.entries(items, items_b)
+                    && self.branch(items, items_b)
                     && self.orelse(*orelse, *orelse_b)
             }
             (Expr::Schema(a), Expr::Schema(b)) => {
@@ -283,11 +287,21 @@ impl Pair<'_> {
         }
     }
 
+    /// A branch with nothing but `**{}` is as good as one without entries.
+    fn branch(self, a: &[ConfigEntry], b: &[ConfigEntry]) -> bool {
+        fn without_nothing<'e>(module: &Module, entries: &'e [ConfigEntry]) -> &'e [ConfigEntry] {
+            match entries {
+                [only] if only.key.is_none() && is_empty_config(module, only.value) => &[],
+                _ => entries,
+            }
+        }
+        self.entries(without_nothing(self.a, a), without_nothing(self.b, b))
+    }
+
     /// An `else` of a config without entries is as good as none.
     fn orelse(self, a: Option<ExprId>, b: Option<ExprId>) -> bool {
-        let is_empty = |module: &Module, it: ExprId| matches!(&module[it].kind, Expr::Config(entries) if entries.is_empty());
-        let a = a.filter(|it| !is_empty(self.a, *it));
-        let b = b.filter(|it| !is_empty(self.b, *it));
+        let a = a.filter(|it| !is_empty_config(self.a, *it));
+        let b = b.filter(|it| !is_empty_config(self.b, *it));
         self.opt_expr(a, b)
     }
 

@@ -1,8 +1,8 @@
 //! Expressions.
 
 use super::{
-    BinOp, CmpOp, Constant, ExprId, Ident, JoinedString, Number, Params, Path, StmtId, StringLit,
-    TypeId, UnaryOp,
+    BinOp, CmpOp, Constant, ExprId, Ident, JoinedString, Module, Number, Params, Path, StmtId,
+    StringLit, TypeId, UnaryOp,
 };
 use base_text::Span;
 
@@ -219,6 +219,21 @@ pub struct ConfigEntry {
     pub op: ConfigOp,
     /// The whole entry.
     pub span: Span,
+}
+
+impl ConfigEntry {
+    /// Whether `next`, printed on the line below this entry, would be read as a branch of its `if`:
+    /// a key may be named `else` or `elif`. A comma between the two keeps them apart.
+    pub fn needs_comma_before(&self, next: Option<&ConfigEntry>, module: &Module) -> bool {
+        let is_branch = |key: ExprId| match &module[key].kind {
+            Expr::Ident(path) => {
+                matches!(path.names.first().map(|it| it.name.as_str()), Some("else" | "elif"))
+            }
+            _ => false,
+        };
+        matches!(module[self.value].kind, Expr::ConfigIf { .. })
+            && next.and_then(|next| next.key).is_some_and(is_branch)
+    }
 }
 
 /// `lambda params -> ret { body }`

@@ -295,7 +295,16 @@ impl Printer<'_> {
             .any(|entry| matches!(self.module[entry.value].kind, Expr::ConfigIf { .. }));
         self.push("{");
         if is_block {
-            self.indented(|this| this.lines(entries, Self::entry));
+            self.indented(|this| {
+                for (at, entry) in entries.iter().enumerate() {
+                    this.newline();
+                    this.entry(entry);
+                    if entry.needs_comma_before(entries.get(at + 1), this.module) {
+                        this.newline();
+                        this.push(",");
+                    }
+                }
+            });
             self.newline();
         } else {
             self.commas(entries, Self::entry);
