@@ -23,6 +23,7 @@ pub(crate) use library::SPACES;
 #[cfg(test)]
 use parse::SyntaxError;
 pub(crate) use parse::parse;
+pub(crate) use special::Special;
 #[cfg(test)]
 pub(crate) use types::Problem;
 pub(crate) use types::{Fields, Ty, infer, located};

@@ -10,6 +10,7 @@ mod builtin;
 mod cause;
 mod cel;
 mod decode;
+pub mod devices;
 pub mod discovery;
 mod first;
 mod go_text;

@@ -36,7 +36,7 @@ pub struct Policy {
 
 /// An expression and its text.
 #[derive(Debug)]
-struct Source {
+pub(crate) struct Source {
     text: String,
     /// `None` if the text is not an expression.
     expr: Option<Arc<Expr>>,
@@ -86,13 +86,13 @@ pub enum Mutation {
 }
 
 impl Source {
-    fn read(object: &Value, key: &str) -> Option<Self> {
+    pub(crate) fn read(object: &Value, key: &str) -> Option<Self> {
         let text = object.get(key)?.as_str()?.trim().to_owned();
         let expr = cel::parse(&text).ok().map(Arc::new);
         Some(Self { text, expr })
     }
 
-    fn evaluate<'a>(&self, scope: &mut Scope<'a>) -> Result<Cel<'a>, String> {
+    pub(crate) fn evaluate<'a>(&self, scope: &mut Scope<'a>) -> Result<Cel<'a>, String> {
         let found = match &self.expr {
             Some(expr) => cel::evaluate(expr, scope),
             None => Err(Failure::Unknown),

@@ -5,8 +5,9 @@
 
 mod annotations;
 mod behaviour;
-mod claims;
+pub(crate) mod claims;
 mod containers;
+mod devices;
 pub(crate) mod eviction;
 pub(crate) mod kubelet;
 pub(crate) mod load;

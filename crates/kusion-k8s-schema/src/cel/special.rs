@@ -48,7 +48,7 @@ pub(crate) enum Special {
 
 impl Special {
     /// Creates a value by the name of its function; `None` if the text is invalid.
-    pub(super) fn parse(name: &str, text: &str) -> Option<Self> {
+    pub(crate) fn parse(name: &str, text: &str) -> Option<Self> {
         match name {
             "duration" => duration(text).map(Self::Duration),
             "timestamp" => parse_time(text).map(Self::Time),

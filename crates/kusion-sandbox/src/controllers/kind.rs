@@ -63,6 +63,7 @@ kinds! {
     ResourceClaim "resource.k8s.io" "v1" "resourceclaims";
     ResourceClaimTemplate "resource.k8s.io" "v1" "resourceclaimtemplates";
     DeviceClass "resource.k8s.io" "v1" "deviceclasses";
+    ResourceSlice "resource.k8s.io" "v1" "resourceslices";
 }
 
 #[derive(Debug)]

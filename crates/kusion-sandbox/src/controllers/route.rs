@@ -7,7 +7,7 @@ use super::selector;
 use super::task::{Key, Task};
 use super::world::World;
 use crate::lifecycle::{accounts, aggregation, collector};
-use crate::pods::scheduler;
+use crate::pods::{claims, scheduler};
 use crate::{Event, EventKind};
 use serde_json::Value;
 use std::sync::Arc;
@@ -182,7 +182,11 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
         }
         Kind::PersistentVolume => route_volume(world, object),
         Kind::ResourceQuota => world.add(Task::Quota, kind, object),
-        Kind::ResourceClaim | Kind::ResourceClaimTemplate | Kind::DeviceClass => {
+        Kind::ResourceClaim => {
+            world.add(Task::DeviceClaim, kind, object);
+            scheduler::retry_all(world);
+        }
+        Kind::ResourceClaimTemplate | Kind::DeviceClass | Kind::ResourceSlice => {
             scheduler::retry_all(world);
         }
         Kind::APIService
@@ -218,6 +222,9 @@ fn route_volume(world: &mut World, volume: &Value) {
 fn route_pod(world: &mut World, pod: &Value, old: Option<&Value>, new: Option<&Value>) {
     if world.load.note(old, new) {
         scheduler::retry_all(world);
+    }
+    if new.is_none() || meta::is_pod_finished(pod) {
+        claims::pod_ended(world, pod);
     }
     let namespace = meta::namespace(pod);
     if new.is_some() {

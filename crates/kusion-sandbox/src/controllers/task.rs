@@ -68,6 +68,8 @@ pub(crate) enum Task {
     Aggregate,
     /// Size of the target of a `HorizontalPodAutoscaler`.
     Autoscaler,
+    /// Devices of a `ResourceClaim` that pods have used.
+    DeviceClaim,
 }
 
 /// A piece of work: what to do, and for which object.
@@ -113,6 +115,7 @@ pub(crate) fn run(world: &mut World, key: &Key) -> Result<(), Status> {
         Task::Disruption => super::disruption::sync(world, key),
         Task::Aggregate => lifecycle::aggregation::sync(world),
         Task::Autoscaler => super::autoscaler::sync(world, key),
+        Task::DeviceClaim => pods::claims::sync(world, key),
         Task::Endpoints => super::endpoints::sync(world, key),
         Task::Slices => super::slices::sync(world, key),
         Task::Mirror => super::slices::mirror(world, key),

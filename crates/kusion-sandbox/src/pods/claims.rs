@@ -1,60 +1,175 @@
-//! Claims for devices: made from templates, and looked at before a pod gets a node.
+//! Claims for devices: made from templates, given devices together with the node of a pod, and freed
+//! when no pod uses them.
 
+use super::devices::Devices;
+use super::scheduler::{Misfit, term_selects};
 use crate::Status;
 use crate::controllers::kind::Kind;
 use crate::controllers::meta::{self, items, text};
 use crate::controllers::record::{Source, Tone, record};
-use crate::controllers::world::World;
+use crate::controllers::task::{Key, Task};
+use crate::controllers::world::{SCHEDULER, World};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Names the entry of a pod that a claim was made for.
 const CLAIM_NAME: &str = "resource.kubernetes.io/pod-claim-name";
 
+/// Keeps a claim while it has devices.
+const PROTECTION: &str = "resource.kubernetes.io/delete-protection";
+
 /// What the claims of a pod say about its scheduling.
-#[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Nothing is in the way.
-    Free,
+    /// All claims exist.
+    Known(Claims),
     /// A claim does not exist yet; nothing is said about it.
     Waits,
     /// A claim can never be met as things are; the reason, for the pod as a whole.
     Refused(String),
-    /// No node has the devices.
-    NoDevices,
 }
 
-/// Makes the claims of a pod that come from templates; then looks whether all are met.
+/// The claims of a pod.
+#[derive(Default)]
+pub(super) struct Claims {
+    claims: Vec<Arc<Value>>,
+    /// The devices of the cluster, if a claim has none yet.
+    devices: Option<Devices>,
+}
+
+/// Makes the claims of a pod that come from templates, and finds all of them.
 pub(super) fn look(world: &mut World, pod: &Arc<Value>) -> Result<Verdict, Status> {
     let wanted = items(&pod["spec"]["resourceClaims"]);
     if wanted.is_empty() {
-        return Ok(Verdict::Free);
+        return Ok(Verdict::Known(Claims::default()));
     }
     if !make_missing(world, pod)? {
         return Ok(Verdict::Waits);
     }
     let namespace = meta::namespace(pod);
-    let mut verdict = Verdict::Free;
+    let mut claims = Vec::new();
     for entry in wanted {
         let Some(name) = claim_name(pod, entry) else { return Ok(Verdict::Waits) };
-        let Some(claim) = world.get(Kind::ResourceClaim, namespace, name) else {
-            return Ok(Verdict::Waits);
-        };
-        if !claim["status"]["allocation"].is_null() {
-            continue;
+        match world.get(Kind::ResourceClaim, namespace, name) {
+            Some(claim) if !meta::is_deleting(&claim) => claims.push(claim),
+            _ => return Ok(Verdict::Waits),
         }
-        for request in items(&claim["spec"]["devices"]["requests"]) {
-            let class = text(&request["exactly"]["deviceClassName"]);
-            if !class.is_empty() && !world.cache.has(Kind::DeviceClass, "", class) {
-                return Ok(Verdict::Refused(format!(
-                    "request {}: device class {class} does not exist",
-                    text(&request["name"])
-                )));
-            }
-        }
-        verdict = Verdict::NoDevices;
     }
-    Ok(verdict)
+    let is_open = claims.iter().any(|it| it["status"]["allocation"].is_null());
+    let devices = is_open.then(|| Devices::new(world, &claims)).transpose();
+    Ok(match devices {
+        Ok(devices) => Verdict::Known(Claims { claims, devices }),
+        Err(reason) => Verdict::Refused(reason),
+    })
+}
+
+impl Claims {
+    /// Whether the pod has none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.claims.is_empty()
+    }
+
+    /// Why a node does not have what the pod claims; none if it has.
+    pub(super) fn misfit(&self, node: &Value) -> Option<Misfit> {
+        let elsewhere = |claim: &Arc<Value>| {
+            let selector = &claim["status"]["allocation"]["nodeSelector"];
+            let terms = items(&selector["nodeSelectorTerms"]);
+            selector.is_object() && !terms.iter().any(|it| term_selects(it, node))
+        };
+        if self.claims.iter().any(elsewhere) {
+            return Some(Misfit::for_good("resourceclaim not available on the node"));
+        }
+        match self.devices.as_ref().map(|it| it.choose(node)) {
+            None | Some(Ok(Some(_))) => None,
+            Some(Ok(None)) => Some(Misfit::for_good("cannot allocate all claims")),
+            Some(Err(message)) => Some(Misfit::for_good(message)),
+        }
+    }
+
+    /// Gives the claims devices of a node, and reserves all of them for the pod.
+    pub(super) fn reserve(&self, world: &World, pod: &Value, node: &Value) -> Result<(), Status> {
+        let chosen = self.devices.as_ref().and_then(|it| it.choose(node).ok().flatten());
+        for claim in &self.claims {
+            let new = chosen.iter().flatten().find(|it| meta::uid(&it.0) == meta::uid(claim));
+            let mut claim = Arc::clone(claim);
+            if new.is_some() && !meta::has_finalizer(&claim, PROTECTION) {
+                let mut object = (*claim).clone();
+                meta::push(&mut object["metadata"], "finalizers", PROTECTION.into());
+                claim = world.update_as(SCHEDULER, Kind::ResourceClaim, "", object)?;
+            }
+            let mut status = claim["status"].clone();
+            if !status.is_object() {
+                status = json!({});
+            }
+            if let Some((_, allocation)) = new {
+                status["allocation"] = allocation.clone();
+                status["allocation"]["allocationTimestamp"] = world.now_text().into();
+            }
+            let user = json!({"resource": "pods", "name": meta::name(pod), "uid": meta::uid(pod)});
+            if !items(&status["reservedFor"]).contains(&user) {
+                meta::push(&mut status, "reservedFor", user);
+            }
+            world.update_status_as(SCHEDULER, Kind::ResourceClaim, &claim, status)?;
+        }
+        Ok(())
+    }
+}
+
+/// Asks for a look at the claims of a pod that has ended.
+pub(crate) fn pod_ended(world: &mut World, pod: &Value) {
+    for entry in items(&pod["spec"]["resourceClaims"]) {
+        if let Some(name) = claim_name(pod, entry) {
+            let namespace = meta::namespace(pod);
+            world.queue.add(Key::new(Task::DeviceClaim, Kind::ResourceClaim, namespace, name));
+        }
+    }
+}
+
+/// Frees the devices of a claim that no pod uses, and deletes a claim that was made for a pod that
+/// has ended.
+pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
+    let namespace = key.namespace();
+    let Some(claim) = world.get(Kind::ResourceClaim, namespace, key.name()) else {
+        return Ok(());
+    };
+    let lives = |user: &Value| {
+        user["resource"] != "pods"
+            || world.get(Kind::Pod, namespace, text(&user["name"])).is_some_and(|pod| {
+                pod["metadata"]["uid"] == user["uid"] && !meta::is_pod_finished(&pod)
+            })
+    };
+    let mut status = claim["status"].clone();
+    let users = items(&status["reservedFor"]);
+    let rest: Vec<Value> = users.iter().filter(|it| lives(it)).cloned().collect();
+    let was_used = !users.is_empty();
+    let is_free = rest.is_empty() && (was_used || meta::is_deleting(&claim));
+    if rest.len() < users.len() {
+        status["reservedFor"] = rest.into();
+    }
+    if is_free {
+        meta::remove(&mut status, "reservedFor");
+        meta::remove(&mut status, "allocation");
+    }
+    world.update_status(Kind::ResourceClaim, &claim, status)?;
+    if !is_free {
+        return Ok(());
+    }
+    let Some(claim) = newest(world, &claim) else { return Ok(()) };
+    let mut object = claim.clone();
+    if meta::remove_finalizer(&mut object, PROTECTION) {
+        world.update(Kind::ResourceClaim, object)?;
+    }
+    let owner = meta::controller(&claim).filter(|it| it["kind"] == "Pod");
+    if was_used && owner.is_some() && !meta::is_deleting(&claim) {
+        world.delete(Kind::ResourceClaim, &claim)?;
+    }
+    Ok(())
+}
+
+/// The claim as it is stored, which may be newer than what is known here.
+fn newest(world: &World, claim: &Value) -> Option<Value> {
+    let (namespace, name) = (meta::namespace(claim), meta::name(claim));
+    let found = world.api.get(Kind::ResourceClaim.resource(), namespace, name).ok()?;
+    (meta::uid(&found) == meta::uid(claim)).then(|| (*found).clone())
 }
 
 /// The name of the claim that an entry of a pod means; none while it has not been made.

@@ -1,6 +1,6 @@
 //! Finds a node for each pod that has none.
 
-use super::claims::{self, Verdict};
+use super::claims::{self, Claims, Verdict};
 use super::neighbours::Neighbours;
 use super::resources::{Amounts, pod_amounts};
 use super::{ports, preemption, preference};
@@ -49,8 +49,8 @@ struct Refusal {
     reasons: BTreeMap<String, usize>,
     /// How many of them could take it if they had fewer pods.
     n_changeable: usize,
-    /// Whether devices are claimed that no node has.
-    lacks_devices: bool,
+    /// Whether the pod claims devices.
+    has_claims: bool,
 }
 
 impl Refusal {
@@ -74,11 +74,8 @@ impl Refusal {
             parts.join(", ")
         };
         let reasons = list(self.reasons.iter().map(|(it, count)| (*count, it.as_str())).collect());
-        let claims = if self.lacks_devices {
-            "still not schedulable"
-        } else {
-            "no new claims to deallocate"
-        };
+        let claims =
+            if self.has_claims { "still not schedulable" } else { "no new claims to deallocate" };
         let victims = [
             (self.n_changeable, "No preemption victims found for incoming pod"),
             (n_nodes - self.n_changeable.min(n_nodes), "Preemption is not helpful for scheduling"),
@@ -135,17 +132,18 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
         return refuse(world, &pod, "Unschedulable", &message);
     }
     let mut refusal = Refusal { n_nodes: nodes.len(), ..Refusal::default() };
-    match claims::look(world, &pod)? {
-        Verdict::Free => {}
+    let claims = match claims::look(world, &pod)? {
+        Verdict::Known(claims) => claims,
         Verdict::Waits => {
             world.load.wait(&pod);
             return Ok(());
         }
         Verdict::Refused(reason) => {
             refusal.reasons.insert(reason, 0);
+            Claims::default()
         }
-        Verdict::NoDevices => refusal.lacks_devices = true,
-    }
+    };
+    refusal.has_claims = !claims.is_empty();
     let blocked = !refusal.reasons.is_empty();
     let mut fitting: Vec<&Arc<Value>> = Vec::new();
     let mut changeable: Vec<&Arc<Value>> = Vec::new();
@@ -158,9 +156,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
             })
             .or_else(|| world.load.lacks(node, &wanted, &Amounts::new(), 0))
             .or_else(|| neighbours.as_ref().and_then(|it| it.misfit(node)))
-            .or_else(|| {
-                refusal.lacks_devices.then(|| Misfit::for_good("cannot allocate all claims"))
-            });
+            .or_else(|| claims.misfit(node));
         if let Some(found) = found {
             if found.can_change {
                 changeable.push(node);
@@ -173,6 +169,7 @@ pub(crate) fn sync(world: &mut World, key: &Key) -> Result<(), Status> {
     let best = preference::best(world, &pod, &fitting, neighbours.as_ref());
     drop(neighbours);
     if let Some(node) = best {
+        claims.reserve(world, &pod, node)?;
         return bind(world, &pod, node);
     }
     if preemption::make_room(world, &pod, &nodes, &changeable)? {

@@ -89,12 +89,38 @@ fn others(group: &str, kind: &str) -> Option<Layout> {
                 vec!["Local".into(), word.into(), age(it)]
             },
         },
+        ("resource.k8s.io", "ResourceClaim") => Layout {
+            columns: &["Name", "State", "Age"],
+            cells: |it| vec![claim_state(it).into(), age(it)],
+        },
+        ("resource.k8s.io", "ResourceSlice") => Layout {
+            columns: &["Name", "Node", "Driver", "Pool", "Age"],
+            cells: |it| {
+                let spec = &it["spec"];
+                let [driver, pool] = [&spec["driver"], &spec["pool"]["name"]].map(text);
+                vec![text(&spec["nodeName"]).into(), driver.into(), pool.into(), age(it)]
+            },
+        },
         ("certificates.k8s.io", "CertificateSigningRequest") => Layout {
             columns: &["Name", "Age", "SignerName", "Requestor", "RequestedDuration", "Condition"],
             cells: signing,
         },
         _ => return None,
     })
+}
+
+/// `pending`, or `allocated,reserved`, with `deleted` before it.
+fn claim_state(it: &Value) -> String {
+    let is_deleted = !it["metadata"]["deletionTimestamp"].is_null();
+    let is_allocated = !it["status"]["allocation"].is_null();
+    let states = [
+        (is_deleted, "deleted"),
+        (!is_allocated && !is_deleted, "pending"),
+        (is_allocated, "allocated"),
+        (!items(&it["status"]["reservedFor"]).is_empty(), "reserved"),
+    ];
+    let states: Vec<&str> = states.into_iter().filter(|it| it.0).map(|it| it.1).collect();
+    states.join(",")
 }
 
 fn quota(it: &Value) -> Vec<Value> {

@@ -142,7 +142,7 @@ fn pods_stay_near_and_apart_as_they_ask() {
 }
 
 #[test]
-fn claims_for_devices_are_made_from_templates_and_never_met() {
+fn claims_for_devices_are_made_from_templates() {
     let mut cluster = Cluster::new();
     let claim = json!({"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "t"}]});
     cluster.create(Kind::Pod, pod("a", &claim));
@@ -161,6 +161,101 @@ fn claims_for_devices_are_made_from_templates_and_never_met() {
         meta::name(&made[0])
     );
     assert!(refusal(&cluster, "a").contains("device class gpu.example.com does not exist"));
+}
+
+/// A class, and two devices of different size on the second node.
+fn with_devices() -> Cluster {
+    let mut cluster = Cluster::new();
+    cluster.create(
+        Kind::DeviceClass,
+        json!({"metadata": {"name": "gpu"},
+            "spec": {"selectors": [{"cel": {"expression": "device.driver == 'gpu.example.com'"}}]}}),
+    );
+    let device = |name: &str, memory: &str| {
+        json!({"name": name, "attributes": {"board": {"string": "b1"}},
+            "capacity": {"memory": {"value": memory}}})
+    };
+    cluster.create(
+        Kind::ResourceSlice,
+        json!({"metadata": {"name": "s"}, "spec": {
+            "driver": "gpu.example.com", "nodeName": "sandbox-2",
+            "pool": {"name": "sandbox-2", "generation": 1, "resourceSliceCount": 1},
+            "devices": [device("small", "16Gi"), device("large", "40Gi")]}}),
+    );
+    cluster
+}
+
+fn claim_template(cluster: &mut Cluster, name: &str, devices: &Value) {
+    let object = json!({"metadata": {"name": name}, "spec": {"spec": {"devices": devices}}});
+    cluster.create(Kind::ResourceClaimTemplate, object);
+}
+
+fn claims_of(template: &str) -> Value {
+    json!({"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": template}]})
+}
+
+#[test]
+fn devices_are_given_with_the_node_and_freed_with_the_pod() {
+    let mut cluster = with_devices();
+    let large = "device.capacity['gpu.example.com'].memory.compareTo(quantity('20Gi')) >= 0";
+    let devices = json!({"requests": [{"name": "x", "exactly": {"deviceClassName": "gpu",
+        "selectors": [{"cel": {"expression": large}}]}}]});
+    claim_template(&mut cluster, "t", &devices);
+    cluster.create(Kind::Pod, pod("a", &claims_of("t")));
+    cluster.pass(1000);
+    assert_eq!(cluster.get(Kind::Pod, "a").unwrap()["spec"]["nodeName"], "sandbox-2");
+    let claim = cluster.all(Kind::ResourceClaim).remove(0);
+    let result = json!({"request": "x", "driver": "gpu.example.com", "pool": "sandbox-2",
+        "device": "large"});
+    assert_eq!(claim["status"]["allocation"]["devices"]["results"], json!([result]));
+    assert_eq!(claim["status"]["reservedFor"][0]["name"], "a");
+    assert!(meta::has_finalizer(&claim, "resource.kubernetes.io/delete-protection"));
+
+    cluster.create(Kind::Pod, pod("b", &claims_of("t")));
+    cluster.pass(1000);
+    assert_eq!(
+        refusal(&cluster, "b"),
+        "0/2 nodes are available: 2 cannot allocate all claims. still not schedulable, \
+         preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+    );
+    cluster.delete(Kind::Pod, "a", Propagation::Background);
+    cluster.pass(60_000);
+    assert_eq!(cluster.get(Kind::Pod, "b").unwrap()["spec"]["nodeName"], "sandbox-2");
+    let claims = cluster.all(Kind::ResourceClaim);
+    assert_eq!(claims.len(), 1, "the claim of the pod that has ended is deleted");
+    assert_eq!(claims[0]["status"]["reservedFor"][0]["name"], "b");
+}
+
+#[test]
+fn all_requests_and_constraints_of_a_claim_are_met_or_none() {
+    let mut cluster = with_devices();
+    let request = |name: &str, count: i64| json!({"name": name, "exactly": {"deviceClassName": "gpu", "count": count}});
+    claim_template(&mut cluster, "three", &json!({"requests": [request("x", 3)]}));
+    cluster.create(Kind::Pod, pod("three", &claims_of("three")));
+    let other = json!({"requests": [request("x", 1), request("y", 1)],
+        "constraints": [{"distinctAttribute": "gpu.example.com/board"}]});
+    claim_template(&mut cluster, "other", &other);
+    cluster.create(Kind::Pod, pod("other", &claims_of("other")));
+    cluster.pass(1000);
+    for name in ["three", "other"] {
+        assert!(refusal(&cluster, name).contains("2 cannot allocate all claims"), "{name}");
+    }
+    let first = json!({"requests": [
+        {"name": "x", "firstAvailable": [
+            {"name": "many", "deviceClassName": "gpu", "count": 3},
+            {"name": "two", "deviceClassName": "gpu", "count": 2}]}],
+        "constraints": [{"matchAttribute": "gpu.example.com/board"}]});
+    claim_template(&mut cluster, "first", &first);
+    cluster.create(Kind::Pod, pod("first", &claims_of("first")));
+    cluster.pass(1000);
+    let claims = cluster.all(Kind::ResourceClaim);
+    let met = claims.iter().find(|it| !it["status"]["allocation"].is_null()).unwrap();
+    let results = items(&met["status"]["allocation"]["devices"]["results"]);
+    let shown: Vec<String> = results
+        .iter()
+        .map(|it| format!("{}={}", text(&it["request"]), text(&it["device"])))
+        .collect();
+    assert_eq!(shown, ["x/two=small", "x/two=large"]);
 }
 
 #[test]
