@@ -531,6 +531,15 @@ impl<'p> Evaluator<'p> {
         text
     }
 
+    /// Gives a call from outside limits of its own.
+    pub(crate) fn begin_call(&mut self, limits: crate::CallLimits) {
+        self.options.limits.steps = limits.steps;
+        self.options.limits.memory = limits.memory;
+        (self.steps_left, self.steps_after) = (0, limits.steps);
+        self.memory_left = limits.memory;
+        self.ends_at = None;
+    }
+
     /// Counts one step and one level; see [`Self::leave`].
     #[inline]
     pub(crate) fn enter(&mut self) -> Eval<()> {
