@@ -1,8 +1,8 @@
 //! Plans: the steps to reach the desired state.
 
 use crate::{
-    Conflict, FieldPath, Identity, Infrastructure, Operation, Origin, Owner, PlanOptions, PolicyRecord, Problem,
-    Requirement, Resource, ResourceId, ResourceType, StackKey,
+    Conflict, FieldPath, Identity, Infrastructure, Operation, Origin, Owner, PlanOptions,
+    PolicyRecord, Problem, Requirement, Resource, ResourceId, ResourceType, StackKey,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -103,9 +103,8 @@ struct Run<'r, E: Evaluator> {
 impl<E: Evaluator> Run<'_, E> {
     /// Evaluates the policies on resources and changes.
     fn resources(&mut self, active: &[(usize, &Policy)], resources: &[SubjectResource<'_>]) {
-        let of_each = |it: &&(usize, &Policy)| {
-            matches!(it.1.target(), Target::Resource | Target::Change)
-        };
+        let of_each =
+            |it: &&(usize, &Policy)| matches!(it.1.target(), Target::Resource | Target::Change);
         let of_each: Vec<&(usize, &Policy)> = active.iter().filter(of_each).collect();
         // Many resources have few kinds.
         let mut by_kind: FxHashMap<&str, Vec<&(usize, &Policy)>> = FxHashMap::default();

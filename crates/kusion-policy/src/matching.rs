@@ -21,9 +21,9 @@ pub(crate) fn is_for_kind(policy: &Policy, kind: &str) -> bool {
 pub(crate) fn has_labels(policy: &Policy, resource: &SubjectResource<'_>) -> bool {
     let labels = policy.labels();
     labels.is_empty()
-        || labels.iter().all(|(key, value)| {
-            resource.label(key).is_some_and(|found| is_match(value, found))
-        })
+        || labels
+            .iter()
+            .all(|(key, value)| resource.label(key).is_some_and(|found| is_match(value, found)))
 }
 
 /// Whether one of the patterns matches, or there is none.

@@ -236,8 +236,7 @@ impl PolicySet {
 }
 
 fn read<T: DeserializeOwned>(variable: &str, name: &str, value: &Value) -> Result<T, PolicyError> {
-    T::deserialize(value)
-        .map_err(|error| PolicyError::new(variable, format!("`{name}`: {error}")))
+    T::deserialize(value).map_err(|error| PolicyError::new(variable, format!("`{name}`: {error}")))
 }
 
 fn check_policy(policy: &Policy) -> Result<(), String> {
@@ -246,9 +245,9 @@ fn check_policy(policy: &Policy) -> Result<(), String> {
         return Err(format!("`{name}` is not a valid name of a policy"));
     }
     match (policy.level(), policy.role().is_empty(), policy.target()) {
-        (PolicyLevel::Approve, true, _) => Err(format!(
-            "`{name}` has the level `approve`, but no `role` that may approve it"
-        )),
+        (PolicyLevel::Approve, true, _) => {
+            Err(format!("`{name}` has the level `approve`, but no `role` that may approve it"))
+        }
         (PolicyLevel::Fix, _, target) if target != Target::Resource => Err(format!(
             "`{name}` has the level `fix`, which is for policies on resources, but it is on a {}",
             target.name()

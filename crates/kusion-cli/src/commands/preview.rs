@@ -3,6 +3,7 @@
 use crate::arguments::{
     Opener, ParallelArgs, PlanArgs, PlanViewArgs, SandboxStart, SiteArgs, SourceArgs,
 };
+use crate::commands::policy::fix_all;
 use crate::daemon::write_private;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
@@ -59,8 +60,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let Outcome { compiled, errors, n_stacks } =
+    let Outcome { mut compiled, errors, n_stacks } =
         args.source.compile_each(args.keep_going, args.site.trust)?;
+    fix_all(view, &mut compiled)?;
     check_cells(&compiled)?;
     let mut failures = Failures::new(args.keep_going, n_stacks);
     failures.add_broken(view, errors);

@@ -220,6 +220,11 @@ impl View {
                     let text = one_line(&text);
                     self.text(&format!("{} {text}\n", self.style.paint(Role::Bad, "rejected:")));
                 }
+                for finding in words::notes_of_policies(plan) {
+                    let text = one_line(&words::of_finding(finding));
+                    let head = self.style.paint(Role::Changed, words::of_level(finding));
+                    self.text(&format!("{head} {text}\n"));
+                }
             }
         }
     }

@@ -49,7 +49,10 @@ fn add_case(cases: &mut String, policy: &Policy, findings: &[&&Located<'_>]) -> 
     cases.push_str(">\n");
     if !failures.is_empty() {
         let level = policy.level();
-        let _ = writeln!(cases, "      <failure message=\"{title}\" type=\"{level}\">{failures}</failure>");
+        let _ = writeln!(
+            cases,
+            "      <failure message=\"{title}\" type=\"{level}\">{failures}</failure>"
+        );
     }
     if !notes.is_empty() {
         let _ = writeln!(cases, "      <system-out>{notes}</system-out>");

@@ -89,7 +89,8 @@ fn verdict(finding: &PolicyFinding) -> &'static str {
 
 /// Returns a name that an object may have.
 fn object_name(stack: &str) -> String {
-    let plain = |char: char| if char.is_ascii_alphanumeric() { char.to_ascii_lowercase() } else { '-' };
+    let plain =
+        |char: char| if char.is_ascii_alphanumeric() { char.to_ascii_lowercase() } else { '-' };
     let name: String = stack.chars().map(plain).collect();
     format!("kusion-{}", name.trim_matches('-'))
 }

@@ -30,8 +30,12 @@ fn policies_are_for_kinds_labels_projects_and_stacks() {
         resource("s", json!({"kind": "Service"}), Action::Create),
     ];
     let found = found(&data, &rules, &subject(resources));
-    let expected =
-        ["warn kinds p: kinds", "warn labels p: labels", "warn kinds d: kinds", "warn project s: project"];
+    let expected = [
+        "warn kinds p: kinds",
+        "warn labels p: labels",
+        "warn kinds d: kinds",
+        "warn project s: project",
+    ];
     assert_eq!(found, expected);
 }
 
@@ -71,7 +75,9 @@ fn rules_on_changes_see_deletions_and_rules_on_resources_do_not() {
         ("each", |it| Ok(it["resource"]["kind"].clone())),
         ("change", |it| Ok(format!("{} {}", it["change"]["action"], it["old"]["kind"]).into())),
         ("stack", |it| Ok(it["resources"].as_array().map_or(0, Vec::len).to_string().into())),
-        ("release", |it| Ok(it["release"]["changes"].as_array().map_or(0, Vec::len).to_string().into())),
+        ("release", |it| {
+            Ok(it["release"]["changes"].as_array().map_or(0, Vec::len).to_string().into())
+        }),
     ];
     let resources = vec![
         resource("a", json!({"kind": "A"}), Action::Keep),
@@ -104,7 +110,8 @@ fn rules_on_layers_get_each_layer() {
 #[test]
 fn a_rule_that_fails_is_a_finding_of_its_level() {
     let data = json!({"a": {"level": "deny"}, "b": {"level": "warn"}});
-    let rules: [(&str, Rule); 2] = [("a", |_| Err("too many steps".to_owned())), ("b", |_| Ok(json!(7)))];
+    let rules: [(&str, Rule); 2] =
+        [("a", |_| Err("too many steps".to_owned())), ("b", |_| Ok(json!(7)))];
     let found = found(&data, &rules, &subject(vec![resource("p", pod(json!({})), Action::Create)]));
     assert_eq!(found[0], "deny a p: the policy failed: too many steps");
     assert!(found[1].starts_with("warn b p: the policy failed: the rule returns `7`"), "{found:?}");
@@ -112,9 +119,7 @@ fn a_rule_that_fails_is_a_finding_of_its_level() {
 
 #[test]
 fn exceptions_count_until_they_expire_and_say_whose_they_are() {
-    let exception = |policy: &str, id: &str, expires: &str| {
-        json!({"policy": policy, "resources": [id], "owner": "ann", "reason": "r", "expires": expires})
-    };
+    let exception = |policy: &str, id: &str, expires: &str| json!({"policy": policy, "resources": [id], "owner": "ann", "reason": "r", "expires": expires});
     let data = json!({
         "a": {"level": "deny"}, "pack": {"b": {"level": "deny"}},
         "exceptions": [exception("a", "p*", "2026-12-02"), exception("pack/*", "p", "2026-12-01")],

@@ -31,7 +31,9 @@ fn excepted() -> PolicyFinding {
 
 #[test]
 fn sarif_has_rules_lines_and_suppressions() {
-    let set = set(&json!({"a": {"level": "warn", "title": "pin images"}, "pack": {"b": {"level": "deny"}}}));
+    let set = set(
+        &json!({"a": {"level": "warn", "title": "pin images"}, "pack": {"b": {"level": "deny"}}}),
+    );
     let (first, second) = (finding("a", PolicyLevel::Warn), excepted());
     let all = [&first, &second].map(|finding| Located { stack: "shop/web", finding });
     let log = sarif("1.0", &set.policies, &all);
@@ -48,7 +50,9 @@ fn sarif_has_rules_lines_and_suppressions() {
 
 #[test]
 fn junit_has_a_test_for_each_policy_and_escapes_texts() {
-    let set = set(&json!({"a": {"level": "deny"}, "pack": {"b": {"level": "deny"}, "c": {"level": "warn"}}}));
+    let set = set(
+        &json!({"a": {"level": "deny"}, "pack": {"b": {"level": "deny"}, "c": {"level": "warn"}}}),
+    );
     let (first, second) = (finding("a", PolicyLevel::Deny), excepted());
     let all = [&first, &second].map(|finding| Located { stack: "shop/web", finding });
     let expected = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
@@ -77,7 +81,8 @@ fn policy_reports_have_one_object_for_each_stack() {
     assert_eq!(report["metadata"]["name"], "kusion-shop-web");
     let summary = json!({"pass": 0, "fail": 1, "warn": 0, "error": 0, "skip": 1});
     assert_eq!(report["summary"], summary);
-    let object = json!({"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"});
+    let object =
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "namespace": "shop", "name": "web"});
     assert_eq!(report["results"][0]["resources"], json!([object]));
     assert_eq!(report["results"][1]["policy"], "pack");
     assert_eq!(report["results"][1]["rule"], "b");
