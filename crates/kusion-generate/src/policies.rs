@@ -1,5 +1,6 @@
 //! Policies of repositories: KCL files in folders named `policies`.
 
+mod admission;
 mod evaluator;
 mod fix;
 mod folder;

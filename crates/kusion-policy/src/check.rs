@@ -91,6 +91,43 @@ pub fn check<E: Evaluator>(
     Ok(found)
 }
 
+/// Marks findings that exceptions are about.
+///
+/// # Errors
+///
+/// If a selector of cells is invalid for the axes of the stack.
+pub fn except(
+    exceptions: &[Exception],
+    subject: &Subject<'_>,
+    found: &mut [Found],
+) -> Result<(), PolicyError> {
+    let mut active = Vec::new();
+    for exception in exceptions {
+        if exception.is_for(&subject.stack)? {
+            active.push(exception);
+        }
+    }
+    let today = subject.now.date();
+    found.iter_mut().for_each(|it| except_one(&active, &today, &mut it.finding));
+    Ok(())
+}
+
+fn except_one(exceptions: &[&Exception], today: &str, finding: &mut PolicyFinding) {
+    let is_about = |it: &&&Exception| it.is_about(&finding.policy, finding.resource.as_ref());
+    let about: Vec<&&Exception> = exceptions.iter().filter(is_about).collect();
+    match about.iter().find(|it| !it.is_expired(today)) {
+        Some(exception) => finding.exception = Some(exception.said()),
+        None => {
+            if let Some(expired) = about.first() {
+                finding.message.push_str(&format!(
+                    "; the exception of {} expired on {}",
+                    expired.owner, expired.expires
+                ));
+            }
+        }
+    }
+}
+
 /// One evaluation.
 struct Run<'r, E: Evaluator> {
     evaluator: &'r mut E,
@@ -221,19 +258,7 @@ impl<E: Evaluator> Run<'_, E> {
             self.found.push(Found { finding, value: None });
             return;
         }
-        let about: Vec<&&Exception> =
-            self.exceptions.iter().filter(|it| it.is_about(&policy.name, id)).collect();
-        match about.iter().find(|it| !it.is_expired(&self.today)) {
-            Some(exception) => finding.exception = Some(exception.said()),
-            None => {
-                if let Some(expired) = about.first() {
-                    finding.message.push_str(&format!(
-                        "; the exception of {} expired on {}",
-                        expired.owner, expired.expires
-                    ));
-                }
-            }
-        }
+        except_one(&self.exceptions, &self.today, &mut finding);
         self.found.push(Found { finding, value: outcome.value });
     }
 }

@@ -15,7 +15,7 @@ mod policy;
 pub mod render;
 mod subject;
 
-pub use check::{Evaluator, Found, RuleError, check};
+pub use check::{Evaluator, Found, RuleError, check, except};
 pub use exception::Exception;
 pub use moment::Moment;
 pub use outcome::messages;

@@ -82,6 +82,13 @@ struct Settings {
 }
 
 impl Policy {
+    /// Creates a policy whose rule is in another language, for lists.
+    pub fn of_other_language(name: &str, description: &str, level: PolicyLevel) -> Self {
+        let description = description.to_owned();
+        let settings = Settings { description, level, ..Settings::default() };
+        Self { name: name.to_owned(), settings }
+    }
+
     /// Returns the title; the name if it has none.
     pub fn title(&self) -> &str {
         if self.settings.title.is_empty() { &self.name } else { &self.settings.title }

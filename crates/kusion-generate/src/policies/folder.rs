@@ -1,12 +1,13 @@
 //! Folders with policies.
 
+use super::admission::AdmissionPolicies;
 use super::evaluator::{KclEvaluator, PROGRAM_LIMITS};
 use crate::GenerateError;
 use crate::find::{Stack, unreadable};
 use crate::origins::shown;
 use base_system::System;
-use kcl_driver::{EvalOptions, Functions, RunOptions, with_functions};
-use kusion_policy::{Evaluator, Found, Policy, PolicyError, PolicySet, Subject, check};
+use kcl_driver::{EvalOptions, Functions, Input, RunOptions, with_functions};
+use kusion_policy::{Evaluator, Found, Policy, PolicyError, PolicySet, Subject, check, except};
 use std::path::{Path, PathBuf};
 
 /// The name of folders with policies.
@@ -21,6 +22,8 @@ pub struct PolicyFolder {
     pub folder: PathBuf,
     /// Its KCL files, without tests.
     files: Vec<PathBuf>,
+    /// Its YAML files, with admission policies.
+    objects: Vec<PathBuf>,
     /// The folder that files are shown relative to.
     work_dir: PathBuf,
 }
@@ -44,13 +47,17 @@ impl PolicyFolder {
             let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
             name.ends_with(".k") && !name.ends_with("_test.k") && !name.starts_with(['@', '_', '.'])
         };
+        let is_yaml =
+            |path: &PathBuf| path.extension().is_some_and(|it| it == "yaml" || it == "yml");
+        let objects: Vec<PathBuf> = all.iter().filter(|it| is_yaml(it)).cloned().collect();
         let files: Vec<PathBuf> = all.into_iter().filter(is_policy).collect();
-        if files.len() > MAX_FILES {
+        if files.len() + objects.len() > MAX_FILES {
             let message = format!("the folder has more than {MAX_FILES} files with policies");
             return Err(GenerateError::File { path: folder.to_owned(), line: None, message });
         }
         let (folder, work_dir) = (folder.to_owned(), work_dir.to_owned());
-        Ok((!files.is_empty()).then_some(Self { folder, files, work_dir }))
+        let is_empty = files.is_empty() && objects.is_empty();
+        Ok((!is_empty).then_some(Self { folder, files, objects, work_dir }))
     }
 
     /// Returns the folder, for display.
@@ -64,7 +71,10 @@ impl PolicyFolder {
     ///
     /// If the program is invalid, or sets something that is neither a policy nor an exception.
     pub fn read(&self, system: &(dyn System + Sync)) -> Result<PolicySet, GenerateError> {
-        self.with_rules(system, |set, _| Ok(set.clone()))
+        let mut set = self.with_rules(system, |set, _| Ok(set.clone()))?;
+        set.policies.extend(self.admission(system)?.listed());
+        set.policies.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(set)
     }
 
     /// Evaluates the policies on subjects, each with all policies.
@@ -77,9 +87,22 @@ impl PolicyFolder {
         system: &(dyn System + Sync),
         subjects: &[Subject<'_>],
     ) -> Result<Vec<Vec<Found>>, GenerateError> {
+        let admission = self.admission(system)?;
+        let others: Vec<Vec<Found>> = subjects.iter().map(|it| admission.check(it)).collect();
         self.with_rules(system, |set, evaluator| {
-            subjects.iter().map(|it| check(set, evaluator, it)).collect()
+            let check_one = |(subject, others): (&Subject<'_>, &Vec<Found>)| {
+                let mut found = check(set, evaluator, subject)?;
+                let mut others = others.clone();
+                except(&set.exceptions, subject, &mut others)?;
+                found.extend(others);
+                Ok(found)
+            };
+            subjects.iter().zip(&others).map(check_one).collect()
         })
+    }
+
+    fn admission(&self, system: &dyn System) -> Result<AdmissionPolicies, GenerateError> {
+        AdmissionPolicies::read(system, &self.objects, &self.work_dir)
     }
 
     /// Evaluates the program once, and calls `work` with its policies.
@@ -93,7 +116,12 @@ impl PolicyFolder {
             ignore_default_settings: true,
             eval: EvalOptions { no_io: true, limits: PROGRAM_LIMITS, ..EvalOptions::default() },
             use_cache: true,
-            ..RunOptions::files(self.files.iter().map(|it| it.display().to_string()))
+            inputs: match self.files.as_slice() {
+                // There are admission policies only.
+                [] => vec![Input { text: Some(String::new()), ..Input::path("policies.k") }],
+                files => files.iter().map(|it| Input::path(it.display().to_string())).collect(),
+            },
+            ..RunOptions::default()
         };
         let done = with_functions(system, &options, |functions| {
             let set = read_set(functions)?;

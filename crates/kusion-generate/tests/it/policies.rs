@@ -154,3 +154,66 @@ fn tests_of_policies_count_what_they_cover() {
         report.coverage.iter().map(|it| (it.passes, it.finds)).collect();
     assert_eq!(covered, [(0, 0), (1, 1)]);
 }
+
+const ADMISSION: &str = "\
+#- /r/policies/replicas.yaml
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: sizes}
+spec:
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  matchConstraints:
+    resourceRules: [{apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  matchConditions: [{name: has-size, expression: has(object.data) && 'size' in object.data}]
+  validations:
+  - expression: int(object.data.size) <= int(params.data.max)
+    messageExpression: \"'size ' + object.data.size + ' is above ' + params.data.max\"
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: sizes}
+spec: {policyName: sizes, validationActions: [ACTION], paramRef: {name: limits, parameterNotFoundAction: Deny}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: limits}
+data: {max: 'MAX'}
+";
+
+fn admission(action: &str, max: &str) -> MemorySystem {
+    let text = ADMISSION.replace("ACTION", action).replace("MAX", max);
+    files(&format!("{REPOSITORY}{text}"))
+}
+
+#[test]
+fn admission_policies_are_evaluated_with_parameters_and_conditions() {
+    let found_with = |action, max| found(&admission(action, max)).expect("findings");
+    let line = "deny sizes: v1:ConfigMap:a:web: size 3 is above 2 (main.k:1)";
+    assert_eq!(found_with("Deny", "2"), [line]);
+    assert_eq!(found_with("Warn", "2"), [line.replace("deny", "warn")]);
+    assert_eq!(found_with("Audit", "2"), [""; 0]);
+    assert_eq!(found_with("Deny", "3"), [""; 0]);
+    let missing =
+        ADMISSION.replace("ACTION", "Deny").replace("name: limits}\ndata", "name: other}\ndata");
+    let found = found(&files(&format!("{REPOSITORY}{missing}"))).expect("findings");
+    assert!(found[0].contains("no params found"), "{found:?}");
+}
+
+#[test]
+fn exceptions_are_for_admission_policies_too_and_authorizers_are_refused() {
+    let exception =
+        "exceptions = [{policy = 'sizes', owner = 'ann', reason = 'r', expires = '2027-01-01'}]\n";
+    let system = admission("Deny", "2").with_file("/r/policies/main.k", exception);
+    let compiled = compile_all(&system, "/r/shop/dev").expect("a stack").remove(0);
+    let policies = RepositoryPolicies::of_stack(&system, &compiled.stack).expect("policies");
+    let subject = check_subject(&compiled, Vec::new(), "ann", NOW);
+    let found = policies.check(&system, &[subject]).expect("findings").remove(0);
+    assert_eq!(found[0].finding.exception.as_ref().map(|it| it.owner.as_str()), Some("ann"));
+    let asks =
+        ADMISSION.replace("has(object.data)", "authorizer.path('/x').check('get').allowed()");
+    let error = self::found(&files(&format!("{REPOSITORY}{asks}"))).expect_err("an error");
+    assert!(
+        error.starts_with("/r/policies/replicas.yaml:8: the policy `sizes` uses `authorizer`"),
+        "{error}"
+    );
+}
