@@ -1,5 +1,6 @@
 //! Functions of a program that are called from outside, many times.
 
+use crate::error::Eval;
 use crate::evaluator::Evaluator;
 use crate::host::Nesting;
 use crate::{EvalError, Provenance, Request};
@@ -7,7 +8,11 @@ use base_diag::Diagnostic;
 use base_system::System;
 use base_text::FileId;
 use kcl_hir::Program;
-use kcl_value::{CallArgs, Value};
+use kcl_value::output::Filter;
+use kcl_value::{CallArgs, Value, text_size};
+
+/// How much text an operation may look at in one step.
+pub(crate) const BYTES_PER_STEP: usize = 32;
 
 /// Bounds of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +57,27 @@ struct Checkpoint<'p> {
     nesting: Nesting,
     frame: crate::evaluator::Frame<'p>,
     n_values: usize,
+}
+
+impl Evaluator<'_> {
+    /// Counts the work of an operation on values, which can take long although it is one step.
+    pub(crate) fn weigh<'v>(&mut self, values: impl Iterator<Item = &'v Value>) -> Eval<()> {
+        let mut bytes = 0usize;
+        for value in values {
+            bytes = bytes.saturating_add(match value {
+                Value::Str(text) => text.len(),
+                Value::List(_) | Value::Dict(_) | Value::Schema(_) => {
+                    let room = self.work_left();
+                    text_size(value, Filter::default(), 0, room).unwrap_or(usize::MAX)
+                }
+                _ => 0,
+            });
+        }
+        if bytes < BYTES_PER_STEP {
+            return Ok(());
+        }
+        self.spend((bytes / BYTES_PER_STEP) as u64)
+    }
 }
 
 impl<'p> Calls<'p> {

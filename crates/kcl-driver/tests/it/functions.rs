@@ -61,8 +61,18 @@ fn a_call_ends_at_its_limits_and_the_next_one_has_all_of_them_again() {
                 big = lambda it { len('x' * 1000000) }\n\
                 many = lambda it { sum([i for i in range(100000)]) }\n\
                 small = lambda it { sum([i for i in range(100)]) }\n";
-    with(text, |functions| {
+    let text = format!(
+        "import crypto\n{text}_a = [1, 1, 1, 1, 1, 1, 1, 1]\n_b = [_a] * 100\n_c = [_b] * 100\n_d = [_c] * 100\n_big = 'x' * 50000\n\
+         same = lambda it {{ _d == [_c] * 100 }}\n\
+         hash = lambda it {{ [crypto.sha256(_big) for i in range(1000)] }}\n\
+         find = lambda it {{ [_big.find('y') for i in range(1000)] }}\n"
+    );
+    with(&text, |functions| {
         for _ in 0..2 {
+            for name in ["same", "hash", "find"] {
+                let error = call(functions, &[name], &json!({})).expect_err("a failure");
+                assert!(error.message.contains("too many steps"), "{name}: {}", error.message);
+            }
             for (name, part) in [("loop", "stopped"), ("big", "memory"), ("many", "memory")] {
                 let error = call(functions, &[name], &json!({})).expect_err("a failure");
                 assert!(error.message.contains(part), "{name}: {}", error.message);

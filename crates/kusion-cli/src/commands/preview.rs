@@ -9,6 +9,7 @@ use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::operate::Failures;
 use crate::view::View;
+use crate::view::words::is_approval;
 use kusion_app::{OpenStack, check_cells};
 use kusion_engine::{Goal, Previewed, write_plans};
 use kusion_generate::{Compiled, Outcome, Stack};
@@ -148,7 +149,8 @@ fn show(
 ) -> Exit {
     view.plan(&open.title(), &previewed.plan, &previewed.refusals, origins);
     match previewed.plan.is_empty() {
-        _ if !previewed.refusals.is_empty() => Exit::Failed,
+        // A plan that needs an approval can be saved.
+        _ if !previewed.refusals.iter().all(is_approval) => Exit::Failed,
         false if args.exit_code => Exit::Changes,
         _ => Exit::Success,
     }

@@ -25,7 +25,8 @@ pub(crate) fn text(
 ) -> String {
     let mut text = format!("### {}\n\n**{}**\n\n", escaped(title), summary(plan));
     for refusal in refusals {
-        let _ = writeln!(text, "- **rejected:** {}", escaped(&words::of_refusal(refusal)));
+        let head = if words::is_approval(refusal) { "needs approval:" } else { "rejected:" };
+        let _ = writeln!(text, "- **{head}** {}", escaped(&words::of_refusal(refusal)));
     }
     let notes = words::notes_of_policies(plan);
     for finding in &notes {

@@ -139,6 +139,11 @@ pub(crate) fn of_refusal(refusal: &Refusal) -> String {
     format!("{refusal}; {way}")
 }
 
+/// Returns whether a refusal ends with an approval of the saved plan.
+pub(crate) fn is_approval(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::Policy { finding } if finding.level == PolicyLevel::Approve)
+}
+
 /// Returns what lets a plan run despite a finding of a policy.
 fn of_policy(finding: &PolicyFinding) -> String {
     let fix = match finding.fix.as_str() {
@@ -149,8 +154,8 @@ fn of_policy(finding: &PolicyFinding) -> String {
         PolicyLevel::Approve => {
             let role = &finding.role;
             format!(
-                "{fix}needs an approval: run `kusion preview --save FILE`, `kusion plan approve \
-                 FILE --as {role}` and `kusion apply --plan FILE`"
+                "{fix}save the plan with `kusion preview --save FILE`, approve it with `kusion plan \
+                 approve FILE --as {role}`, and run it with `kusion apply --plan FILE`"
             )
         }
         _ => format!("{fix}run `kusion policy explain {}` for details", finding.policy),
