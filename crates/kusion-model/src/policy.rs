@@ -98,17 +98,13 @@ impl PolicyFinding {
 
     /// Returns what is wrong, on what, and where the value is set, in one line.
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        if let Some(id) = &self.resource {
-            text = format!("{id}: ");
-        }
-        text.push_str(&self.message);
-        match (&self.origin, self.path.0.is_empty()) {
-            (Some(origin), _) => text.push_str(&format!(" ({origin})")),
-            (None, false) => text.push_str(&format!(" (`{}`)", self.path)),
-            (None, true) => {}
-        }
-        text
+        let id = self.resource.as_ref().map_or(String::new(), |id| format!("{id}: "));
+        let place = match (&self.origin, self.path.0.is_empty()) {
+            (Some(origin), _) => format!(" ({origin})"),
+            (None, false) => format!(" (`{}`)", self.path),
+            (None, true) => String::new(),
+        };
+        format!("{id}{}{place}", self.message)
     }
 }
 

@@ -115,16 +115,12 @@ pub fn except(
 fn except_one(exceptions: &[&Exception], today: &str, finding: &mut PolicyFinding) {
     let is_about = |it: &&&Exception| it.is_about(&finding.policy, finding.resource.as_ref());
     let about: Vec<&&Exception> = exceptions.iter().filter(is_about).collect();
-    match about.iter().find(|it| !it.is_expired(today)) {
-        Some(exception) => finding.exception = Some(exception.said()),
-        None => {
-            if let Some(expired) = about.first() {
-                finding.message.push_str(&format!(
-                    "; the exception of {} expired on {}",
-                    expired.owner, expired.expires
-                ));
-            }
-        }
+    if let Some(exception) = about.iter().find(|it| !it.is_expired(today)) {
+        finding.exception = Some(exception.said());
+    } else if let Some(expired) = about.first() {
+        let (owner, date) = (&expired.owner, &expired.expires);
+        finding.message =
+            format!("{}; the exception of {owner} expired on {date}", finding.message);
     }
 }
 
@@ -151,7 +147,7 @@ impl<E: Evaluator> Run<'_, E> {
                 of_each.iter().filter(|it| is_for_kind(it.1, kind)).copied().collect()
             });
             let mut input: Option<E::Input> = None;
-            for (at, policy) in policies.iter() {
+            for (at, policy) in &*policies {
                 let applies = match policy.target() {
                     Target::Change => resource.action.is_change(),
                     _ => resource.desired.is_some(),

@@ -74,7 +74,7 @@ fn map(fields: Map<String, Value>) -> Result<Outcome, String> {
         match (key.as_str(), value) {
             ("message", Value::String(text)) => outcome.message = cut(text),
             ("fix", Value::String(text)) => outcome.fix = cut(text),
-            ("path", path) => outcome.path = path_of(path)?,
+            ("path", path) => outcome.path = path_of(&path)?,
             ("value", value) => outcome.value = Some(value),
             (_, Value::Null) => {}
             (key, _) => {
@@ -89,20 +89,20 @@ fn map(fields: Map<String, Value>) -> Result<Outcome, String> {
 }
 
 /// Reads a path: `spec.containers[0].image`, or a list of keys and indexes, for keys with dots.
-fn path_of(value: Value) -> Result<FieldPath, String> {
+fn path_of(value: &Value) -> Result<FieldPath, String> {
     let wrong = |value: &Value| format!("the rule returns the invalid path `{value}`");
-    match &value {
+    match value {
         Value::Null => Ok(FieldPath::default()),
-        Value::String(text) => parse_path(text).ok_or_else(|| wrong(&value)),
+        Value::String(text) => parse_path(text).ok_or_else(|| wrong(value)),
         Value::Array(steps) => {
             let step = |step: &Value| match step {
                 Value::String(key) => Some(PathStep::Key(key.clone())),
                 step => step.as_u64().and_then(|it| usize::try_from(it).ok()).map(PathStep::Index),
             };
             let steps: Option<Vec<PathStep>> = steps.iter().map(step).collect();
-            steps.map(FieldPath).ok_or_else(|| wrong(&value))
+            steps.map(FieldPath).ok_or_else(|| wrong(value))
         }
-        _ => Err(wrong(&value)),
+        _ => Err(wrong(value)),
     }
 }
 

@@ -244,10 +244,8 @@ impl<'a> Asked<'a> {
             "operation": operation, "dryRun": false, "options": {},
             "userInfo": {"username": subject.actor, "uid": "", "groups": [], "extra": {}},
         });
-        let namespace_object = match namespaced {
-            true => namespace_of(subject, namespace),
-            false => Value::Null,
-        };
+        let namespace_object =
+            if namespaced { namespace_of(subject, namespace) } else { Value::Null };
         let (group, version) = (group.to_owned(), version.to_owned());
         Some(Self {
             resource,

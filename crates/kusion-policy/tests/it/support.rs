@@ -93,7 +93,7 @@ pub(crate) fn found(data: &Value, rules: &[(&str, Rule)], subject: &Subject<'_>)
 
 fn line(found: &Found) -> String {
     let it = &found.finding;
-    let id = it.resource.as_ref().map_or("-", |id| id.as_str());
+    let id = it.resource.as_ref().map_or("-", ResourceId::as_str);
     let exception = it.exception.as_ref().map_or(String::new(), |it| format!(" [{}]", it.owner));
     format!("{} {} {id}: {}{exception}", it.level, it.policy, it.message)
 }

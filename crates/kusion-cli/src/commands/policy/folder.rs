@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use base_system::{OsSystem, System as _};
 use kusion_generate::PolicyFolder;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Selects a folder of policies.
 #[derive(Debug, clap::Args)]
@@ -22,14 +22,19 @@ impl PolicyFolderArgs {
             None => work_dir.clone(),
         };
         let base = OsSystem.canonicalize(&base).map_err(Failure::file("read", &base))?;
-        for folder in [base.join("policies"), base.clone()] {
+        // Another folder may have YAML files that are no policies.
+        let is_named = base.file_name().is_some_and(|it| it == "policies");
+        let all = OsSystem.read_dir(&base).unwrap_or_default();
+        let has_rules = all.iter().any(|it| it.extension().is_some_and(|it| it == "k"));
+        let own = (is_named || has_rules).then(|| base.clone());
+        for folder in std::iter::once(base.join("policies")).chain(own) {
             if let Some(found) = PolicyFolder::open(&OsSystem, &folder, &work_dir)? {
                 return Ok(found);
             }
         }
         Err(Failure::Usage(format!(
             "there are no policies in {}: expected files `*.k` in the folder or in `policies` in it",
-            base.display()
+            self.folder.as_deref().unwrap_or(Path::new(".")).display()
         )))
     }
 }
