@@ -9,6 +9,7 @@
 //! - [`Runner`]: one program after the other, on a thread of a [`Pool`].
 //! - [`run_batch`]: many stacks to files, and only those that changed.
 //! - [`with_layers`]: partial programs, merged in any order.
+//! - [`with_functions`]: one program, whose functions are called many times with data.
 //!
 //! All work on large stacks, so deep programs are safe from any caller.
 //!
@@ -30,6 +31,7 @@ mod documents;
 pub mod edit;
 mod error;
 mod evaluate;
+mod functions;
 mod layers;
 mod options;
 mod partials;
@@ -55,7 +57,8 @@ pub use compile::{Compiled, compile, compile_with_types, lint, load};
 pub use documents::Documents;
 pub use error::{FailureKind, RunError};
 pub use evaluate::{RunOutput, run, run_then};
-pub use kcl_eval::{Hit, Limits, Options as EvalOptions, Tracking, Usage};
+pub use functions::{Argument, CallError, Function, Functions, with_functions};
+pub use kcl_eval::{CallLimits, Hit, Limits, Options as EvalOptions, Tracking, Usage};
 pub use kcl_hir::Input;
 pub use kcl_pkg::Provider;
 pub use kcl_query::Change;

@@ -107,6 +107,10 @@ impl<'p> Evaluator<'p> {
                 self.call_builtin(function, &args)
             }
             Callee::Method(text, method) => {
+                if self.weighs_work {
+                    let text = Value::Str(text.clone());
+                    self.weigh(args.positional.iter().chain([&text]))?;
+                }
                 (method.run)(&text, &args, self.room()).map_err(Failure::from).and_then(|value| {
                     self.charge_value(&value)?;
                     Ok(value)
@@ -244,6 +248,10 @@ impl<'p> Evaluator<'p> {
             return self.call_builtin(function, &args);
         }
         if let Some(bound) = func.body.downcast_ref::<BoundMethod>() {
+            if self.weighs_work {
+                let text = Value::Str(bound.text.clone());
+                self.weigh(args.positional.iter().chain([&text]))?;
+            }
             let value = (bound.method.run)(&bound.text, &args, self.room())?;
             self.charge_value(&value)?;
             return Ok(value);
@@ -267,6 +275,9 @@ impl<'p> Evaluator<'p> {
         function: &'static kcl_std::Function,
         args: &CallArgs,
     ) -> Eval<Value> {
+        if self.weighs_work {
+            self.weigh(args.positional.iter().chain(args.named.iter().map(|it| &it.1)))?;
+        }
         self.pending = None;
         let result = (function.run)(self, args);
         match result {

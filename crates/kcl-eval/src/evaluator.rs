@@ -190,6 +190,8 @@ pub(crate) struct Evaluator<'p> {
     pub(crate) depth_left: u32,
     stack_floor: usize,
     pub(crate) memory_left: u64,
+    /// Whether work on large values counts as several steps.
+    pub(crate) weighs_work: bool,
     /// How many comprehensions and quantifiers are under way.
     pub(crate) loop_depth: u32,
     /// Instances by schema, if the program asks for them.
@@ -300,6 +302,7 @@ impl<'p> Evaluator<'p> {
             depth_left: options.limits.depth,
             stack_floor: request.stack_floor,
             memory_left: options.limits.memory,
+            weighs_work: false,
             loop_depth: 0,
             instances: FxHashMap::default(),
             records_instances: false,
@@ -531,6 +534,16 @@ impl<'p> Evaluator<'p> {
         text
     }
 
+    /// Gives a call from outside limits of its own.
+    pub(crate) fn begin_call(&mut self, limits: crate::CallLimits) {
+        self.options.limits.steps = limits.steps;
+        self.options.limits.memory = limits.memory;
+        (self.steps_left, self.steps_after) = (0, limits.steps);
+        self.memory_left = limits.memory;
+        self.ends_at = None;
+        self.weighs_work = true;
+    }
+
     /// Counts one step and one level; see [`Self::leave`].
     #[inline]
     pub(crate) fn enter(&mut self) -> Eval<()> {
@@ -571,6 +584,24 @@ impl<'p> Evaluator<'p> {
     /// How many bytes one more value may take.
     pub(crate) fn room(&self) -> usize {
         usize::try_from(self.memory_left).unwrap_or(usize::MAX).min(MAX_VALUE)
+    }
+
+    /// Counts many steps.
+    pub(crate) fn spend(&mut self, steps: u64) -> Eval<()> {
+        match (self.steps_left + self.steps_after).checked_sub(steps) {
+            Some(left) => {
+                self.steps_left = left.min(SLICE);
+                self.steps_after = left - self.steps_left;
+                Ok(())
+            }
+            None => Err(Failure::new("the program was stopped: it takes too many steps")),
+        }
+    }
+
+    /// How many bytes of text the steps that are left can be spent on.
+    pub(crate) fn work_left(&self) -> usize {
+        let steps = self.steps_left + self.steps_after;
+        usize::try_from(steps).unwrap_or(usize::MAX).saturating_mul(crate::calls::BYTES_PER_STEP)
     }
 
     /// Begins the next slice of steps, if none of the limits is reached.

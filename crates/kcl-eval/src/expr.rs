@@ -436,7 +436,12 @@ impl<'p> Evaluator<'p> {
             };
             holds = match quick {
                 Some(holds) => holds,
-                None => compare(*op, &a, &b)?,
+                None => {
+                    if self.weighs_work {
+                        self.weigh([&a, &b].into_iter())?;
+                    }
+                    compare(*op, &a, &b)?
+                }
             };
             if !holds {
                 break;

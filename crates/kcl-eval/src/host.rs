@@ -21,7 +21,7 @@ impl Evaluator<'_> {
 
 /// What code under way has changed and a caught failure leaves behind.
 #[derive(Clone, Copy)]
-struct Nesting {
+pub(crate) struct Nesting {
     depth_left: u32,
     schema_depth: u32,
     schema_expr_depth: u32,
@@ -31,7 +31,7 @@ struct Nesting {
 }
 
 impl Evaluator<'_> {
-    fn nesting(&self) -> Nesting {
+    pub(crate) fn nesting(&self) -> Nesting {
         Nesting {
             depth_left: self.depth_left,
             schema_depth: self.schema_depth,
@@ -42,7 +42,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn restore_nesting(&mut self, state: Nesting) {
+    pub(crate) fn restore_nesting(&mut self, state: Nesting) {
         self.depth_left = state.depth_left;
         self.schema_depth = state.schema_depth;
         self.schema_expr_depth = state.schema_expr_depth;

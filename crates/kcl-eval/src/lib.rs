@@ -8,6 +8,7 @@
 //! Start reading at [`evaluator`].
 
 mod call;
+mod calls;
 mod check;
 mod config;
 mod coverage;
@@ -35,6 +36,7 @@ mod stmt;
 mod typing;
 mod union;
 
+pub use calls::{CallLimits, Calls, evaluate_for_calls};
 pub use coverage::Hit;
 pub use error::EvalError;
 pub use evaluator::evaluate;

@@ -3,10 +3,10 @@
 use crate::cluster::{Cluster, ClusterRequest};
 use crate::error::AppError;
 use crate::trust::Trust;
-use crate::{backend, trust};
+use crate::{backend, policies, trust};
 use base_system::OsSystem;
 use kusion_engine::{Engine, EventSink, Runtimes};
-use kusion_generate::{Stack, sources};
+use kusion_generate::{RepositoryPolicies, Stack, sources};
 use kusion_k8s_schema::RESOURCE_TYPE;
 use kusion_model::{Place, ResourceType, StackKey};
 use kusion_runtime_k8s::{KubernetesSource, Options, server_of};
@@ -133,9 +133,12 @@ impl App {
             place,
         };
         let sources = sources(&OsSystem, stack);
+        let found = RepositoryPolicies::of_stack(&OsSystem, stack)
+            .map_err(|error| AppError::Policies(error.to_string()))?;
+        let policies = policies::of_stack(stack, found, &key.place.to_string());
         let pins = stack.file.cluster.id.clone();
         let pins = pins.map(|id| (ResourceType::new(RESOURCE_TYPE), id)).into_iter().collect();
-        let stack = engine.stack(key).with_sources(sources).with_pins(pins);
+        let stack = engine.stack(key).with_sources(sources).with_pins(pins).with_policies(policies);
         Ok(OpenStack { stack, cluster })
     }
 

@@ -86,6 +86,9 @@ pub enum AppError {
         /// The problem.
         why: String,
     },
+    /// The policies of a stack cannot be read.
+    #[error("cannot read policies: {0}")]
+    Policies(String),
     /// There is no key.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -108,6 +111,7 @@ impl AppError {
             Self::SameObject { .. } => "same-object",
             Self::Untrusted { .. } => "untrusted",
             Self::Trust { .. } | Self::Config { .. } | Self::Plugin { .. } => "file",
+            Self::Policies(_) => "invalid-policies",
             Self::Key(_) => "key",
             Self::Store(error) => error.code(),
         }

@@ -3,7 +3,8 @@
 //! API boundary. [`App`] opens stacks: it finds their store, key and infrastructure, and returns
 //! handles of the engine, unless [`trust`] is missing for settings of a repository; it also lists
 //! the stacks of a store ([`StackEntry`]). [`releases`] compares the Specs of releases, [`wire`]
-//! defines the JSON output for programs; [`UserConfig`] is the file with the user's defaults. Shells on top parse arguments and requests, and format the
+//! defines the JSON output for programs; [`policies`] lets the engine evaluate
+//! the policies of repositories; [`UserConfig`] is the file with the user's defaults. Shells on top parse arguments and requests, and format the
 //! results. Prints nothing, and asks for nothing.
 
 mod app;
@@ -13,6 +14,7 @@ mod cluster;
 mod config;
 mod error;
 mod inventory;
+pub mod policies;
 pub mod releases;
 pub mod secrets;
 pub mod trust;

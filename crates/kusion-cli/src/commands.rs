@@ -14,6 +14,7 @@ mod key;
 mod ls;
 mod man;
 mod plan;
+mod policy;
 mod preview;
 pub(crate) mod release;
 pub(crate) mod sandbox;
@@ -42,14 +43,17 @@ pub(crate) enum Command {
     /// List the cells of stacks, and compare values between them
     #[command(subcommand)]
     Cells(cells::Command),
-    /// Check the layers of stacks: conflicts, locks, expired layers
+    /// Check stacks: policies, and conflicts, locks and expiry of layers
     Check(check::Args),
+    /// List, explain, test and replay policies, and scan live objects
+    #[command(subcommand)]
+    Policy(policy::Command),
     /// Show the dependency graph of a stack's resources
     Graph(graph::Args),
     /// Show what applying stacks would do
     #[command(visible_alias = "diff")]
     Preview(Box<preview::Args>),
-    /// Show saved plans
+    /// Show and approve saved plans
     #[command(subcommand)]
     Plan(plan::Command),
     /// Apply stacks: create, update and delete resources to match the Spec
@@ -98,6 +102,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Explain(args) => explain::run(&args),
         Command::Cells(command) => cells::run(&command),
         Command::Check(args) => check::run(&args),
+        Command::Policy(command) => policy::run(&command),
         Command::Graph(args) => graph::run(&args).map(|()| Exit::Success),
         Command::Preview(args) => preview::run(&args),
         Command::Plan(command) => plan::run(&command),

@@ -21,7 +21,7 @@ use kusion_engine::{
     WatchOptions,
 };
 use kusion_generate::{Stack, git_revision};
-use kusion_model::{Origins, Phase, PlanOptions};
+use kusion_model::{Origins, Phase, PlanOptions, PolicyDecision};
 use kusion_store::Holder;
 use std::sync::Arc;
 use std::time::Duration;
@@ -104,6 +104,7 @@ impl<'a> OperationRunner<'a> {
         &self,
         plan: kusion_model::Plan,
         digest: &str,
+        decisions: &[PolicyDecision],
     ) -> Result<Report, Failure> {
         let options = RunOptions {
             lock: kusion_engine::LockOptions {
@@ -114,7 +115,7 @@ impl<'a> OperationRunner<'a> {
         };
         let work = async {
             let mut locked = self.open.stack.lock(&options).await?;
-            match locked.load(plan, digest).await {
+            match locked.load(plan, digest, decisions).await {
                 Ok(previewed) => self.show_and_run(locked, previewed, &Origins::default()).await,
                 Err(error) => give_back(locked, error).await,
             }

@@ -69,8 +69,8 @@ fn renamed(mut words: Vec<OsString>) -> Vec<OsString> {
         words.swap(1, 2);
         return words;
     }
-    // `kusion plan show FILE` is about a saved plan.
-    let is_other = first == "plan" && second == "show";
+    // `kusion plan show FILE` and `kusion plan approve FILE` are about a saved plan.
+    let is_other = first == "plan" && matches!(second, "show" | "approve");
     let found = SYNONYMS.iter().find(|(word, _)| *word == first && !is_other);
     if let Some((_, command)) = found {
         words.splice(1..2, command.iter().map(OsString::from));
@@ -198,6 +198,7 @@ mod tests {
             ("plan shop/dev", "preview shop/dev"),
             ("plan", "preview"),
             ("plan show a.json", "plan show a.json"),
+            ("plan approve a.json", "plan approve a.json"),
             ("rollback 3 dev", "release rollback 3 dev"),
             ("release help list", "help release list"),
             ("apply plan", "apply plan"),

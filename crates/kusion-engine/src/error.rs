@@ -103,6 +103,9 @@ pub enum EngineError {
     /// Guards reject the plan.
     #[error("{}", guards(.0))]
     Guarded(Vec<Refusal>),
+    /// The policies of the stack cannot be evaluated.
+    #[error("cannot evaluate policies: {0}")]
+    Policies(String),
     /// Targets that match no resource.
     #[error("no resource matches the target `{}`", .0.join("`, `"))]
     Targets(Vec<String>),
@@ -176,7 +179,9 @@ impl EngineError {
             Self::Rejected(_) => "rejected",
             Self::References(_) => "unresolved-references",
             Self::Guarded(refusals) if refusals.iter().all(is_conflict) => "conflict",
+            Self::Guarded(refusals) if refusals.iter().all(is_policy) => "policy",
             Self::Guarded(_) => "guarded",
+            Self::Policies(_) => "invalid-policies",
             Self::Targets(_) => "no-such-target",
             Self::SavedPlan(error) => error.code(),
             Self::NoRelease { .. } => "no-such-release",
@@ -225,10 +230,16 @@ fn is_conflict(refusal: &Refusal) -> bool {
     matches!(refusal, Refusal::Conflict { .. })
 }
 
+fn is_policy(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::Policy { .. })
+}
+
 fn guards(refusals: &[Refusal]) -> String {
     let lines: Vec<String> = refusals.iter().map(|it| format!("\n  {it}")).collect();
     let reason = if refusals.iter().all(is_conflict) {
         "plan rejected because of conflicts"
+    } else if refusals.iter().all(is_policy) {
+        "plan rejected by policies"
     } else {
         "plan rejected by a guard"
     };

@@ -8,6 +8,7 @@
 //! infrastructure and of the command line.
 
 mod call;
+mod decisions;
 mod desired;
 mod engine;
 mod error;
@@ -23,6 +24,7 @@ mod moves;
 mod observe;
 mod operation;
 mod ownership;
+mod policies;
 mod preview;
 mod readiness;
 mod recover;
@@ -40,6 +42,7 @@ mod stages;
 mod stop;
 mod watch;
 
+pub use decisions::{read_decisions, write_decision};
 pub use engine::{Engine, Runtimes};
 pub use error::{EngineError, Finding};
 pub use event::{
@@ -48,6 +51,7 @@ pub use event::{
 pub use failpoints::{Failpoint, Failpoints};
 pub use lock::LockedStack;
 pub use operation::{DEFAULT_ATTEMPTS, DEFAULT_TIMEOUT, LockOptions, ReleaseNote, RunOptions};
+pub use policies::{PolicyCheck, PolicyInput, StackPolicies};
 pub use preview::{Goal, Previewed};
 pub use readiness::DEFAULT_SETTLE;
 pub use release_health::{StackHealth, last_ready};

@@ -16,10 +16,13 @@ use crate::stack::Stack;
 use base_text::nearest;
 use futures::FutureExt as _;
 use kusion_model::{
-    Ending, Phase, Plan, PlanOptions, Record, ReleaseHead, ResourceId, ResourceState, StackSource,
+    Ending, FieldPath, Origin, Origins, Phase, Plan, PlanOptions, PolicyDecision, Record,
+    ReleaseHead, ResourceId, ResourceState, StackSource,
 };
+use kusion_plan::Refusal;
 use kusion_store::{LockWait, Session, StackState};
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use tracing::Instrument as _;
@@ -66,12 +69,24 @@ impl LockedStack {
         let (state, moves) = self.moved(&previewed.plan, &previewed.desired).await?;
         let live = self.check_moved(&previewed.plan, &state).await?;
         self.scope.learn_secrets(&previewed.desired, &live, &state)?;
-        Ok(Previewed { live, state, moves, ..previewed })
+        // Time has passed, which policies may depend on.
+        let Previewed { mut plan, mut refusals, origins, .. } = previewed;
+        refusals.retain(|it| !matches!(it, Refusal::Policy { .. }));
+        let scope = &self.scope;
+        refusals.extend(scope.evaluate_policies(&mut plan, &live, &state, &origins, &[])?);
+        let (desired, saved) = (previewed.desired, previewed.saved);
+        Ok(Previewed { plan, refusals, origins, desired, live, state, moves, saved })
     }
 
-    /// Accepts a saved plan, if nothing has changed since it was made. Guards are checked again.
-    /// `digest` is the fingerprint of its file.
-    pub async fn load(&mut self, plan: Plan, digest: &str) -> Result<Previewed, EngineError> {
+    /// Accepts a saved plan, if nothing has changed since it was made. Guards are checked again, and
+    /// policies are evaluated again. `digest` is the fingerprint of its file, `decisions` are those
+    /// about it.
+    pub async fn load(
+        &mut self,
+        mut plan: Plan,
+        digest: &str,
+        decisions: &[PolicyDecision],
+    ) -> Result<Previewed, EngineError> {
         if plan.key != self.scope.key {
             let stack = Box::new(plan.key);
             return Err(SavedPlanError::OtherStack { stack }.into());
@@ -85,9 +100,11 @@ impl LockedStack {
         }
         self.scope.check_source(&state)?;
         self.scope.learn_secrets(&desired, &live, &state)?;
-        let refusals = self.scope.refusals(&plan, &state).await?;
+        let mut refusals = self.scope.refusals(&plan, &state).await?;
+        let (scope, origins) = (&self.scope, recorded_origins(&plan));
+        refusals.extend(scope.evaluate_policies(&mut plan, &live, &state, &origins, decisions)?);
         let saved = Some(digest.to_owned());
-        Ok(Previewed { plan, refusals, desired, live, state, moves, saved })
+        Ok(Previewed { plan, refusals, origins, desired, live, state, moves, saved })
     }
 
     /// Returns the state with the moves of a plan, and their records.
@@ -179,6 +196,27 @@ impl LockedStack {
 fn desired_of(plan: &Plan) -> Desired {
     let steps = plan.steps.iter();
     steps.filter_map(|step| Some((step.id.clone(), step.desired.clone()?))).collect()
+}
+
+/// Returns the source locations that a saved plan has: those of its changes and findings.
+fn recorded_origins(plan: &Plan) -> Origins {
+    let mut table: BTreeMap<ResourceId, BTreeMap<FieldPath, Origin>> = BTreeMap::new();
+    for step in &plan.steps {
+        for change in &step.changes {
+            if let Some(origin) = &change.origin {
+                table
+                    .entry(step.id.clone())
+                    .or_default()
+                    .insert(change.path.clone(), origin.clone());
+            }
+        }
+    }
+    for finding in plan.policies.iter().flat_map(|it| &it.findings) {
+        if let (Some(id), Some(origin)) = (&finding.resource, &finding.origin) {
+            table.entry(id.clone()).or_default().insert(finding.path.clone(), origin.clone());
+        }
+    }
+    Origins::new(table)
 }
 
 /// Returns a recorded resource.

@@ -55,6 +55,8 @@ pub struct Previewed {
     pub plan: Plan,
     /// The steps that guards or the infrastructure reject.
     pub refusals: Vec<Refusal>,
+    /// Source locations of the desired values.
+    pub(crate) origins: Origins,
     /// The desired resources, with plain secrets.
     pub(crate) desired: Desired,
     /// The live objects.
@@ -202,14 +204,17 @@ impl Scope {
             state_seq: state.changed,
             spec_digest,
             steps,
+            policies: None,
         };
         let unknown = keep_targets(&mut plan, &options.targets);
         if !unknown.is_empty() {
             return Err(EngineError::Targets(unknown));
         }
-        let refusals = self.refusals(&plan, &state).await?;
+        let mut refusals = self.refusals(&plan, &state).await?;
+        refusals.extend(self.evaluate_policies(&mut plan, &live, &state, origins, &[])?);
         let moves = Vec::new();
-        Ok(Previewed { plan, refusals, desired: seen, live, state, moves, saved: None })
+        let origins = origins.clone();
+        Ok(Previewed { plan, refusals, origins, desired: seen, live, state, moves, saved: None })
     }
 
     /// Decides the step of one resource: of a desired one by its observation, of another one with

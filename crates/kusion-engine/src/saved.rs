@@ -39,6 +39,12 @@ pub enum SavedPlanError {
     /// The file was modified after it was saved.
     #[error("the plan file was changed after it was saved")]
     Changed,
+    /// A decision about it was changed, or made with another key.
+    #[error("line {line} of the approvals of the plan is not valid, or was changed")]
+    Decision {
+        /// The line.
+        line: usize,
+    },
     /// It was made for another stack.
     #[error("the plan is for {stack} at the place `{}`", stack.place)]
     OtherStack {
@@ -74,6 +80,7 @@ impl SavedPlanError {
             Self::Version { .. } => "plan-version",
             Self::OtherKey { .. } => "plan-other-key",
             Self::Changed => "plan-changed",
+            Self::Decision { .. } => "plan-approvals",
             Self::OtherStack { .. } => "plan-other-stack",
             Self::OtherInfrastructure { .. } => "plan-other-infrastructure",
             Self::StateMoved { .. } => "plan-state-moved",
@@ -181,7 +188,7 @@ fn json_line(value: &impl Serialize) -> String {
     line
 }
 
-fn hex(bytes: &[u8; MAC_LENGTH]) -> String {
+pub(crate) fn hex(bytes: &[u8; MAC_LENGTH]) -> String {
     bytes.iter().fold(String::with_capacity(2 * MAC_LENGTH), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::Event;
 use crate::log::EventLog;
+use crate::policies::StackPolicies;
 use crate::stack::Stack;
 use kusion_model::{
     Description, FieldPath, Infrastructure, InfrastructureId, Resource, ResourceId, ResourceState,
@@ -25,6 +26,8 @@ pub(crate) struct Scope {
     pub(crate) sources: Vec<StackSource>,
     /// The ids of its only infrastructures, by the type of resources.
     pins: BTreeMap<ResourceType, String>,
+    /// Its policies.
+    pub(crate) policies: Option<StackPolicies>,
     /// The stack as the owner of its objects.
     pub(crate) owner: StackOwner,
     pub(crate) log: Arc<EventLog>,
@@ -40,10 +43,22 @@ impl Scope {
     pub(crate) fn new(stack: &Stack, log: Arc<EventLog>) -> Self {
         let (engine, key) = (stack.engine.clone(), stack.key().clone());
         let (sources, pins) = (stack.sources.clone(), stack.pins.clone());
+        let policies = stack.policies.clone();
         let (runtimes, infrastructure) = (BTreeMap::new(), Infrastructure::new());
         let redactor = log.redactor().clone();
         let owner = StackOwner::new(key.clone(), "");
-        Self { engine, key, sources, pins, owner, log, runtimes, infrastructure, redactor }
+        Self {
+            engine,
+            key,
+            sources,
+            pins,
+            policies,
+            owner,
+            log,
+            runtimes,
+            infrastructure,
+            redactor,
+        }
     }
 
     /// Starts the runtimes for resource types, and identifies their infrastructures.

@@ -6,6 +6,7 @@ use crate::event::StampedEvent;
 use crate::lock::{LockedStack, forget_all, recorded};
 use crate::log::EventLog;
 use crate::operation::RunOptions;
+use crate::policies::StackPolicies;
 use crate::preview::{Goal, Previewed};
 use crate::replay;
 use crate::scope::Scope;
@@ -21,11 +22,12 @@ pub struct Stack {
     key: StackKey,
     pub(crate) sources: Vec<StackSource>,
     pub(crate) pins: BTreeMap<ResourceType, String>,
+    pub(crate) policies: Option<StackPolicies>,
 }
 
 impl Stack {
     pub(crate) fn new(engine: Engine, key: StackKey) -> Self {
-        Self { engine, key, sources: Vec::new(), pins: BTreeMap::new() }
+        Self { engine, key, sources: Vec::new(), pins: BTreeMap::new(), policies: None }
     }
 
     /// Says where the files of the stack come from, the most specific source first. A plan for a
@@ -40,6 +42,13 @@ impl Stack {
     #[must_use]
     pub fn with_pins(self, pins: BTreeMap<ResourceType, String>) -> Self {
         Self { pins, ..self }
+    }
+
+    /// Says which policies the stack has: they are evaluated on every plan, when it is made and
+    /// again when a saved one runs.
+    #[must_use]
+    pub fn with_policies(self, policies: Option<StackPolicies>) -> Self {
+        Self { policies, ..self }
     }
 
     /// Returns the key of the stack.

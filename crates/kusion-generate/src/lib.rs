@@ -19,6 +19,7 @@ mod keys;
 mod link;
 mod options;
 mod origins;
+mod policies;
 mod rules;
 mod scope;
 mod secrets;
@@ -40,6 +41,10 @@ pub use find::{BrokenStack, Project, Stack, find, find_cells};
 pub use git::git_revision;
 pub use kcl_driver::{Confinement, FindError, Limits, NamedPlugin, Plugins, named_plugins};
 pub use options::CompileOptions;
+pub use policies::{
+    CaseOutcome, FixedField, PolicyFolder, RepositoryPolicies, RuleCoverage, TestReport,
+    check_subject, fix_spec, layer_inputs, plain_resource, run_tests, stack_facts,
+};
 pub use rules::{ClusterPin, Timeouts};
 pub use source::sources;
 pub use write::{spec_json, spec_yaml};

@@ -20,6 +20,7 @@ mod path;
 mod pattern;
 mod place;
 mod plan;
+mod policy;
 mod problem;
 mod record;
 pub mod references;
@@ -42,6 +43,7 @@ pub use path::{FieldPath, PathStep};
 pub use pattern::{FieldPattern, PatternError};
 pub use place::{Place, PlaceError};
 pub use plan::{Action, FieldChange, Management, Note, PLAN_VERSION, Plan, Reason, Shown, Step};
+pub use policy::{PolicyDecision, PolicyException, PolicyFinding, PolicyLevel, PolicyRecord};
 pub use problem::Problem;
 pub use record::{
     AttemptId, Ending, GitRevision, Identity, Leftover, LoggedRecord, Operation, OperationId,

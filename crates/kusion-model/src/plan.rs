@@ -1,8 +1,8 @@
 //! Plans: the steps to reach the desired state.
 
 use crate::{
-    Conflict, FieldPath, Identity, Infrastructure, Operation, Origin, Owner, PlanOptions, Problem,
-    Requirement, Resource, ResourceId, ResourceType, StackKey,
+    Conflict, FieldPath, Identity, Infrastructure, Operation, Origin, Owner, PlanOptions,
+    PolicyRecord, Problem, Requirement, Resource, ResourceId, ResourceType, StackKey,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -295,6 +295,9 @@ pub struct Plan {
     pub spec_digest: String,
     /// The steps, in order of ids: desired resources, then those that are deleted.
     pub steps: Vec<Step>,
+    /// What policies found, with what they saw; `None` if the stack has no policies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policies: Option<PolicyRecord>,
 }
 
 impl Plan {
@@ -308,6 +311,7 @@ impl Plan {
             state_seq: 0,
             spec_digest: String::new(),
             steps,
+            policies: None,
         }
     }
 

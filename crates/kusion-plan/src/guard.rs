@@ -2,8 +2,8 @@
 
 use crate::order::is_match;
 use kusion_model::{
-    Action, Conflict, Description, Guards, Operation, Owner, Plan, Problem, Protection, Reason,
-    Resource, ResourceId, ResourceState,
+    Action, Conflict, Description, Guards, Operation, Owner, Plan, PolicyFinding, Problem,
+    Protection, Reason, Resource, ResourceId, ResourceState,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -83,6 +83,12 @@ pub enum Refusal {
         id: ResourceId,
         /// The managers and their fields.
         conflicts: Vec<Conflict>,
+    },
+    /// A policy does not let the plan run.
+    #[error("policy `{}`: {}", .finding.policy, .finding.text())]
+    Policy {
+        /// What it found.
+        finding: PolicyFinding,
     },
     /// A large share of the resources would be deleted or replaced.
     #[error("{count} of {known} resources would be deleted or replaced, more than {percent} %")]

@@ -30,7 +30,7 @@ pub use backend::{Backend, BackendError, Expected, Memory, PutError, Version};
 pub use error::StoreError;
 pub use holder::Holder;
 pub use lease::{LEASE_TIME, LockWait, RENEWAL};
-pub use operation::{new_id, now};
+pub use operation::{millis_of, new_id, now, now_millis};
 pub use session::Session;
 pub use state::{PendingStep, ReleaseEntry, SeenHealth, StackState};
 pub use store::{SCHEMES, Store};

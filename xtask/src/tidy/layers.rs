@@ -26,7 +26,7 @@ const LAYERS: &[&[&str]] = &[
     &["kcl-doc", "kcl-import", "kcl-test", "kcl-vet"],
     &["kcl-lsp", "kcl-service", "kcl-ffi"],
     &["kusion-store", "kusion-secret", "kusion-module"],
-    &["kusion-generate", "kusion-plan", "kusion-runtime", "kusion-sandbox"],
+    &["kusion-generate", "kusion-plan", "kusion-policy", "kusion-runtime", "kusion-sandbox"],
     &["kusion-runtime-k8s", "kusion-runtime-terraform", "kusion-runtime-fake"],
     &["kusion-engine"],
     &["kusion-app"],

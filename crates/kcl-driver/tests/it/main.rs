@@ -3,6 +3,7 @@
 mod batch;
 mod cache;
 mod documents;
+mod functions;
 mod konfig;
 mod layers;
 mod origins;

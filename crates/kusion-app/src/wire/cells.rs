@@ -2,6 +2,7 @@
 
 use super::documents::indented;
 use kusion_engine::EVENT_VERSION;
+use kusion_model::PolicyFinding;
 use serde::Serialize;
 
 /// The cells of stacks: `kusion cells list`.
@@ -113,13 +114,20 @@ pub struct CheckDocument {
     version: u32,
     n_stacks: usize,
     n_cells: usize,
+    #[serde(skip_serializing_if = "is_zero")]
+    n_policies: usize,
     findings: Vec<Finding>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 /// A finding.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// `error` or `warning`.
+    /// `error`, `warning`, or `excepted` for one that an exception is about.
     pub severity: &'static str,
     /// The code.
     pub code: String,
@@ -127,12 +135,15 @@ pub struct Finding {
     pub stack: String,
     /// The message.
     pub message: String,
+    /// The parts of the finding of a policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finding: Option<PolicyFinding>,
 }
 
 impl CheckDocument {
     /// Creates the document.
-    pub fn new(n_stacks: usize, n_cells: usize, findings: Vec<Finding>) -> Self {
-        Self { version: EVENT_VERSION, n_stacks, n_cells, findings }
+    pub fn new(n_stacks: usize, n_cells: usize, n_policies: usize, findings: Vec<Finding>) -> Self {
+        Self { version: EVENT_VERSION, n_stacks, n_cells, n_policies, findings }
     }
 
     /// Writes it.

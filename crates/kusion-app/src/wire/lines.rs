@@ -6,8 +6,8 @@ use kusion_engine::{
     EVENT_VERSION, Finding, RelatedObject, ResourceStatus, StampedEvent, WatchEnd,
 };
 use kusion_model::{
-    Action, Health, Infrastructure, Operation, Plan, PlanOptions, ResourceId, Spec, StackKey,
-    StackSource, Step,
+    Action, Health, Infrastructure, Operation, Plan, PlanOptions, PolicyFinding, ResourceId, Spec,
+    StackKey, StackSource, Step,
 };
 use kusion_plan::{Refusal, waves};
 use kusion_store::ReleaseEntry;
@@ -43,6 +43,9 @@ pub struct PlanLine<'a> {
     counts: Map<String, Value>,
     plan: PublicPlan<'a>,
     refusals: Vec<RefusalLine<'a>>,
+    /// What policies found; left out if there is nothing.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    findings: &'a [PolicyFinding],
 }
 
 /// A step of a plan that a guard rejects.
@@ -71,6 +74,7 @@ impl<'a> PlanLine<'a> {
                 .iter()
                 .map(|refusal| RefusalLine { refusal, message: refusal.to_string() })
                 .collect(),
+            findings: plan.policies.as_ref().map_or(&[], |it| &it.findings),
         }
     }
 }

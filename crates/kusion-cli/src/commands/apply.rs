@@ -3,6 +3,8 @@
 use crate::arguments::{
     ChangeArgs, SandboxStart, SettleArgs, SiteArgs, SourceArgs, ViewArgs, WideArgs, app,
 };
+use crate::commands::plan::decisions_about;
+use crate::commands::policy::fix_all;
 use crate::failure::{Exit, Failure};
 use crate::operate::{
     APPLY, Failures, OperationRunner, change, confirm_name, name_to_type, run_all,
@@ -70,8 +72,9 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         let stacks = folders.find()?;
         args.wide.check("apply", folders, &stacks.iter().collect::<Vec<_>>(), &[])?;
     }
-    let Outcome { compiled, errors, n_stacks } =
+    let Outcome { mut compiled, errors, n_stacks } =
         args.source.compile_each(keep_going, args.site.trust)?;
+    fix_all(view, &mut compiled)?;
     if keep_going {
         let stacks: Vec<&Stack> = compiled.iter().map(|it| &it.stack).collect();
         args.wide.check("apply", folders, &stacks, &errors)?;
@@ -129,6 +132,7 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
     let bytes = OsSystem.read(file).map_err(Failure::file("read", file))?;
     let keyed = app(Arc::new(Silent), 1)?;
     let saved = read_plans(&bytes, keyed.sealer()).map_err(EngineError::from)?;
+    let decisions = decisions_about(file, &saved.digest, keyed.sealer())?;
     // The store and cluster settings of the project also apply to saved plans.
     let stacks = args.source.folders.find()?;
     let planned = saved
@@ -148,7 +152,7 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
         for (stack, plan) in planned {
             let open = opener.open(stack).await?;
             let runner = OperationRunner::new(view, &open, Some(stack), &args.change, APPLY, stop);
-            let report = runner.run_saved(plan, &saved.digest).await?;
+            let report = runner.run_saved(plan, &saved.digest, &decisions).await?;
             counts.add(&report);
             let exit = finish(args, &runner, report).await?;
             if exit != Exit::Success {

@@ -1,14 +1,18 @@
 //! `kusion check`.
 
 use crate::arguments::FolderArgs;
+use crate::commands::policy::report::{ReportOutput, show};
 use crate::failure::{Exit, Failure};
-use crate::view::style::one_line;
-use crate::view::{self, Output, words};
 use base_system::OsSystem;
-use kusion_app::wire::{CheckDocument, Finding};
+use kusion_app::policies::{CheckedStacks, actor, check_compiled, now};
+use kusion_app::wire::Finding;
 use kusion_cells::{Resolver, Side};
-use kusion_generate::{LayeredStack, StackLayers, today};
-use std::fmt::Write as _;
+use kusion_generate::{
+    CompileOptions, LayeredStack, RepositoryPolicies, Stack, StackLayers, compile, layer_inputs,
+    today,
+};
+use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Arguments of `kusion check`.
 #[derive(Debug, clap::Args)]
@@ -23,52 +27,75 @@ pub(crate) struct Args {
     strict: bool,
     /// Output format
     #[arg(long, short, value_enum, default_value_t)]
-    output: Output,
+    output: ReportOutput,
 }
 
 /// A kind of checks.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Only {
-    /// Conflicts, locks and expired layers, at all cells
+    /// Conflicts, locks and expired layers, at all cells; stacks are not compiled
     Layers,
+    /// The policies of the repository, on the Specs of stacks
+    Policies,
 }
 
-/// Checks the layers of stacks without compiling the stacks.
+/// Checks the layers of stacks, and evaluates policies on their Specs.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    // There is one kind so far.
-    let _ = args.only;
-    let stacks = args.folders.layers(None)?;
-    let today = today(&OsSystem);
+    let layered = match args.folders.layers(None) {
+        Ok(stacks) => stacks,
+        // Most stacks have no cells, but have policies.
+        Err(Failure::NoCells) if args.only != Some(Only::Layers) => Vec::new(),
+        Err(failure) => return Err(failure),
+    };
     let mut findings: Vec<Finding> = Vec::new();
-    for stack in &stacks {
-        match &stack.layers {
-            Ok(layers) => check(args, &today, stack, layers, &mut findings),
-            Err(error) => findings.push(finding("error", "layers", &error.to_string(), stack)),
+    if args.only != Some(Only::Policies) {
+        let today = today(&OsSystem);
+        for stack in &layered {
+            match &stack.layers {
+                Ok(layers) => check(args, &today, stack, layers, &mut findings),
+                Err(error) => findings.push(finding("error", "layers", &error.to_string(), stack)),
+            }
         }
+        // A layer of the repository has the same finding in many stacks.
+        findings.dedup_by(|a, b| a.message == b.message && a.code == b.code);
     }
-    // A layer of the repository has the same finding in many stacks.
-    findings.dedup_by(|a, b| a.message == b.message && a.code == b.code);
-    let n_errors = findings.iter().filter(|it| it.severity == "error").count();
-    let n_cells: usize = stacks.iter().map(|it| it.cells.len()).sum();
-    let mut text = String::new();
-    for it in &findings {
-        let message = one_line(&it.message);
-        let _ = writeln!(text, "{}[{}] {}: {message}", it.severity, it.code, it.stack);
+    let checked = match args.only {
+        Some(Only::Layers) => CheckedStacks::default(),
+        // A stack whose layers are in conflict does not compile.
+        None if !findings.is_empty() => CheckedStacks::default(),
+        _ => check_policies(args, &layered)?,
+    };
+    let mut folders: BTreeSet<&Path> = layered.iter().map(|it| it.shown.as_path()).collect();
+    if args.only == Some(Only::Policies) {
+        folders.clear();
     }
-    let stacks = stacks.len();
-    // Writing to a string does not fail.
-    let _ = writeln!(
-        text,
-        "{}, {}: {}",
-        words::count(stacks, "stack"),
-        words::count(n_cells, "cell"),
-        words::count(n_errors, "error")
-    );
-    view::result(&match args.output {
-        Output::Json => CheckDocument::new(stacks, n_cells, findings).text(),
-        Output::Text => text,
-    })?;
-    Ok(if n_errors == 0 { Exit::Success } else { Exit::Failed })
+    folders.extend(checked.stacks.iter().map(|it| it.folder.as_path()));
+    let n_cells: usize = layered.iter().map(|it| it.cells.len()).sum();
+    show(&checked, &findings, args.output, folders.len(), n_cells)
+}
+
+/// Evaluates policies on the Specs of the stacks; compiles nothing if there are none.
+fn check_policies(args: &Args, layered: &[LayeredStack]) -> Result<CheckedStacks, Failure> {
+    let stacks = args.folders.find()?;
+    let mut has_policies = false;
+    for stack in &stacks {
+        has_policies |= !RepositoryPolicies::of_stack(&OsSystem, stack)?.is_empty();
+    }
+    if !has_policies {
+        return Ok(CheckedStacks::default());
+    }
+    let options = CompileOptions {
+        work_dir: args.folders.workdir.clone(),
+        folders: args.folders.folders.clone(),
+        cells: args.folders.cell.clone(),
+        ..CompileOptions::default()
+    };
+    let compiled = compile(&OsSystem, &options)?;
+    let layers = |stack: &Stack| {
+        let own = layered.iter().find(|it| it.cells.iter().any(|it| it.folder == stack.folder));
+        own.and_then(|it| it.layers.as_ref().ok()).map(layer_inputs).unwrap_or_default()
+    };
+    Ok(check_compiled(&compiled, &layers, &actor(), now())?)
 }
 
 fn check(
@@ -114,5 +141,6 @@ fn finding(severity: &'static str, code: &str, message: &str, stack: &LayeredSta
         code: code.to_owned(),
         stack: stack.shown.display().to_string(),
         message: message.to_owned(),
+        finding: None,
     }
 }

@@ -3,11 +3,13 @@
 use crate::arguments::{
     Opener, ParallelArgs, PlanArgs, PlanViewArgs, SandboxStart, SiteArgs, SourceArgs,
 };
+use crate::commands::policy::fix_all;
 use crate::daemon::write_private;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::operate::Failures;
 use crate::view::View;
+use crate::view::words::is_approval;
 use kusion_app::{OpenStack, check_cells};
 use kusion_engine::{Goal, Previewed, write_plans};
 use kusion_generate::{Compiled, Outcome, Stack};
@@ -59,8 +61,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let Outcome { compiled, errors, n_stacks } =
+    let Outcome { mut compiled, errors, n_stacks } =
         args.source.compile_each(args.keep_going, args.site.trust)?;
+    fix_all(view, &mut compiled)?;
     check_cells(&compiled)?;
     let mut failures = Failures::new(args.keep_going, n_stacks);
     failures.add_broken(view, errors);
@@ -146,7 +149,8 @@ fn show(
 ) -> Exit {
     view.plan(&open.title(), &previewed.plan, &previewed.refusals, origins);
     match previewed.plan.is_empty() {
-        _ if !previewed.refusals.is_empty() => Exit::Failed,
+        // A plan that needs an approval can be saved.
+        _ if !previewed.refusals.iter().all(is_approval) => Exit::Failed,
         false if args.exit_code => Exit::Changes,
         _ => Exit::Success,
     }

@@ -25,9 +25,15 @@ pub(crate) fn text(
 ) -> String {
     let mut text = format!("### {}\n\n**{}**\n\n", escaped(title), summary(plan));
     for refusal in refusals {
-        let _ = writeln!(text, "- **rejected:** {}", escaped(&words::of_refusal(refusal)));
+        let head = if words::is_approval(refusal) { "needs approval:" } else { "rejected:" };
+        let _ = writeln!(text, "- **{head}** {}", escaped(&words::of_refusal(refusal)));
     }
-    if !refusals.is_empty() {
+    let notes = words::notes_of_policies(plan);
+    for finding in &notes {
+        let (level, note) = (words::of_level(finding), words::of_finding(finding));
+        let _ = writeln!(text, "- **{level}** {}", escaped(&note));
+    }
+    if !refusals.is_empty() || !notes.is_empty() {
         text.push('\n');
     }
     let steps = shown_steps(plan);

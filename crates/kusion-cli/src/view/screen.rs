@@ -216,9 +216,21 @@ impl View {
             PlanOutput::Text => {
                 let title = self.style.paint(Role::Heading, title);
                 self.text(&format!("{title}\n{}", plan::text(plan, format)));
-                for text in words::of_refusals(refusals) {
+                let (approvals, others): (Vec<Refusal>, Vec<Refusal>) =
+                    refusals.iter().cloned().partition(words::is_approval);
+                for refusal in &approvals {
+                    let text = one_line(&words::of_refusal(refusal));
+                    let head = self.style.paint(Role::Changed, "needs approval:");
+                    self.text(&format!("{head} {text}\n"));
+                }
+                for text in words::of_refusals(&others) {
                     let text = one_line(&text);
                     self.text(&format!("{} {text}\n", self.style.paint(Role::Bad, "rejected:")));
+                }
+                for finding in words::notes_of_policies(plan) {
+                    let text = one_line(&words::of_finding(finding));
+                    let head = self.style.paint(Role::Changed, words::of_level(finding));
+                    self.text(&format!("{head} {text}\n"));
                 }
             }
         }

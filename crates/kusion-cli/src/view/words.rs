@@ -5,7 +5,8 @@ use crate::arguments::quoted;
 use jiff::Timestamp;
 use kusion_model::{
     Action, Conflict, FieldPath, GitRevision, Health, HealthState, Note, Operation, Owner,
-    PathStep, Phase, Problem, Reason, ReleaseHealth, ResourceId, Step,
+    PathStep, Phase, Plan, PolicyFinding, PolicyLevel, Problem, Reason, ReleaseHealth, ResourceId,
+    Step,
 };
 use kusion_plan::Refusal;
 use std::fmt::Write as _;
@@ -131,10 +132,61 @@ pub(crate) fn of_refusal(refusal: &Refusal) -> String {
         Refusal::OwnedInOtherStore { id, .. } => {
             format!("use that store (`--backend`), or, if it is lost, pass `--take-over {id}`")
         }
+        Refusal::Policy { finding } => of_policy(finding),
         Refusal::MassDelete { .. } => "pass `--allow-mass-delete`".to_owned(),
         Refusal::Conflict { id, conflicts } => of_conflicts(id, conflicts),
     };
     format!("{refusal}; {way}")
+}
+
+/// Returns whether a refusal ends with an approval of the saved plan.
+pub(crate) fn is_approval(refusal: &Refusal) -> bool {
+    matches!(refusal, Refusal::Policy { finding } if finding.level == PolicyLevel::Approve)
+}
+
+/// Returns what lets a plan run despite a finding of a policy.
+fn of_policy(finding: &PolicyFinding) -> String {
+    let fix = match finding.fix.as_str() {
+        "" => String::new(),
+        fix => format!("{fix}; "),
+    };
+    match finding.level {
+        PolicyLevel::Approve => {
+            let role = &finding.role;
+            format!(
+                "{fix}save the plan with `kusion preview --save FILE`, approve it with `kusion plan \
+                 approve FILE --as {role}`, and run it with `kusion apply --plan FILE`"
+            )
+        }
+        _ => format!("{fix}run `kusion policy explain {}` for details", finding.policy),
+    }
+}
+
+/// Returns the text of a finding that does not keep a plan from running.
+pub(crate) fn of_finding(finding: &PolicyFinding) -> String {
+    let end = match (&finding.exception, finding.fix.as_str()) {
+        (Some(it), _) => {
+            format!("; excepted until {} by {}: {}", it.expires, it.owner, it.reason)
+        }
+        (None, "") => String::new(),
+        (None, fix) => format!("; {fix}"),
+    };
+    format!("policy `{}`: {}{end}", finding.policy, finding.text())
+}
+
+/// Returns the word before a finding that does not keep a plan from running.
+pub(crate) fn of_level(finding: &PolicyFinding) -> &'static str {
+    match finding.level {
+        _ if finding.exception.is_some() => "excepted:",
+        PolicyLevel::Warn | PolicyLevel::Fix => "warning:",
+        PolicyLevel::Approve | PolicyLevel::Deny => "approved:",
+    }
+}
+
+/// Returns the findings of a plan that do not keep it from running.
+pub(crate) fn notes_of_policies(plan: &Plan) -> Vec<&PolicyFinding> {
+    let Some(record) = &plan.policies else { return Vec::new() };
+    record.findings.iter().filter(|it| !it.blocks(&record.decisions)).collect()
 }
 
 /// Returns the first problem of a rejected resource; its step shows all.

@@ -12,6 +12,7 @@ mod owners_walk;
 mod ownership;
 mod places;
 mod plans;
+mod policies;
 #[path = "../../../kusion-runtime-k8s/tests/it/proxy.rs"]
 #[expect(dead_code, reason = "the tests of the runtime use the rest")]
 mod proxy;

@@ -78,7 +78,7 @@ async fn a_moved_resource_can_change_and_a_saved_plan_moves_it() {
     let mut saved = read_plans(file.as_bytes(), &sealer()).expect("a plan");
     let mut locked = running.stack.lock(&options()).await.expect("locked");
     let plan = saved.plans.pop().expect("a plan");
-    let previewed = locked.load(plan, &saved.digest).await.expect("nothing has changed");
+    let previewed = locked.load(plan, &saved.digest, &[]).await.expect("nothing has changed");
     locked.run(previewed).await.expect("it is applied");
     assert_eq!(things.objects().len(), 1);
     assert_eq!(things.objects()[0].attributes["plain"], "2");

@@ -16,7 +16,7 @@ async fn run_saved(stack: &Stack, file: &str) -> Result<Report, EngineError> {
     let saved = read_plans(file.as_bytes(), &sealer())?;
     let mut locked = stack.lock(&options()).await?;
     let plan: Plan = saved.plans.into_iter().next().expect("a plan");
-    match locked.load(plan, &saved.digest).await {
+    match locked.load(plan, &saved.digest, &[]).await {
         Ok(previewed) => locked.run(previewed).await,
         Err(error) => {
             locked.release().await?;
