@@ -2,7 +2,7 @@
 
 use super::wrong;
 use crate::GenerateError;
-use base_system::System;
+use base_system::{System, root_of};
 use kcl_driver::{EvalOptions, Format, RunOptions, run};
 use kusion_cells::{Axes, Axis, PathPattern};
 use serde::Deserialize;
@@ -45,10 +45,35 @@ struct DeclaredAxis {
 }
 
 impl Dims {
-    /// Returns the nearest folder with a `dims.k`, at or above a folder.
-    pub(crate) fn folder_of(system: &dyn System, folder: &Path) -> Option<PathBuf> {
-        let mut above = folder.ancestors();
-        above.find(|folder| system.is_file(&folder.join(FILE))).map(Path::to_path_buf)
+    /// Returns the nearest folder with a `dims.k`, at or above a folder. Folders above the root of
+    /// the repository are not searched: others may write there.
+    ///
+    /// # Errors
+    ///
+    /// If there is none: what to do.
+    pub(crate) fn folder_of(
+        system: &dyn System,
+        folder: &Path,
+        work_dir: &Path,
+    ) -> Result<PathBuf, String> {
+        let root = root_of(system, folder, &["kcl.mod", "project.yaml"], work_dir);
+        let has_file = |folder: &&Path| system.is_file(&folder.join(FILE));
+        let Some(found) = folder.ancestors().find(has_file) else {
+            return Err("`cells` needs a dims.k, in this folder or above it".to_owned());
+        };
+        if found.starts_with(&root) {
+            return Ok(found.to_path_buf());
+        }
+        let above = found.join(FILE);
+        let mut message = format!(
+            "`cells` needs a dims.k in the repository: {} is above its root {}, and does not count",
+            above.display(),
+            root.display()
+        );
+        if !system.exists(&root.join(".git")) {
+            message.push_str("; if it belongs to the repository, put a kcl.mod beside it");
+        }
+        Err(message)
     }
 
     /// Reads the `dims.k` of a folder. The program uses neither files nor the environment.

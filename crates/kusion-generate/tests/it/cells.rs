@@ -246,3 +246,39 @@ fn a_project_takes_layers_of_shared_folders() {
     let compiled = run(&files(&format!("{REPO}{shared}")), Some("zone=gz00a")).expect("valid");
     assert!(shown(&compiled).contains(r#""mesh":"on""#), "{}", shown(&compiled));
 }
+
+#[test]
+fn axes_above_the_root_of_the_repository_do_not_count() {
+    let run = |text: &str, work_dir: &str| {
+        let options =
+            CompileOptions { work_dir: Some(work_dir.into()), ..CompileOptions::default() };
+        match compile(&files(text), &options) {
+            Ok(compiled) => compiled[0].stack.cell_name().to_owned(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let stack = |root: &str| {
+        format!(
+            "#- /tmp/dims.k\naxes = [{{name = \"env\", values = [\"evil\"]}}]\n\
+             #- {root}/shop/prod/stack.yaml\nname: prod\ncells: {{env: evil}}\n\
+             #- {root}/shop/prod/main.k\na = {{}}\n"
+        )
+    };
+    // The work tree, the outermost folder with a file of a module or project, the working folder.
+    let hint = "; if it belongs to the repository, put a kcl.mod beside it";
+    for (marker, hint) in [
+        ("#- /tmp/r/.git/HEAD\n", ""),
+        ("#- /tmp/r/kcl.mod\n", hint),
+        ("#- /tmp/r/project.yaml\nname: r\n", hint),
+    ] {
+        let found = run(&format!("{}{marker}", stack("/tmp/r")), "/tmp");
+        let expected = format!(
+            "/tmp/r/shop/prod/stack.yaml: `cells` needs a dims.k in the repository: /tmp/dims.k is \
+             above its root /tmp/r, and does not count{hint}"
+        );
+        assert_eq!(found, expected, "{marker}");
+    }
+    assert!(run(&stack("/tmp/r"), "/tmp/r").contains("is above its root /tmp/r,"));
+    assert_eq!(run(&stack("/tmp/r"), "/tmp"), "env=evil");
+    assert_eq!(run(&format!("{}#- /tmp/kcl.mod\n", stack("/tmp/r")), "/tmp/r"), "env=evil");
+}
