@@ -16,7 +16,8 @@ use crate::stack::Stack;
 use base_text::nearest;
 use futures::FutureExt as _;
 use kusion_model::{
-    Ending, Phase, Plan, PlanOptions, Record, ReleaseHead, ResourceId, ResourceState, StackSource,
+    Ending, Origins, Phase, Plan, PlanOptions, Record, ReleaseHead, ResourceId, ResourceState,
+    SpecOrigins, StackSource,
 };
 use kusion_store::{LockWait, Session, StackState};
 use std::any::Any;
@@ -87,7 +88,8 @@ impl LockedStack {
         self.scope.learn_secrets(&desired, &live, &state)?;
         let refusals = self.scope.refusals(&plan, &state).await?;
         let saved = Some(digest.to_owned());
-        Ok(Previewed { plan, refusals, desired, live, state, moves, saved })
+        let origins = Origins::default();
+        Ok(Previewed { plan, refusals, desired, origins, live, state, moves, saved })
     }
 
     /// Returns the state with the moves of a plan, and their records.
@@ -262,7 +264,8 @@ async fn execute(
     let engine = &scope.engine;
     let revision = previewed.state.next_revision();
     let sealed = scope.sealed_spec(&previewed.desired)?;
-    session.put_spec(revision, &sealed).await?;
+    let origins = SpecOrigins::of(&sealed, &previewed.origins);
+    session.put_spec(revision, &sealed, &origins).await?;
     let mut records = Vec::new();
     let infrastructure = scope.news(&previewed.state);
     if !infrastructure.is_empty() {

@@ -25,6 +25,7 @@ mod record;
 pub mod references;
 mod resource;
 mod secret_fields;
+mod spec_origins;
 mod stack_key;
 mod waiting;
 
@@ -50,5 +51,6 @@ pub use record::{
 };
 pub use resource::{Origin, OriginTable, Origins, Resource, ResourceType, Spec};
 pub use secret_fields::{SECRET_FIELDS, parse_secret_fields};
+pub use spec_origins::SpecOrigins;
 pub use stack_key::StackKey;
 pub use waiting::{HOOK_RUN, WAIT_FOR, wait_for};

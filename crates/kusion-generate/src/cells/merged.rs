@@ -139,16 +139,20 @@ impl StackLayers {
     ) -> Arc<str> {
         let explained = resolver.explain(path, cell);
         let winner = explained.and_then(|it| it.winners.into_iter().find(|it| it.layer == layer));
-        let origin = winner.map_or_else(|| self.layers[layer].origin.clone(), |it| it.origin);
-        format!("{LABEL}{}\u{1}{}\u{1}{}", origin.line, origin.column, origin.file).into()
+        let layer = &self.layers[layer];
+        let origin = winner.map_or_else(|| layer.origin.clone(), |it| it.origin);
+        let (line, column) = (origin.line, origin.column);
+        let when = layer.when.text(&self.dims.axes);
+        format!("{LABEL}{line}\u{1}{column}\u{1}{when}\u{1}{}", origin.file).into()
     }
 }
 
 /// Returns the place of a change that a layer made, from its label.
-pub(crate) fn layer_of_label(label: &str) -> Option<Origin> {
-    let mut parts = label.strip_prefix(LABEL)?.splitn(3, '\u{1}');
+pub(crate) fn layer_of_label(label: &str) -> Option<kusion_model::Origin> {
+    let mut parts = label.strip_prefix(LABEL)?.splitn(4, '\u{1}');
     let (line, column) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    Some(Origin { file: parts.next()?.into(), line, column })
+    let layer = Some(parts.next()?.into());
+    Some(kusion_model::Origin { layer, ..kusion_model::Origin::new(parts.next()?, line, column) })
 }
 
 /// Returns the layers of the folders from that of `dims.k` to that of the stack, and of the shared
