@@ -10,7 +10,7 @@ mod lines;
 
 pub use cells::{
     CellsDocument, CheckDocument, ExplainDocument, ExplainedLayer, ExplainedValue, Finding,
-    ListedCell,
+    ListedCell, OriginsDocument, StackOrigins,
 };
 pub use documents::{
     Dependencies, GraphDocument, GraphStack, ListedProject, ListedStack, ProjectsDocument,

@@ -3,7 +3,7 @@
 use crate::compile_cells::spread;
 use crate::error::{findings_json, note_json};
 use crate::find::{BrokenStack, Stack, check_names, find_cells, find_each};
-use crate::identity::{Additions, Identified, settle};
+use crate::identity::{Added, Additions, Identified, settle};
 use crate::link::link;
 use crate::origins::{self, shown};
 use crate::secrets::{SecretInputs, has_secrets};
@@ -14,7 +14,7 @@ use kcl_driver::{
     Change, Documents, EvalOptions, Format, Input, Pool, RunOptions, RunOutput, Runner, Session,
     Sharing, Tracking, parse_argument,
 };
-use kusion_model::{Origins, Spec};
+use kusion_model::{Origin, Origins, Spec};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -239,7 +239,7 @@ impl<'a> Job<'a> {
         }
         let folder = stack.project.folder.join("crd");
         drafts.resources.extend(crds::read(self.system, &folder, &self.work_dir)?);
-        let mut settled = settle(&mut drafts.resources, &additions(stack)).map_err(wrong)?;
+        let mut settled = settle(&mut drafts.resources, &self.additions(stack)).map_err(wrong)?;
         notes.append(&mut settled.notes);
         let inputs = self.secret_inputs(stack);
         notes.extend(link(&mut settled, &drafts.resources, &inputs).map_err(wrong)?);
@@ -255,6 +255,37 @@ impl<'a> Job<'a> {
 }
 
 impl Job<'_> {
+    /// Returns the additions of project and stack to all objects; the stack takes precedence.
+    fn additions(&self, stack: &Stack) -> Additions {
+        let mut additions = Additions::default();
+        let files = [
+            (stack.project.folder.join("project.yaml"), &stack.project.file.extensions),
+            (stack.folder.join("stack.yaml"), &stack.file.extensions),
+        ];
+        for (file, extensions) in files {
+            let origin = Origin::new(shown(&self.work_dir, &file).to_string_lossy(), 0, 0);
+            let added = |value: String| Added { value, origin: origin.clone() };
+            for extension in extensions.iter().flatten() {
+                match extension.kind.as_str() {
+                    "kubernetesNamespace" => {
+                        let namespace = extension.kubernetes_namespace.as_ref();
+                        additions.namespace = namespace.map(|it| added(it.namespace.clone()));
+                    }
+                    "kubernetesMetadata" => {
+                        let metadata = extension.kubernetes_metadata.clone().unwrap_or_default();
+                        let labels = metadata.labels.into_iter();
+                        additions.labels.extend(labels.map(|(key, value)| (key, added(value))));
+                        let annotations = metadata.annotations.into_iter();
+                        let annotations = annotations.map(|(key, value)| (key, added(value)));
+                        additions.annotations.extend(annotations);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        additions
+    }
+
     /// Returns the values of the secret inputs of a stack.
     fn secret_inputs(&self, stack: &Stack) -> SecretInputs {
         let of_files = [&stack.project.file.secret_inputs, &stack.file.secret_inputs];
@@ -280,25 +311,4 @@ impl Output {
             warnings: Findings::new(std::mem::take(&mut output.warnings), &output.program),
         }
     }
-}
-
-/// Returns the additions of project and stack to all objects; the stack takes precedence.
-fn additions(stack: &Stack) -> Additions {
-    let mut additions = Additions::default();
-    let extensions = [&stack.project.file.extensions, &stack.file.extensions];
-    for extension in extensions.into_iter().flatten().flatten() {
-        match extension.kind.as_str() {
-            "kubernetesNamespace" => {
-                let namespace = extension.kubernetes_namespace.as_ref();
-                additions.namespace = namespace.map(|it| it.namespace.clone());
-            }
-            "kubernetesMetadata" => {
-                let metadata = extension.kubernetes_metadata.clone().unwrap_or_default();
-                additions.labels.extend(metadata.labels);
-                additions.annotations.extend(metadata.annotations);
-            }
-            _ => {}
-        }
-    }
-    additions
 }

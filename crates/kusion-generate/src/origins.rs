@@ -71,7 +71,14 @@ impl Output {
 }
 
 /// The origins of the resources of a stack.
-pub(crate) struct Table(FxHashMap<ResourceId, SourceLocation>);
+pub(crate) struct Table(FxHashMap<ResourceId, Located>);
+
+/// Where the attributes of a resource come from.
+struct Located {
+    written: SourceLocation,
+    /// What project and stack added.
+    added: Vec<(FieldPath, Origin)>,
+}
 
 impl Table {
     /// Creates the table of resources and the drafts that they were created from.
@@ -79,14 +86,16 @@ impl Table {
         ids: impl IntoIterator<Item = &'r ResourceId>,
         drafts: Vec<Draft>,
     ) -> Self {
-        let written = drafts.into_iter().map(|draft| draft.written);
-        Self(ids.into_iter().cloned().zip(written).collect())
+        let located = drafts.into_iter().map(|it| Located { written: it.written, added: it.added });
+        Self(ids.into_iter().cloned().zip(located).collect())
     }
 }
 
 impl OriginTable for Table {
     fn find(&self, id: &ResourceId, path: &FieldPath) -> Option<Origin> {
-        self.0.get(id)?.find(path)
+        let located = self.0.get(id)?;
+        let added = || located.added.iter().find(|(at, _)| path.is_prefix_of(at));
+        located.written.find(path).or_else(|| added().map(|(_, origin)| origin.clone()))
     }
 }
 

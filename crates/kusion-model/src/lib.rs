@@ -51,6 +51,6 @@ pub use record::{
 };
 pub use resource::{Origin, OriginTable, Origins, Resource, ResourceType, Spec};
 pub use secret_fields::{SECRET_FIELDS, parse_secret_fields};
-pub use spec_origins::SpecOrigins;
+pub use spec_origins::{LeafOrigin, SpecOrigins, leaf_origins};
 pub use stack_key::StackKey;
 pub use waiting::{HOOK_RUN, WAIT_FOR, wait_for};

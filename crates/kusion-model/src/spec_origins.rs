@@ -24,13 +24,7 @@ impl SpecOrigins {
         for resource in &spec.resources {
             let mut numbers = Vec::new();
             each_leaf(&resource.attributes, &FieldPath::default(), &mut |path| {
-                let mut path = path.clone();
-                let origin = loop {
-                    let origin = origins.find(&resource.id, &path);
-                    if origin.is_some() || path.0.pop().is_none() || path.0.is_empty() {
-                        break origin;
-                    }
-                };
+                let origin = find_around(origins, &resource.id, path);
                 numbers.push(origin.map_or(0, |origin| {
                     *known.entry(origin).or_insert_with_key(|origin| {
                         found.places.push(origin.clone());
@@ -62,6 +56,44 @@ impl SpecOrigins {
         }
         Origins::new(table)
     }
+}
+
+/// A leaf of a Spec, and what set it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeafOrigin<'a> {
+    /// The resource.
+    pub id: &'a ResourceId,
+    /// The path of the leaf in its attributes.
+    pub path: FieldPath,
+    /// What set it, if that is known.
+    pub origin: Option<Origin>,
+}
+
+/// Returns the leaves of a Spec with what set them, in their order. Values are not part of it, so
+/// secrets need not be hidden.
+pub fn leaf_origins<'a>(spec: &'a Spec, origins: &Origins) -> Vec<LeafOrigin<'a>> {
+    let mut found = Vec::new();
+    for resource in &spec.resources {
+        let id = &resource.id;
+        each_leaf(&resource.attributes, &FieldPath::default(), &mut |path| {
+            let origin = find_around(origins, id, path);
+            found.push(LeafOrigin { id, path: path.clone(), origin });
+        });
+    }
+    found
+}
+
+/// Returns what set a leaf, else what set the value around it: a secret that is sealed or hidden has
+/// leaves that nobody wrote.
+fn find_around(origins: &Origins, id: &ResourceId, path: &FieldPath) -> Option<Origin> {
+    let mut path = path.clone();
+    while !path.0.is_empty() {
+        if let Some(found) = origins.find(id, &path) {
+            return Some(found);
+        }
+        path.0.pop();
+    }
+    None
 }
 
 /// Calls a function with the path of each leaf: scalars, and empty lists and maps.

@@ -7,7 +7,7 @@ use crate::GenerateError;
 use crate::find::Stack;
 use crate::origins::shown;
 use kcl_driver::{Change, RunOptions, partial_entries};
-use kusion_cells::{Cell, Layer, LeafPath, Node, Origin, Problem, Resolver, Selector};
+use kusion_cells::{Cell, Layer, LeafPath, Node, Problem, Resolver, Selector};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -8,6 +8,7 @@ mod find;
 mod git;
 mod infer;
 mod konfig;
+mod provenance;
 mod references;
 mod shapes;
 mod support;
