@@ -1,6 +1,6 @@
 //! Stacks to Specs, on several threads.
 
-use crate::compile_cells::spread;
+use crate::compile_cells::{Units, spread};
 use crate::error::{findings_json, note_json};
 use crate::find::{BrokenStack, Stack, check_names, find_cells, find_each};
 use crate::identity::{Added, Additions, Identified, settle};
@@ -63,6 +63,19 @@ pub struct Outcome {
     pub errors: Vec<BrokenStack>,
     /// The number of all stacks.
     pub n_stacks: usize,
+    /// What was evaluated for them.
+    pub work: Work,
+}
+
+/// What was evaluated to compile stacks: a measure that does not depend on the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Files with layers in KCL.
+    pub n_layer_files: usize,
+    /// Programs whose variables were read, to merge layers with them.
+    pub n_partial_programs: usize,
+    /// Programs that ran, with all defaults and checks.
+    pub n_programs: usize,
 }
 
 /// Compiles the stacks of folders, in the order of their paths.
@@ -77,7 +90,7 @@ pub fn compile(
     let job = Job::new(system, options)?;
     let cells = options.cells.as_deref();
     let stacks = find_cells(system, &job.work_dir, &options.folders, cells)?;
-    let (compiled, broken) = job.compile_all(&stacks);
+    let (compiled, broken, _) = job.compile_all(&stacks);
     // Cells of one stack follow each other.
     let is_one = stacks.iter().all(|it| it.folder == stacks[0].folder);
     let n_stacks = stacks.len();
@@ -117,10 +130,10 @@ pub fn compile_each(
         }
     }
     check_names(&stacks)?;
-    let (compiled, broken) = job.compile_all(&stacks);
+    let (compiled, broken, work) = job.compile_all(&stacks);
     errors.extend(broken);
     errors.sort_by(|a, b| a.stack.cmp(&b.stack));
-    Ok(Outcome { compiled, errors, n_stacks })
+    Ok(Outcome { compiled, errors, n_stacks, work })
 }
 
 pub(crate) struct Job<'a> {
@@ -149,12 +162,13 @@ impl<'a> Job<'a> {
         Ok(Self { system, options, work_dir, arguments })
     }
 
-    /// Compiles stacks; returns those that compile, and the others.
-    fn compile_all(&self, stacks: &[Stack]) -> (Vec<Compiled>, Vec<BrokenStack>) {
+    /// Compiles stacks; returns those that compile, the others, and what was evaluated.
+    fn compile_all(&self, stacks: &[Stack]) -> (Vec<Compiled>, Vec<BrokenStack>, Work) {
         let session = Session::cached(self.system);
         let pool = Pool { threads: self.options.threads, chunk: 1 };
         let sharing = Sharing::Evaluated;
-        let (units, failed) = self.units(&session, pool, stacks);
+        let Units { units, failed, mut work } = self.units(&session, pool, stacks);
+        work.n_programs = units.len();
         let sharing = if units.len() > 1 { sharing } else { Sharing::Checked };
         let begin = || Runner::new(&session, self.system, sharing);
         let done = pool.map(units.len(), begin, |runner, at| {
@@ -179,7 +193,7 @@ impl<'a> Job<'a> {
                 }
             }
         }
-        (compiled, broken)
+        (compiled, broken, work)
     }
 
     /// Returns what has no effect in `stack.yaml` and, on request, in `project.yaml`.

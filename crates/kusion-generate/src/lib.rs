@@ -29,7 +29,7 @@ mod waiting;
 mod write;
 
 pub use cells::{CellSetting, Dims, LayerReader, StackCell, StackLayers, today};
-pub use compile::{Compiled, Outcome, compile, compile_each};
+pub use compile::{Compiled, Outcome, Work, compile, compile_each};
 pub use compile_cells::{LayeredStack, layered_stacks};
 pub use error::GenerateError;
 pub use files::{

@@ -70,7 +70,7 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         let stacks = folders.find()?;
         args.wide.check("apply", folders, &stacks.iter().collect::<Vec<_>>(), &[])?;
     }
-    let Outcome { compiled, errors, n_stacks } =
+    let Outcome { compiled, errors, n_stacks, .. } =
         args.source.compile_each(keep_going, args.site.trust)?;
     if keep_going {
         let stacks: Vec<&Stack> = compiled.iter().map(|it| &it.stack).collect();

@@ -106,7 +106,7 @@ impl Target {
 /// Compiles stacks to Specs.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let target = Target::of(args)?;
-    let Outcome { compiled, errors, n_stacks } =
+    let Outcome { compiled, errors, n_stacks, .. } =
         args.source.compile_each(args.keep_going, trusts_by_environment())?;
     compiled.iter().for_each(tell);
     if args.origins {

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let Outcome { compiled, errors, n_stacks } =
+    let Outcome { compiled, errors, n_stacks, .. } =
         args.source.compile_each(args.keep_going, args.site.trust)?;
     check_cells(&compiled)?;
     args.site.check_named_cluster(compiled.iter().map(|it| &it.stack))?;

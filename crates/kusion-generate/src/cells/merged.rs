@@ -6,7 +6,7 @@ use super::{Dims, wrong};
 use crate::GenerateError;
 use crate::find::Stack;
 use crate::origins::shown;
-use kcl_driver::{Change, RunOptions, partial_entries};
+use kcl_driver::{Change, RunOptions};
 use kusion_cells::{Cell, Layer, LeafPath, Node, Problem, Resolver, Selector};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,11 +51,11 @@ impl StackLayers {
         let mut own = BTreeMap::new();
         if !roots.is_empty() {
             let options = RunOptions { roots: roots.iter().cloned().collect(), ..program.clone() };
-            let entries = partial_entries(reader.session, reader.system, &options);
-            let entries = entries.map_err(|error| GenerateError::Program {
-                stack: shown_folder.to_owned(),
-                findings: error.into_findings(),
-            })?;
+            let entries =
+                reader.program_entries(&options).map_err(|error| GenerateError::Program {
+                    stack: shown_folder.to_owned(),
+                    findings: error.into_findings(),
+                })?;
             let shower = Shown { work_dir: reader.work_dir, fallback: &fallback };
             let nodes = shower.nodes(&entries);
             own = nodes.map_err(|message| wrong(shown_folder, None, message))?;

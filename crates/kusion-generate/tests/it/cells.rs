@@ -2,7 +2,7 @@
 
 use crate::support::files;
 use base_system::MemorySystem;
-use kusion_generate::{CompileOptions, Compiled, GenerateError, compile};
+use kusion_generate::{CompileOptions, Compiled, GenerateError, Work, compile, compile_each};
 use kusion_model::FieldPath;
 use std::fmt::Write as _;
 
@@ -261,7 +261,7 @@ fn axes_above_the_root_of_the_repository_do_not_count() {
         format!(
             "#- /tmp/dims.k\naxes = [{{name = \"env\", values = [\"evil\"]}}]\n\
              #- {root}/shop/prod/stack.yaml\nname: prod\ncells: {{env: evil}}\n\
-             #- {root}/shop/prod/main.k\na = {{}}\n"
+             #- {root}/shop/prod/main.k\na = {{apiVersion = \"v1\", kind = \"ConfigMap\", metadata.name = \"a\"}}\n"
         )
     };
     // The work tree, the outermost folder with a file of a module or project, the working folder.
@@ -281,4 +281,55 @@ fn axes_above_the_root_of_the_repository_do_not_count() {
     assert!(run(&stack("/tmp/r"), "/tmp/r").contains("is above its root /tmp/r,"));
     assert_eq!(run(&stack("/tmp/r"), "/tmp"), "env=evil");
     assert_eq!(run(&format!("{}#- /tmp/kcl.mod\n", stack("/tmp/r")), "/tmp/r"), "env=evil");
+}
+
+/// Layers of the whole repository, of a project, of one stack; three stacks with four cells each,
+/// of which two give the same result.
+fn many_cells() -> String {
+    let mut text = String::from(
+        "#- /r/kcl.mod\n#- /r/dims.k\naxes = [{name = \"zone\", values = [\"a\", \"b\", \"c\", \"d\"]}]\n\
+         #- /r/@zone=a.k\napp = {x = 1}\n#- /r/@zone=b.k\napp = {x = 2}\n\
+         #- /r/shop/project.yaml\nname: shop\n#- /r/shop/@list.k\n\
+         layers = [{when = {zone = \"a\"}, set = {app.y = 1}}, {when = {zone = \"c\"}, set = {app.x = 1}}]\n",
+    );
+    for stack in ["s1", "s2", "s3"] {
+        let _ = write!(
+            text,
+            "#- /r/shop/{stack}/stack.yaml\nname: {stack}\ncells: {{zone: [a, b, c, d]}}\n\
+             #- /r/shop/{stack}/@zone=d.k\napp = {{x = 2}}\n\
+             #- /r/shop/{stack}/main.k\nschema App:\n    x: int = 0\n    y: int = 0\n\
+             app: App {{}}\no = {{apiVersion = \"v1\", kind = \"ConfigMap\", metadata.name = \"c\", \
+             data = {{x = str(app.x), y = str(app.y)}}}}\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn layers_are_evaluated_once_and_equal_cells_once() {
+    let options =
+        CompileOptions { work_dir: Some("/r".into()), threads: 4, ..CompileOptions::default() };
+    let outcome = compile_each(&files(&many_cells()), &options).expect("valid");
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    assert_eq!(outcome.compiled.len(), 12);
+    let data: Vec<String> = outcome.compiled[..4]
+        .iter()
+        .map(|it| it.spec.resources[0].attributes["data"].to_string())
+        .collect();
+    // The cells `b` and `d` get the same value from different layers, so they are apart.
+    assert_eq!(
+        data.join(" "),
+        concat!(r#"{"x":"1","y":"1"} {"x":"2","y":"0"} {"x":"1","y":"0"} {"x":"2","y":"0"}"#)
+    );
+    // 2 + 1 shared files with layers and 3 of stacks; the program of each stack once; and a run for
+    // each distinct result.
+    let expected = Work { n_layer_files: 6, n_partial_programs: 3, n_programs: 12 };
+    assert_eq!(outcome.work, expected);
+    // One layer for two cells: three distinct results of four cells.
+    let same = many_cells()
+        .replace("@zone=d.k", "@zone=b|d.k")
+        .replace("#- /r/@zone=b.k\napp = {x = 2}\n", "");
+    let outcome = compile_each(&files(&same), &options).expect("valid");
+    let expected = Work { n_layer_files: 5, n_partial_programs: 3, n_programs: 9 };
+    assert_eq!((outcome.compiled.len(), outcome.work), (12, expected));
 }
