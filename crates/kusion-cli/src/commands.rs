@@ -17,6 +17,7 @@ mod plan;
 mod preview;
 pub(crate) mod release;
 pub(crate) mod sandbox;
+mod set;
 pub(crate) mod stack;
 mod state;
 mod status;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Compile(compile::Args),
     /// Show which layer sets a value of the configuration, and why
     Explain(explain::Args),
+    /// Set a value of the configuration in the file that owns it, or in the layer for some cells
+    Set(set::Args),
     /// List the cells of stacks, and compare values between them
     #[command(subcommand)]
     Cells(cells::Command),
@@ -96,6 +99,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Ls(args) => ls::run(&args).map(|()| Exit::Success),
         Command::Compile(args) => compile::run(&args).map(|()| Exit::Success),
         Command::Explain(args) => explain::run(&args),
+        Command::Set(args) => set::run(&args),
         Command::Cells(command) => cells::run(&command),
         Command::Check(args) => check::run(&args),
         Command::Graph(args) => graph::run(&args).map(|()| Exit::Success),

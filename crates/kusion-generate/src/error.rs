@@ -55,6 +55,9 @@ pub enum GenerateError {
         /// The problems; each message begins with `error[CODE]: `.
         problems: Vec<String>,
     },
+    /// A value cannot be set.
+    #[error("{0}")]
+    Set(String),
     /// A top-level argument is not `key=value`.
     #[error("invalid argument `{0}`: expected `key=value`")]
     Argument(String),
@@ -115,6 +118,7 @@ impl GenerateError {
             | Self::Find(_)
             | Self::DuplicateStack { .. }
             | Self::NoCell(_)
+            | Self::Set(_)
             | Self::Argument(_) => vec![plain(&self.to_string(), None, None, None)],
         }
     }
