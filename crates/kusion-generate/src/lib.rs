@@ -29,7 +29,7 @@ mod targets;
 mod waiting;
 mod write;
 
-pub use cells::{CellSetting, Dims, LayerReader, StackCell, StackLayers, today};
+pub use cells::{CellSetting, Dims, LayerReader, ListedCluster, StackCell, StackLayers, today};
 pub use compile::{Compiled, Outcome, Work, compile, compile_each};
 pub use compile_cells::{LayeredStack, layered_stacks};
 pub use error::GenerateError;

@@ -333,3 +333,61 @@ fn layers_are_evaluated_once_and_equal_cells_once() {
     let expected = Work { n_layer_files: 5, n_partial_programs: 3, n_programs: 9 };
     assert_eq!((outcome.compiled.len(), outcome.work), (12, expected));
 }
+
+const CLUSTERS: &str = r#"
+#- /r/kcl.mod
+#- /r/dims.k
+axes = [
+    {name = "cluster", from = "labels"}
+    {name = "zone", from = "labels", label = "topology/zone", groups = {gz = ["gz00a", "gz00b"]}}
+    {name = "env", values = ["dev", "prod"]}
+]
+clusters = {
+    "gz-1" = {labels = {"topology/zone" = "gz00a"}}
+    "gz-2" = {labels = {"topology/zone" = "gz00b"}, context = "admin@gz-2"}
+    "sh-1" = {labels = {"topology/zone" = "sh01a"}, context = "sandbox/sh"}
+}
+#- /r/shop/project.yaml
+name: shop
+#- /r/shop/prod/stack.yaml
+name: prod
+cells: {zone: [gz, sh01a], env: prod}
+clusters: {"zone=sh01a": other}
+#- /r/shop/prod/@zone=gz.k
+app = {x = 2}
+#- /r/shop/prod/@cluster=gz-2.k
+app = {x = 3}
+#- /r/shop/prod/main.k
+app = {x = 1}
+o = {apiVersion = "v1", kind = "ConfigMap", metadata.name = "c", data.x = str(app.x)}
+"#;
+
+#[test]
+fn axes_take_their_values_from_labels_of_clusters() {
+    let compiled = run(&files(CLUSTERS), None).expect("it compiles");
+    assert_eq!(
+        shown(&compiled).replace(": ", ":"),
+        "shop/prod in cluster=gz-1,zone=gz00a,env=prod on gz-1: {\"x\":\"2\"}\n\
+         shop/prod in cluster=gz-2,zone=gz00b,env=prod on admin@gz-2: {\"x\":\"3\"}\n\
+         shop/prod in cluster=sh-1,zone=sh01a,env=prod on other: {\"x\":\"1\"}\n"
+            .replace(": ", ":")
+    );
+    let error = |from: &str, to: &str| {
+        let text = CLUSTERS.replace(from, to);
+        assert_ne!(text, CLUSTERS);
+        run(&files(&text), None).map(|_| ()).expect_err("refused").to_string()
+    };
+    assert_eq!(
+        error("\"topology/zone\" = \"gz00a\"", "zone = \"gz00a\""),
+        "/r/dims.k: the cluster `gz-1` has no label `topology/zone`, from which the axis `zone` \
+         takes its values"
+    );
+    assert_eq!(
+        error("from = \"labels\"}", "from = \"network\"}"),
+        "/r/dims.k: the axis `cluster` has `from = \"network\"`: expected `labels`"
+    );
+    assert_eq!(
+        error("from = \"labels\"}", "from = \"labels\", values = [\"a\"]}"),
+        "/r/dims.k: the axis `cluster` has `values`, and takes its values from labels"
+    );
+}
