@@ -55,6 +55,9 @@ pub enum GenerateError {
         /// The problems; each message begins with `error[CODE]: `.
         problems: Vec<String>,
     },
+    /// The history of the repository cannot be read.
+    #[error("{0}")]
+    Git(String),
     /// A value cannot be set.
     #[error("{0}")]
     Set(String),
@@ -118,6 +121,7 @@ impl GenerateError {
             | Self::Find(_)
             | Self::DuplicateStack { .. }
             | Self::NoCell(_)
+            | Self::Git(_)
             | Self::Set(_)
             | Self::Argument(_) => vec![plain(&self.to_string(), None, None, None)],
         }

@@ -14,6 +14,7 @@ mod files;
 mod find;
 mod git;
 mod identity;
+mod impact;
 mod infer;
 mod keys;
 mod link;
@@ -39,6 +40,7 @@ pub use files::{
 };
 pub use find::{BrokenStack, Project, Stack, find, find_cells};
 pub use git::git_revision;
+pub use impact::{AffectedValue, ChangedFile, Impact, UnaffectedValue, impact};
 pub use kcl_driver::{Confinement, FindError, Limits, NamedPlugin, Plugins, named_plugins};
 pub use options::CompileOptions;
 pub use rules::{ClusterPin, Timeouts};
