@@ -6,6 +6,7 @@
 
 mod cells;
 mod documents;
+mod impact;
 mod lines;
 
 pub use cells::{
@@ -16,6 +17,7 @@ pub use documents::{
     Dependencies, GraphDocument, GraphStack, ListedProject, ListedStack, ProjectsDocument,
     SandboxDocument, SandboxEnd, VersionDocument,
 };
+pub use impact::{ImpactDocument, ImpactedValue, SkippedValue};
 pub use lines::{
     CheckLine, DiagnosticsLine, ErrorLine, Line, PlanLine, ReleaseLine, ReplayLine, StackLine,
     StatusLine, SummaryLine, WatchLine,

@@ -9,6 +9,7 @@ mod destroy;
 mod explain;
 mod graph;
 mod help;
+mod impact;
 mod init;
 mod key;
 mod ls;
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Cells(cells::Command),
     /// Check the layers of stacks: conflicts, locks, expired layers
     Check(check::Args),
+    /// Show which values at which cells the changes since a commit affect
+    Impact(impact::Args),
     /// Show the dependency graph of a stack's resources
     Graph(graph::Args),
     /// Show what applying stacks would do
@@ -102,6 +105,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Set(args) => set::run(&args),
         Command::Cells(command) => cells::run(&command),
         Command::Check(args) => check::run(&args),
+        Command::Impact(args) => impact::run(&args),
         Command::Graph(args) => graph::run(&args).map(|()| Exit::Success),
         Command::Preview(args) => preview::run(&args),
         Command::Plan(command) => plan::run(&command),

@@ -266,7 +266,8 @@ fn changed_files(
     Ok(changed.iter().map(|(path, change)| ChangedFile { file: file(path), change }).collect())
 }
 
-/// Returns the files below a folder, by their paths from it. Hidden folders and links are left out.
+/// Returns the files below a folder, by their paths from it, without links and the folders of
+/// git, cargo and npm.
 fn work_tree(system: &dyn System, root: &Path) -> Result<Vec<PathBuf>, GenerateError> {
     let mut files = Vec::new();
     let mut open = vec![root.to_owned()];

@@ -6,6 +6,7 @@ mod determinism;
 mod errors;
 mod find;
 mod git;
+mod impact;
 mod infer;
 mod konfig;
 mod provenance;
