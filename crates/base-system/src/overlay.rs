@@ -34,8 +34,8 @@ impl<'s> Overlay<'s> {
     }
 }
 
-impl View for Overlay<'_> {
-    type Behind = dyn System + Sync;
+impl<'s> View for Overlay<'s> {
+    type Behind = dyn System + Sync + 's;
 
     fn behind(&self) -> &Self::Behind {
         self.behind

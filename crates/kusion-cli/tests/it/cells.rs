@@ -125,3 +125,61 @@ fn one_object_in_two_cells_on_one_cluster_is_refused_before_anything_runs() {
     assert!(err.contains("shop/prod/zone=a"), "the owner is named: {out}{err}");
     assert_eq!(stack.live("one"), before);
 }
+
+#[test]
+fn changes_since_a_commit_are_shown_by_cell() {
+    let stack = Repository::new("cells-impact", "{\"zone=a\": sandbox/a, \"zone=b\": sandbox/b}");
+    stack.write("shop/prod/@zone=a.k", "app = {replicas = 4}\n");
+    let folder = stack.home.folder.join("src");
+    let git = |words: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(words);
+        command.current_dir(&folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        assert!(command.output().expect("git runs").status.success(), "{words:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-q", "-m", "x"]);
+    stack.write("shop/prod/main.k", &PROGRAM.replace("replicas = 1", "replicas = 2"));
+    assert_eq!(
+        stack.ok(&["impact", "--from", "HEAD"]),
+        "modified shop/prod/main.k\n\
+         shop/prod/main.k:2  app.replicas: 1 -> 2\n  affected: shop/prod in zone=b\n\
+         shop/prod/main.k:2  app.replicas\n  not affected: shop/prod in zone=a: 4 \
+         (shop/prod/@zone=a.k:1) beats it, because zone a is inside all values of zone\n\
+         1 file changed; 1 of 2 cells affected\n"
+    );
+    let json = stack.ok(&["impact", "--from", "HEAD", "-o", "json"]);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["affected"][0]["after"], 2);
+    assert_eq!(json["unaffected"][0]["cell"], "zone=a");
+    assert_eq!(json["nAffectedCells"], 1);
+}
+
+#[test]
+fn releases_keep_where_values_come_from() {
+    let stack = Repository::new("cells-origins", "{\"zone=a\": sandbox/a, \"zone=b\": sandbox/b}");
+    stack.write("shop/prod/@zone=b.k", "app = {replicas = 2}\n");
+    stack.ok(&["apply", "--cell", "zone=b", "--yes"]);
+    stack.write("shop/prod/@zone=b.k", "\napp = {replicas = 3}\n");
+    let expected =
+        "data.replicas: 2 -> 3  shop/prod/main.k:7 from shop/prod/@zone=b.k:2 (layer zone=b)";
+    let preview = stack.ok(&["preview", "--cell", "zone=b"]);
+    assert!(preview.contains(expected), "{preview}");
+    stack.ok(&["apply", "--cell", "zone=b", "--yes"]);
+    // The files change after the release.
+    stack.write("shop/prod/@zone=b.k", "\n\n\napp = {replicas = 9}\n");
+    let diff = stack.ok(&["release", "diff", "1", "2", "--cell", "zone=b"]);
+    assert!(diff.contains(expected), "{diff}");
+    let shown = stack.ok(&["release", "show", "2", "--cell", "zone=b", "-o", "json"]);
+    let shown: Value = serde_json::from_str(&shown).expect("JSON");
+    let leaves = shown["origins"].as_array().expect("origins");
+    let leaf = leaves.iter().find(|it| it["path"].to_string().contains("replicas"));
+    let origin = &leaf.expect("the leaf")["origin"];
+    assert_eq!(origin["inputs"][0]["layer"], "zone=b", "{origin}");
+    assert_eq!(origin["inputs"][0]["line"], 2);
+    // A rollback says where the values of its release were set.
+    stack.ok(&["release", "rollback", "1", "--cell", "zone=b", "--yes"]);
+    let diff = stack.ok(&["release", "diff", "2", "3", "--cell", "zone=b"]);
+    assert!(diff.contains("from shop/prod/@zone=b.k:1 (layer zone=b)"), "{diff}");
+}

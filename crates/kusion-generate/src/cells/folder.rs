@@ -70,7 +70,7 @@ impl<'s> LayerReader<'s> {
     }
 
     /// Returns what a program sets, by variable.
-    pub(super) fn program_entries(
+    pub(crate) fn program_entries(
         &self,
         options: &RunOptions,
     ) -> Result<Vec<PartialEntry>, Box<RunError>> {

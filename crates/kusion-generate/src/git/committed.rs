@@ -135,8 +135,8 @@ impl<'s> Committed<'s> {
     }
 }
 
-impl View for Committed<'_> {
-    type Behind = dyn System + Sync;
+impl<'s> View for Committed<'s> {
+    type Behind = dyn System + Sync + 's;
 
     fn behind(&self) -> &Self::Behind {
         self.behind
