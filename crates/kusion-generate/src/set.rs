@@ -311,9 +311,10 @@ impl Editor<'_> {
                 shown.display()
             )));
         }
-        let before = match system.is_file(file) {
-            true => system.read_to_string(file).map_err(unreadable(file))?,
-            false => String::new(),
+        let before = if system.is_file(file) {
+            system.read_to_string(file).map_err(unreadable(file))?
+        } else {
+            String::new()
         };
         let fail = |error: kcl_driver::edit::EditError| {
             GenerateError::Set(format!("cannot change {}: {error}", shown.display()))

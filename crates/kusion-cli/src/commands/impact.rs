@@ -52,7 +52,8 @@ fn text(found: &Impact) -> String {
     // One entry for a change of a value, with the cells.
     let mut affected: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for it in &found.affected {
-        let change = format!("{}: {} -> {}", it.path, shown(&it.before), shown(&it.after));
+        let change =
+            format!("{}: {} -> {}", it.path, shown(it.before.as_ref()), shown(it.after.as_ref()));
         let cells = affected.entry((it.origin.to_string(), change)).or_default();
         cells.push(format!("{} in {}", it.stack, it.cell));
     }
@@ -79,8 +80,8 @@ fn text(found: &Impact) -> String {
     text
 }
 
-fn shown(value: &Option<Value>) -> String {
-    value.as_ref().map_or_else(|| "nothing".to_owned(), ToString::to_string)
+fn shown(value: Option<&Value>) -> String {
+    value.map_or_else(|| "nothing".to_owned(), ToString::to_string)
 }
 
 fn named(cells: &[String]) -> String {
