@@ -1,7 +1,9 @@
 //! Changes of source text, for shells.
 
-pub use kcl_edit::{EditError, RenameError, add_import, rename, set, sets};
-pub use kcl_query::Override;
+pub use kcl_edit::{EditError, RenameError, add_import, path_at, rename, set, sets};
+pub use kcl_fmt::quoted;
+pub use kcl_query::{Action, Override};
+pub use kcl_syntax::ast::ConfigOp;
 
 /// A file in the layout that overrides give it: that of the formatter, with dotted keys written
 /// out. A text with syntax errors stays as it is.

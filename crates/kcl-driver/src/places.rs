@@ -18,6 +18,10 @@ pub struct Places {
     /// The keys of dicts, one after the other.
     keys: String,
     sources: Vec<PlaceSource>,
+    /// What leaves were computed from: sources and offsets.
+    inputs: Vec<Vec<(u32, u32)>>,
+    /// The inputs of computed leaves, by their nodes.
+    computed: FxHashMap<u32, u32>,
 }
 
 /// One value of an output.
@@ -88,6 +92,20 @@ impl Places {
     /// Returns what gave the value at a path. Of a dict or list, that is what gave the first leaf
     /// inside it, by the order of keys.
     pub fn find<'p>(&self, path: impl IntoIterator<Item = PathStep<'p>>) -> Option<LeafPlace<'_>> {
+        self.place(self.leaf_at(path)?)
+    }
+
+    /// Returns what the value at a path was computed from, each place once: what the main package
+    /// and overrides set, then what other packages set. Empty for a value that an expression wrote
+    /// or only read.
+    pub fn inputs<'p>(&self, path: impl IntoIterator<Item = PathStep<'p>>) -> Vec<LeafPlace<'_>> {
+        let list = self.leaf_at(path).and_then(|leaf| self.computed.get(&(leaf as u32)));
+        let inputs = list.and_then(|list| self.inputs.get(*list as usize)).into_iter().flatten();
+        inputs.filter_map(|(source, offset)| self.source_place(*source, *offset)).collect()
+    }
+
+    /// The leaf at a path, or the first one inside it.
+    fn leaf_at<'p>(&self, path: impl IntoIterator<Item = PathStep<'p>>) -> Option<usize> {
         let mut at = 0;
         for step in path {
             let is_dict = self.nodes.get(at)?.kind == NodeKind::Dict;
@@ -101,16 +119,25 @@ impl Places {
         self.first_leaf(at)
     }
 
-    fn first_leaf(&self, at: usize) -> Option<LeafPlace<'_>> {
+    fn place(&self, leaf: usize) -> Option<LeafPlace<'_>> {
+        let NodeKind::Leaf(source, offset) = self.nodes.get(leaf)?.kind else { return None };
+        self.source_place(source, offset)
+    }
+
+    fn source_place(&self, source: u32, offset: u32) -> Option<LeafPlace<'_>> {
+        Some(match self.sources.get(source as usize)? {
+            PlaceSource::File { path, text, lines } => {
+                let lines = lines.get_or_init(|| LineIndex::new(text));
+                LeafPlace::Text { file: path, at: lines.line_col(text, offset) }
+            }
+            PlaceSource::Override(spec) => LeafPlace::Override(spec),
+        })
+    }
+
+    fn first_leaf(&self, at: usize) -> Option<usize> {
         match self.nodes.get(at)?.kind {
             NodeKind::Unknown => None,
-            NodeKind::Leaf(source, offset) => Some(match self.sources.get(source as usize)? {
-                PlaceSource::File { path, text, lines } => {
-                    let lines = lines.get_or_init(|| LineIndex::new(text));
-                    LeafPlace::Text { file: path, at: lines.line_col(text, offset) }
-                }
-                PlaceSource::Override(spec) => LeafPlace::Override(spec),
-            }),
+            NodeKind::Leaf(..) => Some(at),
             NodeKind::List => self.children(at).find_map(|child| self.first_leaf(child)),
             NodeKind::Dict => {
                 let mut children: Vec<usize> = self.children(at).collect();
@@ -147,6 +174,10 @@ pub(crate) struct PlacesBuilder<'p> {
     files: FxHashMap<(usize, FileId), u32>,
     /// What gave the leaf before: leaves often come from one expression.
     last: (Origin, NodeKind),
+    /// The inputs of computed values, by origin.
+    computed: FxHashMap<Origin, Option<u32>>,
+    /// The sources of overrides.
+    overrides: FxHashMap<Arc<str>, u32>,
 }
 
 impl<'p> PlacesBuilder<'p> {
@@ -157,6 +188,8 @@ impl<'p> PlacesBuilder<'p> {
             places: Places::default(),
             files: FxHashMap::default(),
             last: (Origin::default(), NodeKind::Unknown),
+            computed: FxHashMap::default(),
+            overrides: FxHashMap::default(),
         }
     }
 
@@ -179,6 +212,7 @@ impl<'p> PlacesBuilder<'p> {
         self.places.nodes[at].size = size;
         if size == 1 {
             self.places.nodes[at].kind = self.leaf_kind(origin);
+            self.add_inputs(at, origin);
         }
     }
 
@@ -186,6 +220,41 @@ impl<'p> PlacesBuilder<'p> {
     pub(crate) fn leaf(&mut self, step: NodeStep, origin: Origin) {
         let kind = self.leaf_kind(origin);
         self.places.nodes.push(Node { step, size: 1, kind });
+        self.add_inputs(self.places.nodes.len() - 1, origin);
+    }
+
+    /// Notes what a leaf was computed from.
+    fn add_inputs(&mut self, leaf: usize, origin: Origin) {
+        let list = match self.computed.get(&origin) {
+            Some(known) => *known,
+            None => {
+                let list = self.list_inputs(origin);
+                self.computed.insert(origin, list);
+                list
+            }
+        };
+        if let Some(list) = list {
+            self.places.computed.insert(leaf as u32, list);
+        }
+    }
+
+    fn list_inputs(&mut self, origin: Origin) -> Option<u32> {
+        let mut inputs = self.provenance.inputs(self.programs, origin);
+        // What the user wrote comes first.
+        inputs.sort_by_key(|input| !self.provenance.is_main(self.programs, *input));
+        let mut places: Vec<(u32, u32)> = Vec::new();
+        for input in inputs {
+            if let Some(NodeKind::Leaf(source, offset)) = self.find(input)
+                && !places.contains(&(source, offset))
+            {
+                places.push((source, offset));
+            }
+        }
+        if places.is_empty() {
+            return None;
+        }
+        self.places.inputs.push(places);
+        Some((self.places.inputs.len() - 1) as u32)
     }
 
     fn leaf_kind(&mut self, origin: Origin) -> NodeKind {
@@ -201,8 +270,14 @@ impl<'p> PlacesBuilder<'p> {
                 Some(NodeKind::Leaf(self.file(program, at.file)?, at.span.start))
             }
             Giver::Override(spec) => {
-                self.places.sources.push(PlaceSource::Override(Arc::clone(spec)));
-                Some(NodeKind::Leaf((self.places.sources.len() - 1) as u32, 0))
+                let known = self.overrides.get(spec).copied();
+                let number = known.unwrap_or_else(|| {
+                    self.places.sources.push(PlaceSource::Override(Arc::clone(spec)));
+                    let number = (self.places.sources.len() - 1) as u32;
+                    self.overrides.insert(Arc::clone(spec), number);
+                    number
+                });
+                Some(NodeKind::Leaf(number, 0))
             }
         }
     }

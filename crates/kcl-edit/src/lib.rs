@@ -10,5 +10,6 @@ mod rename;
 mod set;
 
 pub use import::add_import;
+pub use place::path_at;
 pub use rename::{RenameError, find_symbol, rename};
 pub use set::{EditError, set, sets};

@@ -1,6 +1,45 @@
 //! Where the value of a path is written in a tree.
 
+use base_text::LineIndex;
 use kcl_syntax::ast::{ConfigEntry, Expr, ExprId, Module, Path, Stmt, StmtId, Target};
+
+/// Finds the value that is written at a line and column, both from 1: of a variable, or of an entry
+/// in the config of one. Returns its path.
+pub fn path_at(text: &str, line: u32, column: u32) -> Option<Vec<String>> {
+    let module = kcl_syntax::parse(text).module;
+    let lines = LineIndex::new(text);
+    let is_there = |value: ExprId| {
+        let found = lines.line_col(text, module[value].span.start);
+        (found.line, found.col) == (line, column)
+    };
+    let mut open: Vec<(Vec<String>, ExprId)> = Vec::new();
+    for stmt in module.body.iter().rev() {
+        let (name, value) = match &module[*stmt].kind {
+            Stmt::Assign(assign) => match assign.targets.as_slice() {
+                [target] if target.paths.is_empty() => (target.name.name, assign.value),
+                _ => continue,
+            },
+            Stmt::Unification(it) => match it.target.names.first() {
+                Some(first) => (first.name, it.value),
+                None => continue,
+            },
+            _ => continue,
+        };
+        open.push((vec![name.as_str().to_owned()], value));
+    }
+    while let Some((path, value)) = open.pop() {
+        let config = config_of(&module, value);
+        if config.is_none() && is_there(value) {
+            return Some(path);
+        }
+        for entry in config.map(|it| entries(&module, it)).unwrap_or_default().iter().rev() {
+            if let Some(key) = entry.key.and_then(|key| key_name(&module, key)) {
+                open.push(([path.as_slice(), &[key]].concat(), entry.value));
+            }
+        }
+    }
+    None
+}
 
 /// The value of a statement that sets the whole variable.
 pub(crate) fn value_of(module: &Module, stmt: StmtId, variable: &str) -> Option<ExprId> {

@@ -635,7 +635,7 @@ fn quick_compare(op: CmpOp, a: i64, b: i64) -> Option<bool> {
     }
 }
 
-fn compare(op: CmpOp, a: &Value, b: &Value) -> Eval<bool> {
+pub(crate) fn compare(op: CmpOp, a: &Value, b: &Value) -> Eval<bool> {
     Ok(match op {
         CmpOp::Eq => ops::equals(a, b),
         CmpOp::NotEq => !ops::equals(a, b),

@@ -6,6 +6,7 @@
 //! contest also notes what gave a value that its winner only read ([`given`]).
 
 mod given;
+mod inputs;
 mod leaves;
 mod source;
 
@@ -55,6 +56,10 @@ pub(crate) struct Contests {
     all: Vec<Contest>,
     /// The contests that stand for reads, by the expression and what it read.
     reads: FxHashMap<(Origin, Origin), Origin>,
+    /// The contests that stand for computed values, by the expression and what it used.
+    computed: FxHashMap<(Origin, Vec<Origin>), Origin>,
+    /// What computed values were computed from, by their contests.
+    inputs: FxHashMap<Origin, Rc<[Origin]>>,
 }
 
 impl Contests {

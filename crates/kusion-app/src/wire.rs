@@ -6,17 +6,19 @@
 
 mod cells;
 mod documents;
+mod impact;
 mod lines;
 mod policies;
 
 pub use cells::{
     CellsDocument, CheckDocument, ExplainDocument, ExplainedLayer, ExplainedValue, Finding,
-    ListedCell,
+    ListedCell, OriginsDocument, StackOrigins,
 };
 pub use documents::{
     Dependencies, GraphDocument, GraphStack, ListedProject, ListedStack, ProjectsDocument,
     SandboxDocument, SandboxEnd, VersionDocument,
 };
+pub use impact::{ImpactDocument, ImpactedValue, SkippedValue};
 pub use lines::{
     CheckLine, DiagnosticsLine, ErrorLine, Line, PlanLine, ReleaseLine, ReplayLine, StackLine,
     StatusLine, SummaryLine, WatchLine,

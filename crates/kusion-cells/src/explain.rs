@@ -43,7 +43,7 @@ pub struct Loss {
     pub candidate: Candidate,
     /// What decides; `None` if it ties with the winner.
     pub decision: Option<Decision>,
-    /// Why, for display: `because zone gz00a|gz00b is inside all values of zone`.
+    /// Why, for display: `zone gz00a|gz00b is inside all values of zone`.
     pub because: String,
     /// Whether only the order of the axes decides: the loser is narrower on another axis.
     pub by_axis_order: bool,
@@ -123,7 +123,7 @@ impl<'l> Resolver<'l> {
                 &wide.axis_text(self.axes, axis),
                 by_axis_order,
             ),
-            Decision::Scope => "because it is for the same cells, in a narrower folder".to_owned(),
+            Decision::Scope => "it is for the same cells, in a narrower folder".to_owned(),
         };
         Loss { candidate, decision: Some(decision), because, by_axis_order }
     }
@@ -132,7 +132,7 @@ impl<'l> Resolver<'l> {
 fn because(axes: &Axes, axis: usize, narrow: &str, wide: &str, by_axis_order: bool) -> String {
     let name = &axes.axes()[axis].name;
     let order = if by_axis_order { ", by axis order" } else { "" };
-    format!("because {name} {narrow} is inside {wide}{order}")
+    format!("{name} {narrow} is inside {wide}{order}")
 }
 
 fn candidate(claim: &Claim<'_>) -> Candidate {

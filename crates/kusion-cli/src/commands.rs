@@ -9,6 +9,7 @@ mod destroy;
 mod explain;
 mod graph;
 mod help;
+mod impact;
 mod init;
 mod key;
 mod ls;
@@ -18,6 +19,7 @@ mod policy;
 mod preview;
 pub(crate) mod release;
 pub(crate) mod sandbox;
+mod set;
 pub(crate) mod stack;
 mod state;
 mod status;
@@ -40,6 +42,8 @@ pub(crate) enum Command {
     Compile(compile::Args),
     /// Show which layer sets a value of the configuration, and why
     Explain(explain::Args),
+    /// Set a value of the configuration in the file that owns it, or in the layer for some cells
+    Set(set::Args),
     /// List the cells of stacks, and compare values between them
     #[command(subcommand)]
     Cells(cells::Command),
@@ -48,6 +52,8 @@ pub(crate) enum Command {
     /// List, explain, test and replay policies, and scan live objects
     #[command(subcommand)]
     Policy(policy::Command),
+    /// Show which values at which cells the changes since a commit affect
+    Impact(impact::Args),
     /// Show the dependency graph of a stack's resources
     Graph(graph::Args),
     /// Show what applying stacks would do
@@ -100,9 +106,11 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Ls(args) => ls::run(&args).map(|()| Exit::Success),
         Command::Compile(args) => compile::run(&args).map(|()| Exit::Success),
         Command::Explain(args) => explain::run(&args),
+        Command::Set(args) => set::run(&args),
         Command::Cells(command) => cells::run(&command),
         Command::Check(args) => check::run(&args),
         Command::Policy(command) => policy::run(&command),
+        Command::Impact(args) => impact::run(&args),
         Command::Graph(args) => graph::run(&args).map(|()| Exit::Success),
         Command::Preview(args) => preview::run(&args),
         Command::Plan(command) => plan::run(&command),

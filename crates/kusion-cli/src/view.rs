@@ -84,14 +84,19 @@ pub(crate) fn usage(error: &clap::Error, pointer: Option<&str>) -> ExitCode {
 pub(crate) fn error(failure: &Failure) {
     let hint = failure.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
     // A failure to write here cannot be reported.
-    let text = style::printable(&format!("error: {failure}{hint}"));
+    let text = style::printable(&format!("{}{hint}", labelled(&failure.to_string())));
     let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Returns the text of an error with `error: ` in front, unless it names its code there.
+fn labelled(text: &str) -> String {
+    if text.starts_with("error[") { text.to_owned() } else { format!("error: {text}") }
 }
 
 /// Prints the error of one of several stacks, after which the command goes on.
 pub(crate) fn stack_error(text: &str) {
     // A failure to write here cannot be reported.
-    let _ = writeln!(std::io::stderr(), "error: {}", style::printable(text));
+    let _ = writeln!(std::io::stderr(), "{}", style::printable(&labelled(text)));
 }
 
 /// Prints a text of several lines beside the result.

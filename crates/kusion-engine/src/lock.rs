@@ -17,7 +17,7 @@ use base_text::nearest;
 use futures::FutureExt as _;
 use kusion_model::{
     Ending, FieldPath, Origin, Origins, Phase, Plan, PlanOptions, PolicyDecision, Record,
-    ReleaseHead, ResourceId, ResourceState, StackSource,
+    ReleaseHead, ResourceId, ResourceState, SpecOrigins, StackSource,
 };
 use kusion_plan::Refusal;
 use kusion_store::{LockWait, Session, StackState};
@@ -300,7 +300,8 @@ async fn execute(
     let engine = &scope.engine;
     let revision = previewed.state.next_revision();
     let sealed = scope.sealed_spec(&previewed.desired)?;
-    session.put_spec(revision, &sealed).await?;
+    let origins = SpecOrigins::of(&sealed, &previewed.origins);
+    session.put_spec(revision, &sealed, &origins).await?;
     let mut records = Vec::new();
     let infrastructure = scope.news(&previewed.state);
     if !infrastructure.is_empty() {

@@ -55,10 +55,10 @@ pub struct Previewed {
     pub plan: Plan,
     /// The steps that guards or the infrastructure reject.
     pub refusals: Vec<Refusal>,
-    /// Source locations of the desired values.
-    pub(crate) origins: Origins,
     /// The desired resources, with plain secrets.
     pub(crate) desired: Desired,
+    /// The source locations of their values; of a saved plan, those that it shows.
+    pub(crate) origins: Origins,
     /// The live objects.
     pub(crate) live: LiveObjects,
     /// The state that it was made from, with moved resources.
@@ -86,11 +86,13 @@ impl Scope {
         mut state: StackState,
         options: &PlanOptions,
     ) -> Result<Previewed, EngineError> {
-        let no_origins = Origins::default();
         let (desired, origins) = match goal {
-            Goal::Apply { spec, origins } => (desired(spec), origins),
-            Goal::Destroy => (Desired::new(), &no_origins),
-            Goal::Rollback { to } => (desired(&self.release_spec(to).await?), &no_origins),
+            Goal::Apply { spec, origins } => (desired(spec), origins.clone()),
+            Goal::Destroy => (Desired::new(), Origins::default()),
+            Goal::Rollback { to } => {
+                let (spec, origins) = self.release_spec(to).await?;
+                (desired(&spec), origins)
+            }
         };
         self.start_for(&state, &desired).await?;
         self.check_place(&mut state, options.relocate)?;
@@ -103,16 +105,17 @@ impl Scope {
         Ok(previewed)
     }
 
-    /// Returns the Spec of a release, with plain secrets.
-    pub(crate) async fn release_spec(&self, revision: u64) -> Result<Spec, EngineError> {
-        let sealed = self.engine.store.spec(&self.key, revision).await?;
-        let sealed = sealed.ok_or(EngineError::NoRelease { revision })?;
+    /// Returns the Spec of a release, with plain secrets, and the source locations of its values.
+    async fn release_spec(&self, revision: u64) -> Result<(Spec, Origins), EngineError> {
+        let stored = self.engine.store.spec_with_origins(&self.key, revision).await?;
+        let (sealed, origins) = stored.ok_or(EngineError::NoRelease { revision })?;
+        let origins = origins.by_path(&sealed);
         let resources = sealed
             .resources
             .iter()
             .map(|it| self.unsealed(it))
             .collect::<Result<Vec<_>, EngineError>>()?;
-        Ok(Spec { resources, ..sealed })
+        Ok((Spec { resources, ..sealed }, origins))
     }
 
     /// Returns the state as it will be after the recovery of interrupted calls.
@@ -137,7 +140,7 @@ impl Scope {
         &self,
         operation: Operation,
         mut desired: Desired,
-        origins: &Origins,
+        origins: Origins,
         state: StackState,
         options: &PlanOptions,
         moves: &[Record],
@@ -155,14 +158,15 @@ impl Scope {
             scope: self,
             prior: &prior,
             live: &live,
-            origins,
+            origins: &origins,
             ignore: &options.ignore,
             force: options.force,
             take_over: &options.take_over,
             provided: Provided::by(self, &desired),
         };
         let hash = |value: &Value| self.engine.sealer.hash(value);
-        let context = Context { origins, hash: &hash, is_destroy: operation == Operation::Destroy };
+        let is_destroy = operation == Operation::Destroy;
+        let context = Context { origins: &origins, hash: &hash, is_destroy };
         let take_over = options.take_over.as_slice();
         let mut steps: BTreeMap<ResourceId, Step> = BTreeMap::new();
         let mut seen = Desired::new();
@@ -211,10 +215,10 @@ impl Scope {
             return Err(EngineError::Targets(unknown));
         }
         let mut refusals = self.refusals(&plan, &state).await?;
-        refusals.extend(self.evaluate_policies(&mut plan, &live, &state, origins, &[])?);
+        refusals.extend(self.evaluate_policies(&mut plan, &live, &state, &origins, &[])?);
         let moves = Vec::new();
-        let origins = origins.clone();
-        Ok(Previewed { plan, refusals, origins, desired: seen, live, state, moves, saved: None })
+        let (desired, saved) = (seen, None);
+        Ok(Previewed { plan, refusals, desired, origins, live, state, moves, saved })
     }
 
     /// Decides the step of one resource: of a desired one by its observation, of another one with

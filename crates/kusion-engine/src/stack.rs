@@ -10,7 +10,9 @@ use crate::policies::StackPolicies;
 use crate::preview::{Goal, Previewed};
 use crate::replay;
 use crate::scope::Scope;
-use kusion_model::{Phase, PlanOptions, ResourceId, ResourceType, Spec, StackKey, StackSource};
+use kusion_model::{
+    Origins, Phase, PlanOptions, ResourceId, ResourceType, Spec, StackKey, StackSource,
+};
 use kusion_store::StackState;
 use std::collections::BTreeMap;
 use tracing::Instrument as _;
@@ -122,6 +124,17 @@ impl Stack {
     pub async fn sealed_spec(&self, revision: u64) -> Result<Spec, EngineError> {
         let spec = self.engine.store.spec(&self.key, revision).await?;
         spec.ok_or(EngineError::NoRelease { revision })
+    }
+
+    /// Returns the Spec of a release, with sealed secrets, and the source locations of its values.
+    pub async fn sealed_spec_with_origins(
+        &self,
+        revision: u64,
+    ) -> Result<(Spec, Origins), EngineError> {
+        let stored = self.engine.store.spec_with_origins(&self.key, revision).await?;
+        let (spec, origins) = stored.ok_or(EngineError::NoRelease { revision })?;
+        let origins = origins.by_path(&spec);
+        Ok((spec, origins))
     }
 
     /// Returns the events of a release, in order.

@@ -8,7 +8,7 @@ mod merged;
 mod yaml;
 
 pub use cover::{CellSetting, StackCell};
-pub use dims::Dims;
+pub use dims::{Dims, ListedCluster};
 pub use folder::LayerReader;
 pub use merged::StackLayers;
 pub(crate) use merged::layer_of_label;

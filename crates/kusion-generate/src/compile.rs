@@ -1,9 +1,9 @@
 //! Stacks to Specs, on several threads.
 
-use crate::compile_cells::spread;
+use crate::compile_cells::{Units, spread};
 use crate::error::{findings_json, note_json};
 use crate::find::{BrokenStack, Stack, check_names, find_cells, find_each};
-use crate::identity::{Additions, Identified, settle};
+use crate::identity::{Added, Additions, Identified, settle};
 use crate::link::link;
 use crate::origins::{self, shown};
 use crate::secrets::{SecretInputs, has_secrets};
@@ -14,7 +14,7 @@ use kcl_driver::{
     Change, Documents, EvalOptions, Format, Input, Pool, RunOptions, RunOutput, Runner, Session,
     Sharing, Tracking, parse_argument,
 };
-use kusion_model::{Origins, Spec};
+use kusion_model::{Origin, Origins, Spec};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -63,6 +63,19 @@ pub struct Outcome {
     pub errors: Vec<BrokenStack>,
     /// The number of all stacks.
     pub n_stacks: usize,
+    /// What was evaluated for them.
+    pub work: Work,
+}
+
+/// What was evaluated to compile stacks: a measure that does not depend on the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Files with layers in KCL.
+    pub n_layer_files: usize,
+    /// Programs whose variables were read, to merge layers with them.
+    pub n_partial_programs: usize,
+    /// Programs that ran, with all defaults and checks.
+    pub n_programs: usize,
 }
 
 /// Compiles the stacks of folders, in the order of their paths.
@@ -77,7 +90,7 @@ pub fn compile(
     let job = Job::new(system, options)?;
     let cells = options.cells.as_deref();
     let stacks = find_cells(system, &job.work_dir, &options.folders, cells)?;
-    let (compiled, broken) = job.compile_all(&stacks);
+    let (compiled, broken, _) = job.compile_all(&stacks);
     // Cells of one stack follow each other.
     let is_one = stacks.iter().all(|it| it.folder == stacks[0].folder);
     let n_stacks = stacks.len();
@@ -117,10 +130,10 @@ pub fn compile_each(
         }
     }
     check_names(&stacks)?;
-    let (compiled, broken) = job.compile_all(&stacks);
+    let (compiled, broken, work) = job.compile_all(&stacks);
     errors.extend(broken);
     errors.sort_by(|a, b| a.stack.cmp(&b.stack));
-    Ok(Outcome { compiled, errors, n_stacks })
+    Ok(Outcome { compiled, errors, n_stacks, work })
 }
 
 pub(crate) struct Job<'a> {
@@ -149,12 +162,13 @@ impl<'a> Job<'a> {
         Ok(Self { system, options, work_dir, arguments })
     }
 
-    /// Compiles stacks; returns those that compile, and the others.
-    fn compile_all(&self, stacks: &[Stack]) -> (Vec<Compiled>, Vec<BrokenStack>) {
+    /// Compiles stacks; returns those that compile, the others, and what was evaluated.
+    fn compile_all(&self, stacks: &[Stack]) -> (Vec<Compiled>, Vec<BrokenStack>, Work) {
         let session = Session::cached(self.system);
         let pool = Pool { threads: self.options.threads, chunk: 1 };
         let sharing = Sharing::Evaluated;
-        let (units, failed) = self.units(&session, pool, stacks);
+        let Units { units, failed, mut work } = self.units(&session, pool, stacks);
+        work.n_programs = units.len();
         let sharing = if units.len() > 1 { sharing } else { Sharing::Checked };
         let begin = || Runner::new(&session, self.system, sharing);
         let done = pool.map(units.len(), begin, |runner, at| {
@@ -179,7 +193,7 @@ impl<'a> Job<'a> {
                 }
             }
         }
-        (compiled, broken)
+        (compiled, broken, work)
     }
 
     /// Returns what has no effect in `stack.yaml` and, on request, in `project.yaml`.
@@ -239,7 +253,7 @@ impl<'a> Job<'a> {
         }
         let folder = stack.project.folder.join("crd");
         drafts.resources.extend(crds::read(self.system, &folder, &self.work_dir)?);
-        let mut settled = settle(&mut drafts.resources, &additions(stack)).map_err(wrong)?;
+        let mut settled = settle(&mut drafts.resources, &self.additions(stack)).map_err(wrong)?;
         notes.append(&mut settled.notes);
         let inputs = self.secret_inputs(stack);
         notes.extend(link(&mut settled, &drafts.resources, &inputs).map_err(wrong)?);
@@ -255,6 +269,37 @@ impl<'a> Job<'a> {
 }
 
 impl Job<'_> {
+    /// Returns the additions of project and stack to all objects; the stack takes precedence.
+    fn additions(&self, stack: &Stack) -> Additions {
+        let mut additions = Additions::default();
+        let files = [
+            (stack.project.folder.join("project.yaml"), &stack.project.file.extensions),
+            (stack.folder.join("stack.yaml"), &stack.file.extensions),
+        ];
+        for (file, extensions) in files {
+            let origin = Origin::new(shown(&self.work_dir, &file).to_string_lossy(), 0, 0);
+            let added = |value: String| Added { value, origin: origin.clone() };
+            for extension in extensions.iter().flatten() {
+                match extension.kind.as_str() {
+                    "kubernetesNamespace" => {
+                        let namespace = extension.kubernetes_namespace.as_ref();
+                        additions.namespace = namespace.map(|it| added(it.namespace.clone()));
+                    }
+                    "kubernetesMetadata" => {
+                        let metadata = extension.kubernetes_metadata.clone().unwrap_or_default();
+                        let labels = metadata.labels.into_iter();
+                        additions.labels.extend(labels.map(|(key, value)| (key, added(value))));
+                        let annotations = metadata.annotations.into_iter();
+                        let annotations = annotations.map(|(key, value)| (key, added(value)));
+                        additions.annotations.extend(annotations);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        additions
+    }
+
     /// Returns the values of the secret inputs of a stack.
     fn secret_inputs(&self, stack: &Stack) -> SecretInputs {
         let of_files = [&stack.project.file.secret_inputs, &stack.file.secret_inputs];
@@ -280,25 +325,4 @@ impl Output {
             warnings: Findings::new(std::mem::take(&mut output.warnings), &output.program),
         }
     }
-}
-
-/// Returns the additions of project and stack to all objects; the stack takes precedence.
-fn additions(stack: &Stack) -> Additions {
-    let mut additions = Additions::default();
-    let extensions = [&stack.project.file.extensions, &stack.file.extensions];
-    for extension in extensions.into_iter().flatten().flatten() {
-        match extension.kind.as_str() {
-            "kubernetesNamespace" => {
-                let namespace = extension.kubernetes_namespace.as_ref();
-                additions.namespace = namespace.map(|it| it.namespace.clone());
-            }
-            "kubernetesMetadata" => {
-                let metadata = extension.kubernetes_metadata.clone().unwrap_or_default();
-                additions.labels.extend(metadata.labels);
-                additions.annotations.extend(metadata.annotations);
-            }
-            _ => {}
-        }
-    }
-    additions
 }

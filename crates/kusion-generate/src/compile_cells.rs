@@ -1,7 +1,7 @@
 //! Stacks with cells: their layers are read once, and cells with the same result are compiled once.
 
 use crate::cells::{LayerReader, StackLayers};
-use crate::compile::{Compiled, Job};
+use crate::compile::{Compiled, Job, Work};
 use crate::find::{Stack, find_cells};
 use crate::origins::shown;
 use crate::{CompileOptions, GenerateError};
@@ -17,17 +17,21 @@ pub(crate) struct Unit {
     pub(crate) changes: Vec<Change>,
 }
 
+/// What must be compiled for stacks.
+pub(crate) struct Units {
+    pub(crate) units: Vec<Unit>,
+    /// The stacks whose layers fail, by place.
+    pub(crate) failed: Vec<(usize, GenerateError)>,
+    /// What was evaluated to find out.
+    pub(crate) work: Work,
+}
+
 /// The outcome of each stack; `None` if another cell of the stack has the same error.
 type Outcomes = Vec<Option<Result<Compiled, GenerateError>>>;
 
 impl Job<'_> {
-    /// Groups stacks by what must be compiled. Returns also the stacks whose layers fail, by place.
-    pub(crate) fn units(
-        &self,
-        session: &Session,
-        pool: Pool,
-        stacks: &[Stack],
-    ) -> (Vec<Unit>, Vec<(usize, GenerateError)>) {
+    /// Groups stacks by what must be compiled.
+    pub(crate) fn units(&self, session: &Session, pool: Pool, stacks: &[Stack]) -> Units {
         let reader =
             LayerReader::new(self.system, session, &self.options.confinement, &self.work_dir);
         let folders = by_folder(stacks);
@@ -40,7 +44,7 @@ impl Job<'_> {
                 Err(error) => failed.push((places[0], error)),
             }
         }
-        (units, failed)
+        Units { units, failed, work: reader.work() }
     }
 
     /// Groups the cells of one stack.

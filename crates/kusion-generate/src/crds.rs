@@ -51,7 +51,7 @@ pub(crate) fn read(
                 );
                 return Err(wrong(None, message));
             }
-            let origin = Origin { file: file.clone(), line: line_of(&text, number), column: 1 };
+            let origin = Origin::new(file.clone(), line_of(&text, number), 1);
             drafts.push(Draft::object(value, SourceLocation::File(origin)));
         }
     }

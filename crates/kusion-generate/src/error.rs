@@ -55,6 +55,12 @@ pub enum GenerateError {
         /// The problems; each message begins with `error[CODE]: `.
         problems: Vec<String>,
     },
+    /// The history of the repository cannot be read.
+    #[error("{0}")]
+    Git(String),
+    /// A value cannot be set.
+    #[error("{0}")]
+    Set(String),
     /// A top-level argument is not `key=value`.
     #[error("invalid argument `{0}`: expected `key=value`")]
     Argument(String),
@@ -115,6 +121,8 @@ impl GenerateError {
             | Self::Find(_)
             | Self::DuplicateStack { .. }
             | Self::NoCell(_)
+            | Self::Git(_)
+            | Self::Set(_)
             | Self::Argument(_) => vec![plain(&self.to_string(), None, None, None)],
         }
     }

@@ -109,11 +109,17 @@ pub(crate) fn find_each(
     folders: &[PathBuf],
     cells: Option<&str>,
 ) -> Result<Vec<Result<Stack, BrokenStack>>, GenerateError> {
-    let mut finder =
-        Finder { system, cells, projects: FxHashMap::default(), dims: FxHashMap::default() };
+    let work_dir = system.canonicalize(work_dir).map_err(unreadable(work_dir))?;
+    let mut finder = Finder {
+        system,
+        work_dir: &work_dir,
+        cells,
+        projects: FxHashMap::default(),
+        dims: FxHashMap::default(),
+    };
     let mut found = Vec::new();
     if folders.is_empty() {
-        found = find_stacks(system, work_dir)?;
+        found = find_stacks(system, &work_dir)?;
     }
     for folder in folders {
         found.extend(find_stacks(system, &work_dir.join(folder))?);
@@ -137,6 +143,8 @@ pub(crate) fn find_each(
 
 struct Finder<'s> {
     system: &'s (dyn System + Sync),
+    /// The working folder.
+    work_dir: &'s Path,
     /// The cells that are looked for; all without a selector.
     cells: Option<&'s str>,
     /// The axes of each folder with a `dims.k`.
@@ -179,9 +187,7 @@ impl Finder<'_> {
         let path = stack.folder.join("stack.yaml");
         let fail =
             |message: String| GenerateError::File { path: path.clone(), line: None, message };
-        let Some(folder) = Dims::folder_of(self.system, &stack.folder) else {
-            return Err(fail("`cells` needs a dims.k, in this folder or above it".to_owned()));
-        };
+        let folder = Dims::folder_of(self.system, &stack.folder, self.work_dir).map_err(fail)?;
         let dims = match self.dims.get(&folder) {
             Some(dims) => Arc::clone(dims),
             None => {

@@ -1,9 +1,12 @@
 //! What is read of a Git repository: bounded, only below its own `.git`, and without running git.
 
+mod committed;
 mod index;
 mod object;
+mod objects;
 mod revision;
 
+pub(crate) use committed::Committed;
 pub use revision::git_revision;
 
 use base_system::System;
@@ -50,10 +53,15 @@ impl<'s> Repository<'s> {
 
     /// Reads a file below a folder, whatever links say, if it is not too large.
     fn read(&self, base: &Path, name: &str, limit: u64) -> Option<Vec<u8>> {
-        let path = self.system.canonicalize(&base.join(name)).ok()?;
-        let is_small = self.system.metadata(&path).is_ok_and(|it| it.len <= limit);
-        if is_small && path.starts_with(base) { self.system.read(&path).ok() } else { None }
+        read_below(self.system, base, name, limit)
     }
+}
+
+/// Reads a file below a folder, whatever links say, if it is not too large.
+fn read_below(system: &dyn System, base: &Path, name: &str, limit: u64) -> Option<Vec<u8>> {
+    let path = system.canonicalize(&base.join(name)).ok()?;
+    let is_small = system.metadata(&path).is_ok_and(|it| it.len <= limit);
+    if is_small && path.starts_with(base) { system.read(&path).ok() } else { None }
 }
 
 /// Returns the real path of a folder, if it is a `.git` folder or below one.

@@ -5,7 +5,7 @@ use crate::shapes::{Draft, kind_of};
 use kusion_k8s_schema::{ObjectId, RESOURCE_TYPE};
 use kusion_model::markers::REFERENCE;
 use kusion_model::references::{self, IdIndex, Lookup, ReferenceError, Segment};
-use kusion_model::{Resource, ResourceId, ResourceType};
+use kusion_model::{FieldPath, Origin, Resource, ResourceId, ResourceType};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -17,9 +17,16 @@ const TERRAFORM: &str = "Terraform";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Additions {
     /// The namespace of objects that name none.
-    pub(crate) namespace: Option<String>,
-    pub(crate) labels: BTreeMap<String, String>,
-    pub(crate) annotations: BTreeMap<String, String>,
+    pub(crate) namespace: Option<Added>,
+    pub(crate) labels: BTreeMap<String, Added>,
+    pub(crate) annotations: BTreeMap<String, Added>,
+}
+
+/// A value that is added to objects, and the file that says so.
+#[derive(Clone, Debug)]
+pub(crate) struct Added {
+    pub(crate) value: String,
+    pub(crate) origin: Origin,
 }
 
 /// Resources with ids, and all spellings of these.
@@ -46,7 +53,7 @@ pub(crate) fn settle(drafts: &mut [Draft], additions: &Additions) -> Result<Iden
             drop_nulls(&mut draft.attributes, 0);
             spellings.extend(drop_namespace(draft, &scopes, &mut settled.notes));
             let (id, other) = kubernetes_id(draft, &scopes, additions)?;
-            add_metadata(&mut draft.attributes, additions);
+            add_metadata(draft, additions);
             spellings.extend(other.map(|spelling| (spelling, id.clone())));
             id
         } else {
@@ -132,14 +139,16 @@ fn kubernetes_id(
     let is_bare = own.namespace.is_none();
     let given = draft.id.clone();
     if is_bare && scope != Some(Scope::Cluster) {
-        let namespace = additions.namespace.as_deref().unwrap_or("default");
-        let long = ObjectId { namespace: Some(namespace.to_owned()), ..own.clone() };
+        let namespace = additions.namespace.clone().unwrap_or_else(default_namespace);
+        let long = ObjectId { namespace: Some(namespace.value.clone()), ..own.clone() };
         let is_meant = scope == Some(Scope::Namespaced)
             || additions.namespace.is_some()
             || given.as_deref().is_some_and(|it| is_same(it, &long.resource_id()));
         if is_meant {
             if let Some(metadata) = draft.attributes["metadata"].as_object_mut() {
-                metadata.insert("namespace".to_owned(), Value::from(namespace));
+                metadata.insert("namespace".to_owned(), Value::from(namespace.value));
+                let path = FieldPath::default().key("metadata").key("namespace");
+                draft.added.push((path, namespace.origin));
             }
             own = long;
         }
@@ -214,7 +223,13 @@ fn missing(object: &Value) -> &'static str {
     ""
 }
 
-fn add_metadata(object: &mut Value, additions: &Additions) {
+/// The namespace of objects for which nobody names one.
+fn default_namespace() -> Added {
+    Added { value: "default".to_owned(), origin: Origin::new("the default namespace", 0, 0) }
+}
+
+fn add_metadata(draft: &mut Draft, additions: &Additions) {
+    let object = &mut draft.attributes;
     for (key, added) in [("labels", &additions.labels), ("annotations", &additions.annotations)] {
         if added.is_empty() {
             continue;
@@ -222,8 +237,12 @@ fn add_metadata(object: &mut Value, additions: &Additions) {
         let Some(metadata) = object["metadata"].as_object_mut() else { continue };
         let own = metadata.entry(key).or_insert_with(|| Value::Object(Map::new()));
         let Some(own) = own.as_object_mut() else { continue };
-        for (name, value) in added {
-            own.entry(name).or_insert_with(|| Value::from(value.as_str()));
+        for (name, added) in added {
+            if !own.contains_key(name) {
+                own.insert(name.clone(), Value::from(added.value.as_str()));
+                let path = FieldPath::default().key("metadata").key(key).key(name);
+                draft.added.push((path, added.origin.clone()));
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ mod files;
 mod find;
 mod git;
 mod identity;
+mod impact;
 mod infer;
 mod keys;
 mod link;
@@ -23,14 +24,15 @@ mod policies;
 mod rules;
 mod scope;
 mod secrets;
+mod set;
 mod shapes;
 mod source;
 mod targets;
 mod waiting;
 mod write;
 
-pub use cells::{CellSetting, Dims, LayerReader, StackCell, StackLayers, today};
-pub use compile::{Compiled, Outcome, compile, compile_each};
+pub use cells::{CellSetting, Dims, LayerReader, ListedCluster, StackCell, StackLayers, today};
+pub use compile::{Compiled, Outcome, Work, compile, compile_each};
 pub use compile_cells::{LayeredStack, layered_stacks};
 pub use error::GenerateError;
 pub use files::{
@@ -39,6 +41,7 @@ pub use files::{
 };
 pub use find::{BrokenStack, Project, Stack, find, find_cells};
 pub use git::git_revision;
+pub use impact::{AffectedValue, ChangedFile, Impact, UnaffectedValue, impact};
 pub use kcl_driver::{Confinement, FindError, Limits, NamedPlugin, Plugins, named_plugins};
 pub use options::CompileOptions;
 pub use policies::{
@@ -46,5 +49,6 @@ pub use policies::{
     check_subject, fix_spec, layer_inputs, plain_resource, run_tests, stack_facts,
 };
 pub use rules::{ClusterPin, Timeouts};
+pub use set::{FileEdit, SetRequest, edit_value};
 pub use source::sources;
 pub use write::{spec_json, spec_yaml};

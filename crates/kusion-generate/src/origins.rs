@@ -30,10 +30,8 @@ impl SourceLocation {
     pub(crate) fn find(&self, path: &FieldPath) -> Option<Origin> {
         match self {
             Self::Output(output, at) => output.find(at, path),
-            Self::File(origin) => {
-                let name = FieldPath::default().key("metadata").key("name");
-                path.is_prefix_of(&name).then(|| origin.clone())
-            }
+            // The parts of a file are not told apart.
+            Self::File(origin) => Some(origin.clone()),
         }
     }
 }
@@ -46,30 +44,41 @@ impl Default for SourceLocation {
 
 impl Output {
     fn find(&self, at: &FieldPath, path: &FieldPath) -> Option<Origin> {
-        let steps = at.0.iter().chain(&path.0).map(|step| match step {
-            PathStep::Key(key) => Step::Key(key),
-            PathStep::Index(index) => Step::Index(*index),
-        });
-        let place = self.places.find(steps)?;
-        if let LeafPlace::Override(label) = place
-            && let Some(layer) = layer_of_label(label)
-        {
-            return Some(Origin { file: layer.file, line: layer.line, column: layer.column });
-        }
-        Some(match place {
+        let steps = || {
+            at.0.iter().chain(&path.0).map(|step| match step {
+                PathStep::Key(key) => Step::Key(key),
+                PathStep::Index(index) => Step::Index(*index),
+            })
+        };
+        let mut origin = self.origin(self.places.find(steps())?);
+        let inputs = self.places.inputs(steps());
+        origin.inputs = inputs.into_iter().map(|input| self.origin(input)).collect();
+        Some(origin)
+    }
+
+    fn origin(&self, place: LeafPlace<'_>) -> Origin {
+        match place {
             LeafPlace::Text { file, at } => {
                 let file = shown(&self.work_dir, Path::new(file));
-                Origin { file: file.to_string_lossy().into(), line: at.line, column: at.col }
+                Origin::new(file.to_string_lossy(), at.line, at.col)
             }
-            LeafPlace::Override(spec) => {
-                Origin { file: format!("-O {spec}").into(), line: 0, column: 0 }
-            }
-        })
+            LeafPlace::Override(label) => match layer_of_label(label) {
+                Some(layer) => layer,
+                None => Origin::new(format!("-O {label}"), 0, 0),
+            },
+        }
     }
 }
 
 /// The origins of the resources of a stack.
-pub(crate) struct Table(FxHashMap<ResourceId, SourceLocation>);
+pub(crate) struct Table(FxHashMap<ResourceId, Located>);
+
+/// Where the attributes of a resource come from.
+struct Located {
+    written: SourceLocation,
+    /// What project and stack added.
+    added: Vec<(FieldPath, Origin)>,
+}
 
 impl Table {
     /// Creates the table of resources and the drafts that they were created from.
@@ -77,14 +86,16 @@ impl Table {
         ids: impl IntoIterator<Item = &'r ResourceId>,
         drafts: Vec<Draft>,
     ) -> Self {
-        let written = drafts.into_iter().map(|draft| draft.written);
-        Self(ids.into_iter().cloned().zip(written).collect())
+        let located = drafts.into_iter().map(|it| Located { written: it.written, added: it.added });
+        Self(ids.into_iter().cloned().zip(located).collect())
     }
 }
 
 impl OriginTable for Table {
     fn find(&self, id: &ResourceId, path: &FieldPath) -> Option<Origin> {
-        self.0.get(id)?.find(path)
+        let located = self.0.get(id)?;
+        let added = || located.added.iter().find(|(at, _)| path.is_prefix_of(at));
+        located.written.find(path).or_else(|| added().map(|(_, origin)| origin.clone()))
     }
 }
 

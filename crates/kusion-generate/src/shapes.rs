@@ -9,7 +9,7 @@ mod mistaken;
 
 use crate::origins::{Output, SourceLocation};
 use kcl_driver::Documents;
-use kusion_model::{FieldPath, PathStep};
+use kusion_model::{FieldPath, Origin, PathStep};
 use mistaken::is_nearly_object;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -31,6 +31,8 @@ pub(crate) struct Draft {
     pub(crate) extensions: Map<String, Value>,
     /// Where the attributes were written.
     pub(crate) written: SourceLocation,
+    /// What was added to the attributes, by which file.
+    pub(crate) added: Vec<(FieldPath, Origin)>,
 }
 
 impl Draft {

@@ -26,6 +26,7 @@ mod record;
 pub mod references;
 mod resource;
 mod secret_fields;
+mod spec_origins;
 mod stack_key;
 mod waiting;
 
@@ -52,5 +53,6 @@ pub use record::{
 };
 pub use resource::{Origin, OriginTable, Origins, Resource, ResourceType, Spec};
 pub use secret_fields::{SECRET_FIELDS, parse_secret_fields};
+pub use spec_origins::{LeafOrigin, SpecOrigins, leaf_origins};
 pub use stack_key::StackKey;
 pub use waiting::{HOOK_RUN, WAIT_FOR, wait_for};

@@ -65,7 +65,7 @@ pub struct Spec {
 }
 
 /// The source location of a value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {
     /// The file, as messages show it.
     pub file: Arc<str>,
@@ -73,13 +73,41 @@ pub struct Origin {
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
+    /// The selector of the layer that sets the value, `zone=gz00a`; empty for a layer for all cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layer: Option<Arc<str>>,
+    /// What the value was computed from, if it was: the configuration of the user first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Origin>,
+}
+
+/// The largest number of inputs that are shown.
+const SHOWN_INPUTS: usize = 3;
+
+impl Origin {
+    /// Creates the location of a value that was written in a file.
+    pub fn new(file: impl Into<Arc<str>>, line: u32, column: u32) -> Self {
+        Self { file: file.into(), line, column, ..Self::default() }
+    }
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            0 => f.write_str(&self.file),
-            line => write!(f, "{}:{line}", self.file),
+            0 => f.write_str(&self.file)?,
+            line => write!(f, "{}:{line}", self.file)?,
+        }
+        match self.layer.as_deref() {
+            None => {}
+            Some("") => f.write_str(" (layer for all cells)")?,
+            Some(layer) => write!(f, " (layer {layer})")?,
+        }
+        for (at, input) in self.inputs.iter().take(SHOWN_INPUTS).enumerate() {
+            write!(f, "{} {input}", if at == 0 { " from" } else { "," })?;
+        }
+        match self.inputs.len().saturating_sub(SHOWN_INPUTS) {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::machine::Machine;
 use crate::operation;
 use crate::state::StackState;
 use commit::{Committer, Entry};
-use kusion_model::{OperationId, Record, Spec, StampedRecord};
+use kusion_model::{OperationId, Record, Spec, SpecOrigins, StampedRecord};
 use renewal::{LeaseKeeper, Loss, Renewals};
 use serde::Serialize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -155,12 +155,17 @@ impl Session {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Stores the Spec of a release, with sealed secrets. Must be called before the release is
-    /// opened, so that every release has its Spec.
-    pub async fn put_spec(&self, revision: u64, spec: &Spec) -> Result<(), StoreError> {
+    /// Stores the Spec of a release, with sealed secrets, and the source locations of its values.
+    /// Must be called before the release is opened, so that every release has its Spec.
+    pub async fn put_spec(
+        &self,
+        revision: u64,
+        spec: &Spec,
+        origins: &SpecOrigins,
+    ) -> Result<(), StoreError> {
         let key = self.shared.paths.spec(revision);
         // The operation binds the Spec to its release.
-        let payloads = [to_json(spec), to_json(&self.shared.operation)];
+        let payloads = [to_json(spec), to_json(&self.shared.operation), to_json(origins)];
         self.put(&key, Kind::Spec, revision, &payloads).await
     }
 

@@ -11,7 +11,7 @@ use crate::machine::{Machine, System};
 use crate::meta::Meta;
 use crate::session::Session;
 use crate::state::StackState;
-use kusion_model::{LoggedRecord, OperationId, Spec, StackKey};
+use kusion_model::{LoggedRecord, OperationId, Spec, SpecOrigins, StackKey};
 use serde::de::DeserializeOwned;
 use std::path::Path;
 use std::sync::Arc;
@@ -24,6 +24,15 @@ pub const SCHEMES: &[&str] = &[
     "s3://BUCKET/PREFIX?endpoint=URL&region=NAME&allow_http=true",
     "memory:",
 ];
+
+/// The Spec of a release, as it is stored.
+struct StoredSpec {
+    spec: Spec,
+    /// The operation that wrote it.
+    operation: Option<OperationId>,
+    /// The source locations of its values.
+    origins: SpecOrigins,
+}
 
 /// A store: the states of all stacks at one URL.
 #[derive(Clone)]
@@ -192,8 +201,20 @@ impl Store {
 
     /// Reads the Spec of a release, with sealed secrets.
     pub async fn spec(&self, key: &StackKey, revision: u64) -> Result<Option<Spec>, StoreError> {
+        Ok(self.spec_with_origins(key, revision).await?.map(|(spec, _)| spec))
+    }
+
+    /// Reads the Spec of a release, with sealed secrets, and the source locations of its values:
+    /// none for a release of an earlier version.
+    pub async fn spec_with_origins(
+        &self,
+        key: &StackKey,
+        revision: u64,
+    ) -> Result<Option<(Spec, SpecOrigins)>, StoreError> {
         let paths = self.paths(key).await?;
-        let Some((spec, operation)) = self.stored_spec(&paths, revision).await? else {
+        let Some(StoredSpec { spec, operation, origins }) =
+            self.stored_spec(&paths, revision).await?
+        else {
             return Ok(None);
         };
         let state = journal::load(&*self.backend, &paths).await?.state;
@@ -206,22 +227,22 @@ impl Store {
             let place = format!("{}: `{}`", self.place(), paths.spec(revision));
             return Err(StoreError::damaged(place, "belongs to another release"));
         }
-        Ok(Some(spec))
+        Ok(Some((spec, origins)))
     }
 
-    /// Reads a Spec and the operation that wrote it.
     async fn stored_spec(
         &self,
         paths: &StackPaths,
         revision: u64,
-    ) -> Result<Option<(Spec, Option<OperationId>)>, StoreError> {
+    ) -> Result<Option<StoredSpec>, StoreError> {
         let (backend, name) = (&*self.backend, paths.spec(revision));
         let Some((bytes, _)) = backend.get(&name).await? else { return Ok(None) };
         let place = backend.place();
         let (_, payloads) = frame::decode(&paths.authority, place, &name, Kind::Spec, &bytes)?;
         let spec = journal::parse(backend, &name, payloads.first().copied().unwrap_or_default())?;
         let operation = payloads.get(1).map(|it| journal::parse(backend, &name, it)).transpose()?;
-        Ok(Some((spec, operation)))
+        let origins = payloads.get(2).map(|it| journal::parse(backend, &name, it)).transpose()?;
+        Ok(Some(StoredSpec { spec, operation, origins: origins.unwrap_or_default() }))
     }
 
     /// Reads the events of a release that has ended.

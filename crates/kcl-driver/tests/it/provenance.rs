@@ -458,6 +458,6 @@ fn arguments_of_lambdas_are_their_own() {
         )],
         "b.x => 5:11 1\nb.y => 3:17 y\nb.z => 3:24 _z\n\
          c.x => 3:10 x\nc.y => 5:11 1\nc.z => 3:24 _z\n\
-         d.x => 3:10 x\nd.y => 3:17 y\nd.z => 3:24 _z",
+         d.x => 8:8 _f(_a.x, 2).x\nd.y => 3:17 y\nd.z => 3:24 _z",
     );
 }

@@ -2,7 +2,7 @@
 
 use base_diag::apply_edits;
 use base_system::MemorySystem;
-use kcl_edit::{EditError, RenameError, rename, set};
+use kcl_edit::{EditError, RenameError, path_at, rename, set};
 use kcl_hir::{Input, LoadOptions, PackageMap, Program, load, resolve_entries};
 use std::path::Path;
 
@@ -61,6 +61,18 @@ fn configs_are_merged_entry_by_entry() {
 #[test]
 fn two_names_of_one_value_are_told_apart() {
     assert_eq!(changed("a = b = 1\n", "a=2"), "a = 2\nb = 1\n");
+}
+
+#[test]
+fn the_path_of_a_value_is_found_by_its_place() {
+    let found = |line, column| path_at(APP, line, column).map(|path| path.join("."));
+    assert_eq!(found(3, 13).as_deref(), Some("app.image"));
+    assert_eq!(found(6, 16).as_deref(), Some("app.labels.tier"));
+    assert_eq!(found(8, 11).as_deref(), Some("app.d.e"));
+    assert_eq!(found(10, 8).as_deref(), Some("list"));
+    assert_eq!(found(3, 5), None);
+    assert_eq!(found(99, 1), None);
+    assert_eq!(path_at("a = (", 1, 1), None);
 }
 
 #[test]

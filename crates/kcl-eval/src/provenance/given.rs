@@ -4,7 +4,7 @@ use super::{Contest, Provenance};
 use crate::evaluator::Evaluator;
 use crate::names::NameRef;
 use base_text::Name;
-use kcl_syntax::ast::{BinOp, Expr, ExprId, Path};
+use kcl_syntax::ast::{BinOp, Expr, ExprId, Ident};
 use kcl_value::{List, Origin, Value, ops};
 use std::rc::Rc;
 
@@ -87,7 +87,11 @@ impl Evaluator<'_> {
         }
         let at = self.at;
         let given = self.given(expr, value);
+        let inputs = if given.0 == 0 { self.inputs(expr) } else { Vec::new() };
         self.at = at;
+        if given.0 == 0 {
+            return self.provenance.computed(origin, inputs);
+        }
         self.provenance.passed_on(origin, given)
     }
 
@@ -99,7 +103,13 @@ impl Evaluator<'_> {
         }
         if is_scalar(value) {
             let before = self.at;
-            let origin = self.given(expr, value);
+            let mut origin = self.given(expr, value);
+            if origin.0 == 0 {
+                let inputs = self.inputs(expr);
+                let has_inputs = !inputs.is_empty();
+                let computed = self.provenance.computed(self.origin(expr), inputs);
+                origin = if has_inputs { computed } else { origin };
+            }
             self.at = before;
             if origin.0 != 0 {
                 self.given_arguments.push(GivenArgument { at, value: value.clone(), origin });
@@ -108,11 +118,11 @@ impl Evaluator<'_> {
     }
 
     /// Where the value lay that an expression only reads; unknown if it does anything else.
-    fn given(&mut self, expr: ExprId, value: &Value) -> Origin {
+    pub(super) fn given(&mut self, expr: ExprId, value: &Value) -> Origin {
         let module = self.frame.module;
         match &module[expr].kind {
             Expr::Paren(inner) => self.given(*inner, value),
-            Expr::Ident(path) => self.given_by_path(self.name_ref(expr), path, value),
+            Expr::Ident(path) => self.given_by_path(self.name_ref(expr), &path.names, value),
             Expr::Selector { value: inner, attr, .. } => {
                 let Some((last, before)) = attr.names.split_last() else { return Origin(0) };
                 let holder = self.peek(*inner).and_then(|mut holder| {
@@ -144,8 +154,14 @@ impl Evaluator<'_> {
         }
     }
 
-    fn given_by_path(&mut self, name_ref: NameRef, path: &Path, value: &Value) -> Origin {
-        let Some((first, rest)) = path.names.split_first() else { return Origin(0) };
+    /// Where the value lay that the names of a path read.
+    pub(super) fn given_by_path(
+        &mut self,
+        name_ref: NameRef,
+        path: &[Ident],
+        value: &Value,
+    ) -> Origin {
+        let Some((first, rest)) = path.split_first() else { return Origin(0) };
         let Some((last, before)) = rest.split_last() else {
             return self.given_by_name(name_ref, first.name, value);
         };
@@ -153,7 +169,7 @@ impl Evaluator<'_> {
             let at = self.program.package(package).globals.get_index_of(&last.name);
             return at.map_or(Origin(0), |at| self.global(package, at as u32).origin);
         }
-        let holder = self.peek_path(name_ref, path, path.names.len() - 1);
+        let holder = self.peek_path(name_ref, &path[..path.len() - 1]);
         holder.map_or(Origin(0), |holder| entry_origin(&holder, last.name.as_str()))
     }
 
@@ -183,13 +199,13 @@ impl Evaluator<'_> {
     }
 
     /// The value of an expression that only reads, and has been evaluated before.
-    fn peek(&mut self, expr: ExprId) -> Option<Value> {
+    pub(super) fn peek(&mut self, expr: ExprId) -> Option<Value> {
         let module = self.frame.module;
         match &module[expr].kind {
             Expr::Paren(inner) => self.peek(*inner),
             Expr::String(text) => Some(Value::str(&*text.value)),
             Expr::Number(_) => self.eval(expr).ok(),
-            Expr::Ident(path) => self.peek_path(self.name_ref(expr), path, path.names.len()),
+            Expr::Ident(path) => self.peek_path(self.name_ref(expr), &path.names),
             Expr::Selector { value, attr, has_question: false } => {
                 let mut value = self.peek(*value)?;
                 for name in &attr.names {
@@ -206,13 +222,13 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Reads the first names of a path.
-    fn peek_path(&mut self, name_ref: NameRef, path: &Path, n_names: usize) -> Option<Value> {
+    /// Reads the names of a path.
+    pub(super) fn peek_path(&mut self, name_ref: NameRef, path: &[Ident]) -> Option<Value> {
         // A last read has taken the value.
         if matches!(name_ref, NameRef::Last(_) | NameRef::System(_) | NameRef::Plugin(_)) {
             return None;
         }
-        let (first, mut rest) = path.names[..n_names].split_first()?;
+        let (first, mut rest) = path.split_first()?;
         let mut value = match (name_ref, rest.split_first()) {
             (NameRef::Package(package), Some((second, others))) => {
                 rest = others;

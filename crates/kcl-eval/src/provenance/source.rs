@@ -47,9 +47,9 @@ pub enum Giver<'p> {
 }
 
 /// An expression of a program.
-struct Node<'p> {
-    program: usize,
-    file: FileId,
+pub(super) struct Node<'p> {
+    pub(super) program: usize,
+    pub(super) file: FileId,
     source: &'p SourceFile,
     /// The number in the file: expressions first, then statements.
     index: u32,
@@ -75,7 +75,7 @@ impl<'p> Node<'p> {
 }
 
 impl Provenance {
-    fn find<'p>(&self, programs: &[&'p Program], node: Origin) -> Option<Node<'p>> {
+    pub(super) fn find<'p>(&self, programs: &[&'p Program], node: Origin) -> Option<Node<'p>> {
         if node.0 == 0 {
             return None;
         }

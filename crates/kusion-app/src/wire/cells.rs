@@ -2,7 +2,7 @@
 
 use super::documents::indented;
 use kusion_engine::EVENT_VERSION;
-use kusion_model::PolicyFinding;
+use kusion_model::{LeafOrigin, PolicyFinding};
 use serde::Serialize;
 
 /// The cells of stacks: `kusion cells list`.
@@ -99,6 +99,39 @@ impl ExplainDocument {
     /// Creates the document.
     pub fn new(values: Vec<ExplainedValue>) -> Self {
         Self { version: EVENT_VERSION, values }
+    }
+
+    /// Writes it.
+    pub fn text(&self) -> String {
+        indented(self)
+    }
+}
+
+/// What set the values of Specs: `kusion compile --origins`.
+#[derive(Debug, Serialize)]
+pub struct OriginsDocument<'a> {
+    version: u32,
+    stacks: Vec<StackOrigins<'a>>,
+}
+
+/// What set the values of the Spec of a stack.
+#[derive(Debug, Serialize)]
+pub struct StackOrigins<'a> {
+    /// The project.
+    pub project: &'a str,
+    /// The stack.
+    pub stack: &'a str,
+    /// The cell, if the stack has cells.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub cell: &'a str,
+    /// The leaves of the Spec.
+    pub leaves: Vec<LeafOrigin<'a>>,
+}
+
+impl<'a> OriginsDocument<'a> {
+    /// Creates the document.
+    pub fn new(stacks: Vec<StackOrigins<'a>>) -> Self {
+        Self { version: EVENT_VERSION, stacks }
     }
 
     /// Writes it.

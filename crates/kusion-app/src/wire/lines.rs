@@ -6,8 +6,8 @@ use kusion_engine::{
     EVENT_VERSION, Finding, RelatedObject, ResourceStatus, StampedEvent, WatchEnd,
 };
 use kusion_model::{
-    Action, Health, Infrastructure, Operation, Plan, PlanOptions, PolicyFinding, ResourceId, Spec,
-    StackKey, StackSource, Step,
+    Action, Health, Infrastructure, LeafOrigin, Operation, Origins, Plan, PlanOptions, PolicyFinding,
+    ResourceId, Spec, StackKey, StackSource, Step, leaf_origins,
 };
 use kusion_plan::{Refusal, waves};
 use kusion_store::ReleaseEntry;
@@ -203,12 +203,21 @@ pub struct ReleaseLine<'a> {
     release: &'a ReleaseEntry,
     #[serde(skip_serializing_if = "Option::is_none")]
     spec: Option<&'a Spec>,
+    /// What set the values of the Spec.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    origins: Vec<LeafOrigin<'a>>,
 }
 
 impl<'a> ReleaseLine<'a> {
-    /// Creates the line of a release, optionally with its Spec.
-    pub fn new(stack: &'a StackKey, release: &'a ReleaseEntry, spec: Option<&'a Spec>) -> Self {
-        Self { stack, release, spec }
+    /// Creates the line of a release, optionally with its Spec and what set the values of it.
+    pub fn new(
+        stack: &'a StackKey,
+        release: &'a ReleaseEntry,
+        spec: Option<(&'a Spec, &Origins)>,
+    ) -> Self {
+        let mut origins = spec.map(|(spec, it)| leaf_origins(spec, it)).unwrap_or_default();
+        origins.retain(|leaf| leaf.origin.is_some());
+        Self { stack, release, spec: spec.map(|(spec, _)| spec), origins }
     }
 }
 

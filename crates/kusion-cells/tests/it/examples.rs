@@ -56,14 +56,14 @@ fn an_explanation_names_winner_and_losers() {
     assert_eq!(
         explain("app.replicas"),
         "10 @zone=gz.k:3\n\
-         6 because zone gz00a|gz00b is inside all values of zone, by axis order\n\
-         2 because zone gz00a|gz00b is inside all values of zone"
+         6 zone gz00a|gz00b is inside all values of zone, by axis order\n\
+         2 zone gz00a|gz00b is inside all values of zone"
     );
     assert_eq!(
         explain("app.dns"),
         "\"b\" @env=prod.k:3\n\
-         \"c\" because env prod is inside all values of env, by axis order\n\
-         \"a\" because env prod is inside all values of env"
+         \"c\" env prod is inside all values of env, by axis order\n\
+         \"a\" env prod is inside all values of env"
     );
     let crossings = resolver.crossings();
     assert_eq!(crossings.len(), 2);

@@ -48,13 +48,32 @@ pub(crate) struct Opener<'a> {
     site: &'a SiteArgs,
     start: SandboxStart,
     config: UserConfig,
-    /// The cell for which the user names another cluster than `stack.yaml`.
-    overridden: Option<String>,
     /// The cluster, once it was needed.
     cluster: Option<ClusterRequest>,
 }
 
 impl SiteArgs {
+    /// Checks that the user does not name one cluster for several cells to which `stack.yaml` gives
+    /// clusters. Commands for several stacks call it before they open one.
+    pub(crate) fn check_named_cluster<'s>(
+        &self,
+        stacks: impl IntoIterator<Item = &'s Stack>,
+    ) -> Result<(), Failure> {
+        if !self.cluster.is_given() {
+            return Ok(());
+        }
+        let has_cluster =
+            |stack: &&Stack| stack.cell.as_ref().is_some_and(|it| it.cluster.is_some());
+        let mut cells = stacks.into_iter().filter(has_cluster).map(Stack::full_name);
+        match (cells.next(), cells.next()) {
+            (Some(first), Some(second)) => Err(Failure::Usage(format!(
+                "a cluster is named for {first} and {second}, but `clusters` in stack.yaml gives \
+                 each cell its own; select one cell with `--cell`"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Creates an opener for read-only commands.
     pub(crate) fn opener(&self, view: &Arc<View>) -> Result<Opener<'_>, Failure> {
         self.opener_with(view, READS, SandboxStart::Known)
@@ -69,14 +88,7 @@ impl SiteArgs {
     ) -> Result<Opener<'_>, Failure> {
         let events: Arc<dyn EventSink> = Arc::clone(view) as Arc<dyn EventSink>;
         let app = app(events, parallel_calls)?;
-        Ok(Opener {
-            app,
-            site: self,
-            start,
-            config: user_config()?,
-            overridden: None,
-            cluster: None,
-        })
+        Ok(Opener { app, site: self, start, config: user_config()?, cluster: None })
     }
 }
 
@@ -116,22 +128,12 @@ impl Opener<'_> {
     }
 
     /// Returns the site of a stack: the cluster that `clusters` of its `stack.yaml` names for its
-    /// cell, unless the user names one, which is possible for one cell only.
+    /// cell, unless the user names one (see [`SiteArgs::check_named_cluster`]).
     fn site_of(&mut self, stack: &Stack) -> Result<Site, Failure> {
         let Some(name) = stack.cell.as_ref().and_then(|cell| cell.cluster.as_deref()) else {
             return self.site();
         };
         if self.site.cluster.is_given() {
-            let cell = stack.full_name();
-            match &self.overridden {
-                Some(first) if *first != cell => {
-                    return Err(Failure::Usage(format!(
-                        "a cluster is named for {first} and {cell}, but `clusters` in stack.yaml \
-                         gives each cell its own; select one cell with `--cell`"
-                    )));
-                }
-                _ => self.overridden = Some(cell),
-            }
             return self.site();
         }
         let cluster = ClusterArgs::of_cell(name, self.start)?;

@@ -8,7 +8,7 @@ use crate::view::View;
 use base_system::{OsSystem, System as _};
 use kusion_app::OpenStack;
 use kusion_generate::{
-    CompileOptions, Compiled, Outcome, Stack, compile, compile_each, find_cells,
+    CompileOptions, Compiled, Outcome, Stack, Work, compile, compile_each, find_cells,
 };
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -140,7 +140,8 @@ impl SourceArgs {
             return Ok(compile_each(&OsSystem, &self.options(is_trusted)?)?);
         }
         let compiled = self.compile(is_trusted)?;
-        Ok(Outcome { n_stacks: compiled.len(), compiled, errors: Vec::new() })
+        let (n_stacks, errors) = (compiled.len(), Vec::new());
+        Ok(Outcome { n_stacks, compiled, errors, work: Work::default() })
     }
 
     fn options(&self, is_trusted: bool) -> Result<CompileOptions, Failure> {

@@ -72,7 +72,7 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         let stacks = folders.find()?;
         args.wide.check("apply", folders, &stacks.iter().collect::<Vec<_>>(), &[])?;
     }
-    let Outcome { mut compiled, errors, n_stacks } =
+    let Outcome { mut compiled, errors, n_stacks, .. } =
         args.source.compile_each(keep_going, args.site.trust)?;
     fix_all(view, &mut compiled)?;
     if keep_going {
@@ -80,6 +80,7 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
         args.wide.check("apply", folders, &stacks, &errors)?;
     }
     check_cells(&compiled)?;
+    args.site.check_named_cluster(compiled.iter().map(|it| &it.stack))?;
     let mut failures = Failures::new(keep_going, n_stacks);
     failures.add_broken(view, errors);
     change(view, &args.site, &args.change, SandboxStart::Any, async |opener, stop| {
@@ -140,6 +141,7 @@ fn apply_saved(args: &Args, view: &Arc<View>, file: &Path) -> Result<Exit, Failu
         .into_iter()
         .map(|plan| Ok((stack_of(&stacks, &plan)?, plan)))
         .collect::<Result<Vec<(&Stack, Plan)>, Failure>>()?;
+    args.site.check_named_cluster(planned.iter().map(|(stack, _)| *stack))?;
     change(view, &args.site, &args.change, SandboxStart::Any, async |opener, stop| {
         // A saved plan is confirmed, but not for a stack that asks for its name.
         for (stack, _) in &planned {

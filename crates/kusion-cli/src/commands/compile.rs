@@ -6,7 +6,9 @@ use crate::view;
 use crate::view::style::one_line;
 use base_diag::Colour;
 use clap::ValueEnum as _;
+use kusion_app::wire::{OriginsDocument, StackOrigins};
 use kusion_generate::{Compiled, Outcome, spec_json, spec_yaml};
+use kusion_model::leaf_origins;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -23,6 +25,10 @@ pub(crate) struct Args {
     /// File for one Spec, or folder for several
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
+    /// Show what set each value of the Specs instead of the Specs, as JSON: file, line, the selector
+    /// of the layer, and what a computed value was computed from
+    #[arg(long, conflicts_with_all = ["output", "format", "out"])]
+    origins: bool,
     /// Earlier name of `--output`
     #[arg(long, value_enum, hide = true)]
     format: Option<Form>,
@@ -100,10 +106,12 @@ impl Target {
 /// Compiles stacks to Specs.
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let target = Target::of(args)?;
-    let Outcome { compiled, errors, n_stacks } =
+    let Outcome { compiled, errors, n_stacks, .. } =
         args.source.compile_each(args.keep_going, trusts_by_environment())?;
     compiled.iter().for_each(tell);
-    if !compiled.is_empty() {
+    if args.origins {
+        view::result(&origins(&compiled))?;
+    } else if !compiled.is_empty() {
         show(args, &target, &compiled, n_stacks == 1)?;
     }
     if errors.is_empty() {
@@ -153,6 +161,17 @@ fn show(
         write(&path, &alone(stack, target.form))?;
     }
     Ok(())
+}
+
+/// Returns what set the values of Specs.
+fn origins(compiled: &[Compiled]) -> String {
+    let stacks = compiled.iter().map(|it| StackOrigins {
+        project: &it.stack.project.name,
+        stack: &it.stack.name,
+        cell: it.stack.cell_name(),
+        leaves: leaf_origins(&it.spec, &it.origins),
+    });
+    OriginsDocument::new(stacks.collect()).text()
 }
 
 fn alone(stack: &Compiled, form: Form) -> String {

@@ -34,6 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         let mut stacks = args.folders.find()?;
         args.wide.check("destroy", &args.folders, &stacks.iter().collect::<Vec<_>>(), &[])?;
+        args.site.check_named_cluster(&stacks)?;
         stacks.reverse();
         change(view, &args.site, &args.change, SandboxStart::Known, async |opener, stop| {
             let mut failures = Failures::new(args.wide.keep_going, stacks.len());

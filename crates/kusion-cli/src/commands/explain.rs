@@ -100,8 +100,11 @@ fn show(text: &mut String, layers: &StackLayers, explained: &Explanation, with_p
         }
     }
     for loss in &explained.losses {
-        let because = if loss.because.is_empty() { "" } else { "  " };
-        let _ = writeln!(text, "    beats {}{because}{}", line(&loss.candidate), loss.because);
+        let because = match loss.because.as_str() {
+            "" => String::new(),
+            because => format!("  because {because}"),
+        };
+        let _ = writeln!(text, "    beats {}{because}", line(&loss.candidate));
     }
 }
 
@@ -117,7 +120,7 @@ fn wire(layers: &StackLayers, stack: &Stack, explained: &Explanation) -> Explain
             when: layer.when.text(axes),
             owner: layer.owner.clone(),
             why: layer.why.clone(),
-            because: because.map(str::to_owned),
+            because: because.filter(|it| !it.is_empty()).map(str::to_owned),
             by_axis_order,
         }
     };

@@ -61,10 +61,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
-    let Outcome { mut compiled, errors, n_stacks } =
+    let Outcome { mut compiled, errors, n_stacks, .. } =
         args.source.compile_each(args.keep_going, args.site.trust)?;
     fix_all(view, &mut compiled)?;
     check_cells(&compiled)?;
+    args.site.check_named_cluster(compiled.iter().map(|it| &it.stack))?;
     let mut failures = Failures::new(args.keep_going, n_stacks);
     failures.add_broken(view, errors);
     let shown = |it: &Compiled| it.shown.display().to_string();
@@ -80,6 +81,7 @@ fn apply(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
 /// Shows what destroying stacks would delete, the last one first.
 fn destroy(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let mut stacks = args.source.folders.find()?;
+    args.site.check_named_cluster(&stacks)?;
     stacks.reverse();
     let failures = Failures::new(args.keep_going, stacks.len());
     each(args, view, (&stacks[..], &Stack::full_name), failures, &async |opener, stack| {

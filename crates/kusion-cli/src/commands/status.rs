@@ -29,6 +29,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn status(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let stacks = args.stacks.folders.find()?;
+    args.stacks.site.check_named_cluster(&stacks)?;
     let mut opener = args.stacks.site.opener(view)?;
     interrupt::read(async {
         let mut exit = Exit::Success;

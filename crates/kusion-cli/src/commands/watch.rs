@@ -32,6 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn watch(args: &Args, view: &Arc<View>) -> Result<Exit, Failure> {
     let stacks = args.folders.find()?;
+    args.site.check_named_cluster(&stacks)?;
     let mut opener = args.site.opener(view)?;
     let ends = interrupt::read(async {
         let mut opened = Vec::new();

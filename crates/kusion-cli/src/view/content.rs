@@ -137,7 +137,7 @@ spec:
         let value = json!({"a": {"b": "\u{1b}[2J"}, "c": "x\n\u{1b}"});
         let origin = |path: &FieldPath| {
             let file = path.to_string().into();
-            Some(Origin { file, line: 1, column: 1 })
+            Some(Origin::new(file, 1, 1))
         };
         let lines = content(&value, &origin);
         let shown: Vec<String> = lines

@@ -245,7 +245,7 @@ mod tests {
     }
 
     fn change(path: &str, before: Option<Shown>, after: Option<Shown>) -> FieldChange {
-        let origin = Origin { file: "main.k".into(), line: 4, column: 1 };
+        let origin = Origin::new("main.k", 4, 1);
         FieldChange {
             path: FieldPath::default().key(path),
             before,
@@ -389,7 +389,7 @@ mod tests {
     #[test]
     fn created_resources_are_shown_in_full_if_requested() {
         let mut created = step("a", Action::Create, Reason::New, Vec::new());
-        created.origin = Some(Origin { file: "main.k".into(), line: 2, column: 1 });
+        created.origin = Some(Origin::new("main.k", 2, 1));
         created.desired = Some(kusion_model::Resource {
             id: ResourceId::new("a"),
             resource_type: ResourceType::new("Test"),

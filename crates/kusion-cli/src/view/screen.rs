@@ -160,7 +160,7 @@ impl View {
     /// names the stack.
     pub(crate) fn failure_of(&self, text: &str, failure: &Failure) {
         let hint = failure.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-        self.notice(&printable(&format!("error: {text}{hint}")));
+        self.notice(&printable(&format!("{}{hint}", super::labelled(text))));
         self.failure(failure);
     }
 

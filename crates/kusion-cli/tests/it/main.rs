@@ -1,5 +1,6 @@
 //! Runs the binary as a user would, each test in a home of its own.
 
+mod cells;
 mod conflicts;
 mod data;
 #[cfg(unix)]

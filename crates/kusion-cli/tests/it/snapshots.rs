@@ -84,8 +84,8 @@ macro_rules! snapshots {
 snapshots!(
     apply, cells, cluster, colour, compile, completion, destroy, diffs, faults, graph, help, init,
     json, key, ls, moved, newcomer, owners, places, plans, preview, release, replace, rollback,
-    rules, sandbox, several, silent, stack, state, status, topics, trust, usage, version, waiting,
-    watch, words,
+    rules, sandbox, set, several, silent, stack, state, status, topics, trust, usage, version,
+    waiting, watch, words,
 );
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::{Dims, MAX_CELLS};
 use crate::files::StackFile;
-use kusion_cells::{Cell, Layer, LeafPath, Node, Origin, Resolver, Selector};
+use kusion_cells::{Axis, Cell, Layer, LeafPath, Node, Origin, Resolver, Selector};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,8 +42,9 @@ impl StackFile {
     /// Returns the cells that the stack covers, as a selector.
     fn covered(&self, dims: &Dims) -> Result<Selector, String> {
         let settings = self.cells.clone().unwrap_or_default();
-        for axis in dims.axes.axes() {
-            if axis.values.len() > 1 && !settings.contains_key(&axis.name) {
+        for (at, axis) in dims.axes.axes().iter().enumerate() {
+            let must_name = axis.values.len() > 1 && !dims.is_labelled(at);
+            if must_name && !settings.contains_key(&axis.name) {
                 return Err(format!(
                     "`cells` does not name the axis `{}`; it has several values, such as `{}`",
                     axis.name, axis.values[0]
@@ -82,7 +83,10 @@ impl StackFile {
         let clusters = self.cluster_layers(dims)?;
         let Some(cells) = covered.intersection(&chosen) else { return Ok(Vec::new()) };
         let cells = Arc::new(cells);
-        cells.cells().map(|cell| self.cell(dims, &cells, &clusters, cell)).collect()
+        // Of cells on axes of clusters, those exist for which there is a cluster.
+        let exists = |cell: &Cell| dims.clusters_of(cell).is_none_or(|found| !found.is_empty());
+        let existing = cells.cells().filter(exists);
+        existing.map(|cell| self.cell(dims, &cells, &clusters, cell)).collect()
     }
 
     fn cell(
@@ -92,10 +96,13 @@ impl StackFile {
         clusters: &[Arc<Layer>],
         cell: Cell,
     ) -> Result<StackCell, String> {
-        let named = |name: &String| self.cells.as_ref().is_some_and(|it| it.contains_key(name));
+        let named = |at: usize, axis: &Axis| {
+            self.cells.as_ref().is_some_and(|it| it.contains_key(&axis.name))
+                || dims.is_labelled(at) && axis.values.len() > 1
+        };
         let axes = dims.axes.axes().iter().enumerate();
         let parts: Vec<String> = axes
-            .filter(|(_, axis)| named(&axis.name))
+            .filter(|(at, axis)| named(*at, axis))
             .map(|(at, axis)| format!("{}={}", axis.name, dims.axes.value_of(&cell, at)))
             .collect();
         let name = parts.join(",");
@@ -109,6 +116,10 @@ impl StackFile {
         }
         let cluster = resolved.leaves.into_iter().find_map(|leaf| leaf.value);
         let cluster = cluster.and_then(|it| it.as_str().map(str::to_owned));
+        let cluster = cluster.or_else(|| match dims.clusters_of(&cell)?.as_slice() {
+            [only] => Some(only.context.clone()),
+            _ => None,
+        });
         let (dims, covers) = (Arc::clone(dims), Arc::clone(covers));
         Ok(StackCell { name, cell, dims, covers, cluster })
     }

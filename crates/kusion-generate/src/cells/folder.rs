@@ -4,16 +4,20 @@ use super::kcl::Shown;
 use super::yaml::{self, Data, Item};
 use super::{Dims, MAX_BYTES, wrong};
 use crate::GenerateError;
+use crate::compile::Work;
 use crate::find::unreadable;
 use crate::origins::shown;
 use base_system::System;
 use kcl_driver::partial_entries;
-use kcl_driver::{Confinement, EvalOptions, PartialEntry, PartialValue, RunOptions, Session};
+use kcl_driver::{
+    Confinement, EvalOptions, PartialEntry, PartialValue, RunError, RunOptions, Session,
+};
 use kusion_cells::{Layer, Node, Origin, Selector};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Reads layers, each once.
@@ -23,8 +27,13 @@ pub struct LayerReader<'s> {
     pub(super) confinement: &'s Confinement,
     /// The folder that files are shown relative to.
     pub(super) work_dir: &'s Path,
-    folders: Mutex<FxHashMap<PathBuf, Arc<Vec<Layer>>>>,
+    folders: Mutex<FxHashMap<PathBuf, Arc<Mutex<Option<FolderLayers>>>>>,
+    n_layer_files: AtomicUsize,
+    n_partial_programs: AtomicUsize,
 }
+
+/// The layers of a folder.
+type FolderLayers = Arc<Vec<Layer>>;
 
 /// What a layer has beside its values.
 #[derive(Default)]
@@ -46,7 +55,27 @@ impl<'s> LayerReader<'s> {
         confinement: &'s Confinement,
         work_dir: &'s Path,
     ) -> Self {
-        Self { system, session, confinement, work_dir, folders: Mutex::default() }
+        let (n_layer_files, n_partial_programs) = Default::default();
+        let folders = Mutex::default();
+        Self { system, session, confinement, work_dir, folders, n_layer_files, n_partial_programs }
+    }
+
+    /// Returns what was evaluated so far.
+    pub(crate) fn work(&self) -> Work {
+        Work {
+            n_layer_files: self.n_layer_files.load(Ordering::Relaxed),
+            n_partial_programs: self.n_partial_programs.load(Ordering::Relaxed),
+            n_programs: 0,
+        }
+    }
+
+    /// Returns what a program sets, by variable.
+    pub(crate) fn program_entries(
+        &self,
+        options: &RunOptions,
+    ) -> Result<Vec<PartialEntry>, Box<RunError>> {
+        self.n_partial_programs.fetch_add(1, Ordering::Relaxed);
+        partial_entries(self.session, self.system, options)
     }
 
     /// Returns the layers of a folder, with scope 0.
@@ -55,16 +84,17 @@ impl<'s> LayerReader<'s> {
         dims: &Dims,
         folder: &Path,
     ) -> Result<Arc<Vec<Layer>>, GenerateError> {
-        let known = |it: &Self| {
-            let folders = it.folders.lock().unwrap_or_else(PoisonError::into_inner);
-            folders.get(folder).cloned()
+        let slot = {
+            let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(folders.entry(folder.to_owned()).or_default())
         };
-        if let Some(layers) = known(self) {
-            return Ok(layers);
+        // Other threads wait for the one that reads the folder.
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(layers) = &*slot {
+            return Ok(Arc::clone(layers));
         }
         let layers = Arc::new(self.read_folder(dims, folder)?);
-        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Arc::clone(folders.entry(folder.to_owned()).or_insert(layers)))
+        Ok(Arc::clone(slot.insert(layers)))
     }
 
     fn read_folder(&self, dims: &Dims, folder: &Path) -> Result<Vec<Layer>, GenerateError> {
@@ -138,6 +168,7 @@ impl<'s> LayerReader<'s> {
         self.confinement.apply(&mut options);
         options.eval.no_io = true;
         options.output.show_hidden = true;
+        self.n_layer_files.fetch_add(1, Ordering::Relaxed);
         let entries = partial_entries(self.session, self.system, &options);
         entries.map_err(|error| GenerateError::Program {
             stack: shown(self.work_dir, path).to_owned(),

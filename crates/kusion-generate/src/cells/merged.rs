@@ -6,8 +6,8 @@ use super::{Dims, wrong};
 use crate::GenerateError;
 use crate::find::Stack;
 use crate::origins::shown;
-use kcl_driver::{Change, RunOptions, partial_entries};
-use kusion_cells::{Cell, Layer, LeafPath, Node, Origin, Problem, Resolver, Selector};
+use kcl_driver::{Change, RunOptions};
+use kusion_cells::{Cell, Layer, LeafPath, Node, Problem, Resolver, Selector};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -51,11 +51,11 @@ impl StackLayers {
         let mut own = BTreeMap::new();
         if !roots.is_empty() {
             let options = RunOptions { roots: roots.iter().cloned().collect(), ..program.clone() };
-            let entries = partial_entries(reader.session, reader.system, &options);
-            let entries = entries.map_err(|error| GenerateError::Program {
-                stack: shown_folder.to_owned(),
-                findings: error.into_findings(),
-            })?;
+            let entries =
+                reader.program_entries(&options).map_err(|error| GenerateError::Program {
+                    stack: shown_folder.to_owned(),
+                    findings: error.into_findings(),
+                })?;
             let shower = Shown { work_dir: reader.work_dir, fallback: &fallback };
             let nodes = shower.nodes(&entries);
             own = nodes.map_err(|message| wrong(shown_folder, None, message))?;
@@ -139,16 +139,20 @@ impl StackLayers {
     ) -> Arc<str> {
         let explained = resolver.explain(path, cell);
         let winner = explained.and_then(|it| it.winners.into_iter().find(|it| it.layer == layer));
-        let origin = winner.map_or_else(|| self.layers[layer].origin.clone(), |it| it.origin);
-        format!("{LABEL}{}\u{1}{}\u{1}{}", origin.line, origin.column, origin.file).into()
+        let layer = &self.layers[layer];
+        let origin = winner.map_or_else(|| layer.origin.clone(), |it| it.origin);
+        let (line, column) = (origin.line, origin.column);
+        let when = layer.when.text(&self.dims.axes);
+        format!("{LABEL}{line}\u{1}{column}\u{1}{when}\u{1}{}", origin.file).into()
     }
 }
 
 /// Returns the place of a change that a layer made, from its label.
-pub(crate) fn layer_of_label(label: &str) -> Option<Origin> {
-    let mut parts = label.strip_prefix(LABEL)?.splitn(3, '\u{1}');
+pub(crate) fn layer_of_label(label: &str) -> Option<kusion_model::Origin> {
+    let mut parts = label.strip_prefix(LABEL)?.splitn(4, '\u{1}');
     let (line, column) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-    Some(Origin { file: parts.next()?.into(), line, column })
+    let layer = Some(parts.next()?.into());
+    Some(kusion_model::Origin { layer, ..kusion_model::Origin::new(parts.next()?, line, column) })
 }
 
 /// Returns the layers of the folders from that of `dims.k` to that of the stack, and of the shared

@@ -98,6 +98,6 @@ pub(super) fn hex(id: &[u8]) -> String {
     })
 }
 
-fn unhex(id: &str) -> Option<Vec<u8>> {
+pub(super) fn unhex(id: &str) -> Option<Vec<u8>> {
     (0..id.len()).step_by(2).map(|at| u8::from_str_radix(id.get(at..at + 2)?, 16).ok()).collect()
 }

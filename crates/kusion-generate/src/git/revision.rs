@@ -25,7 +25,7 @@ pub fn git_revision(system: &dyn System, stack: &Stack) -> Option<GitRevision> {
 }
 
 /// Returns the current commit and branch.
-fn head(repository: &Repository<'_>) -> Option<(String, Option<String>)> {
+pub(super) fn head(repository: &Repository<'_>) -> Option<(String, Option<String>)> {
     let head = repository.private_text("HEAD")?;
     let head = head.trim();
     let Some(name) = head.strip_prefix("ref:").map(str::trim) else {
@@ -44,7 +44,7 @@ fn head(repository: &Repository<'_>) -> Option<(String, Option<String>)> {
 }
 
 /// Returns whether a name is that of a reference, and not a path to something else.
-fn is_reference(name: &str) -> bool {
+pub(super) fn is_reference(name: &str) -> bool {
     let is_plain = |part: &str| {
         !part.is_empty() && !part.starts_with('.') && !part.chars().any(char::is_control)
     };
@@ -54,7 +54,7 @@ fn is_reference(name: &str) -> bool {
         && name.split('/').all(is_plain)
 }
 
-fn packed<'t>(list: &'t str, name: &str) -> Option<&'t str> {
+pub(super) fn packed<'t>(list: &'t str, name: &str) -> Option<&'t str> {
     let of_line = |line: &'t str| line.split_once(' ').filter(|(_, it)| *it == name);
     list.lines().find_map(of_line).map(|(id, _)| id)
 }

@@ -2,7 +2,7 @@
 
 use crate::support::files;
 use base_system::MemorySystem;
-use kusion_generate::{CompileOptions, Compiled, GenerateError, compile};
+use kusion_generate::{CompileOptions, Compiled, GenerateError, Work, compile, compile_each};
 use kusion_model::FieldPath;
 use std::fmt::Write as _;
 
@@ -245,4 +245,153 @@ fn a_project_takes_layers_of_shared_folders() {
                   #- /r/mesh/layers/a.yaml\nwhen: {env: prod}\nset: {app: {labels: {mesh: 'on'}}}\n";
     let compiled = run(&files(&format!("{REPO}{shared}")), Some("zone=gz00a")).expect("valid");
     assert!(shown(&compiled).contains(r#""mesh":"on""#), "{}", shown(&compiled));
+}
+
+#[test]
+fn axes_above_the_root_of_the_repository_do_not_count() {
+    let run = |text: &str, work_dir: &str| {
+        let options =
+            CompileOptions { work_dir: Some(work_dir.into()), ..CompileOptions::default() };
+        match compile(&files(text), &options) {
+            Ok(compiled) => compiled[0].stack.cell_name().to_owned(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let stack = |root: &str| {
+        format!(
+            "#- /tmp/dims.k\naxes = [{{name = \"env\", values = [\"evil\"]}}]\n\
+             #- {root}/shop/prod/stack.yaml\nname: prod\ncells: {{env: evil}}\n\
+             #- {root}/shop/prod/main.k\na = {{apiVersion = \"v1\", kind = \"ConfigMap\", metadata.name = \"a\"}}\n"
+        )
+    };
+    // The work tree, the outermost folder with a file of a module or project, the working folder.
+    let hint = "; if it belongs to the repository, put a kcl.mod beside it";
+    for (marker, hint) in [
+        ("#- /tmp/r/.git/HEAD\n", ""),
+        ("#- /tmp/r/kcl.mod\n", hint),
+        ("#- /tmp/r/project.yaml\nname: r\n", hint),
+    ] {
+        let found = run(&format!("{}{marker}", stack("/tmp/r")), "/tmp");
+        let expected = format!(
+            "/tmp/r/shop/prod/stack.yaml: `cells` needs a dims.k in the repository: /tmp/dims.k is \
+             above its root /tmp/r, and does not count{hint}"
+        );
+        assert_eq!(found, expected, "{marker}");
+    }
+    assert!(run(&stack("/tmp/r"), "/tmp/r").contains("is above its root /tmp/r,"));
+    assert_eq!(run(&stack("/tmp/r"), "/tmp"), "env=evil");
+    assert_eq!(run(&format!("{}#- /tmp/kcl.mod\n", stack("/tmp/r")), "/tmp/r"), "env=evil");
+}
+
+/// Layers of the whole repository, of a project, of one stack; three stacks with four cells each,
+/// of which two give the same result.
+fn many_cells() -> String {
+    let mut text = String::from(
+        "#- /r/kcl.mod\n#- /r/dims.k\naxes = [{name = \"zone\", values = [\"a\", \"b\", \"c\", \"d\"]}]\n\
+         #- /r/@zone=a.k\napp = {x = 1}\n#- /r/@zone=b.k\napp = {x = 2}\n\
+         #- /r/shop/project.yaml\nname: shop\n#- /r/shop/@list.k\n\
+         layers = [{when = {zone = \"a\"}, set = {app.y = 1}}, {when = {zone = \"c\"}, set = {app.x = 1}}]\n",
+    );
+    for stack in ["s1", "s2", "s3"] {
+        let _ = write!(
+            text,
+            "#- /r/shop/{stack}/stack.yaml\nname: {stack}\ncells: {{zone: [a, b, c, d]}}\n\
+             #- /r/shop/{stack}/@zone=d.k\napp = {{x = 2}}\n\
+             #- /r/shop/{stack}/main.k\nschema App:\n    x: int = 0\n    y: int = 0\n\
+             app: App {{}}\no = {{apiVersion = \"v1\", kind = \"ConfigMap\", metadata.name = \"c\", \
+             data = {{x = str(app.x), y = str(app.y)}}}}\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn layers_are_evaluated_once_and_equal_cells_once() {
+    let options =
+        CompileOptions { work_dir: Some("/r".into()), threads: 4, ..CompileOptions::default() };
+    let outcome = compile_each(&files(&many_cells()), &options).expect("valid");
+    assert!(outcome.errors.is_empty(), "{:?}", outcome.errors);
+    assert_eq!(outcome.compiled.len(), 12);
+    let data: Vec<String> = outcome.compiled[..4]
+        .iter()
+        .map(|it| it.spec.resources[0].attributes["data"].to_string())
+        .collect();
+    // The cells `b` and `d` get the same value from different layers, so they are apart.
+    assert_eq!(
+        data.join(" "),
+        concat!(r#"{"x":"1","y":"1"} {"x":"2","y":"0"} {"x":"1","y":"0"} {"x":"2","y":"0"}"#)
+    );
+    // 2 + 1 shared files with layers and 3 of stacks; the program of each stack once; and a run for
+    // each distinct result.
+    let expected = Work { n_layer_files: 6, n_partial_programs: 3, n_programs: 12 };
+    assert_eq!(outcome.work, expected);
+    // One layer for two cells: three distinct results of four cells.
+    let same = many_cells()
+        .replace("@zone=d.k", "@zone=b|d.k")
+        .replace("#- /r/@zone=b.k\napp = {x = 2}\n", "");
+    let outcome = compile_each(&files(&same), &options).expect("valid");
+    let expected = Work { n_layer_files: 5, n_partial_programs: 3, n_programs: 9 };
+    assert_eq!((outcome.compiled.len(), outcome.work), (12, expected));
+}
+
+const CLUSTERS: &str = r#"
+#- /r/kcl.mod
+#- /r/dims.k
+axes = [
+    {name = "cluster", from = "labels"}
+    {name = "zone", from = "labels", label = "topology/zone", groups = {gz = ["gz00a", "gz00b"]}}
+    {name = "env", values = ["dev", "prod"]}
+]
+clusters = {
+    "gz-1" = {labels = {"topology/zone" = "gz00a"}}
+    "gz-2" = {labels = {"topology/zone" = "gz00b"}, context = "admin@gz-2"}
+    "sh-1" = {labels = {"topology/zone" = "sh01a"}, context = "sandbox/sh"}
+}
+#- /r/shop/project.yaml
+name: shop
+#- /r/shop/prod/stack.yaml
+name: prod
+cells: {zone: [gz, sh01a], env: prod}
+clusters: {"zone=sh01a": other}
+#- /r/shop/prod/@zone=gz.k
+app = {x = 2}
+#- /r/shop/prod/@cluster=gz-2.k
+app = {x = 3}
+#- /r/shop/prod/main.k
+app = {x = 1}
+o = {apiVersion = "v1", kind = "ConfigMap", metadata.name = "c", data.x = str(app.x)}
+"#;
+
+#[test]
+fn axes_take_their_values_from_labels_of_clusters() {
+    let compiled = run(&files(CLUSTERS), None).expect("it compiles");
+    let line = |it: &Compiled| {
+        let cell = it.stack.cell.as_ref().expect("a cell");
+        let cluster = cell.cluster.as_deref().unwrap_or("-");
+        format!("{} on {cluster}: {}", cell.name, it.spec.resources[0].attributes["data"]["x"])
+    };
+    assert_eq!(
+        compiled.iter().map(line).collect::<Vec<_>>().join("\n"),
+        "cluster=gz-1,zone=gz00a,env=prod on gz-1: \"2\"\n\
+         cluster=gz-2,zone=gz00b,env=prod on admin@gz-2: \"3\"\n\
+         cluster=sh-1,zone=sh01a,env=prod on other: \"1\""
+    );
+    let error = |from: &str, to: &str| {
+        let text = CLUSTERS.replace(from, to);
+        assert_ne!(text, CLUSTERS);
+        run(&files(&text), None).map(|_| ()).expect_err("refused").to_string()
+    };
+    assert_eq!(
+        error("\"topology/zone\" = \"gz00a\"", "zone = \"gz00a\""),
+        "/r/dims.k: the cluster `gz-1` has no label `topology/zone`, from which the axis `zone` \
+         takes its values"
+    );
+    assert_eq!(
+        error("from = \"labels\"}", "from = \"network\"}"),
+        "/r/dims.k: the axis `cluster` has `from = \"network\"`: expected `labels`"
+    );
+    assert_eq!(
+        error("from = \"labels\"}", "from = \"labels\", values = [\"a\"]}"),
+        "/r/dims.k: the axis `cluster` has `values`, and takes its values from labels"
+    );
 }

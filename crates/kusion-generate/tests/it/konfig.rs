@@ -110,6 +110,7 @@ resources = [{
     assert_eq!(find(root.key("data").key("x")).as_deref(), Some("main.k:7"));
     assert_eq!(find(root.key("data")).as_deref(), Some("main.k:7"));
     assert_eq!(find(root.key("data").key("y")), None);
-    // What the engine added comes from no file.
-    assert_eq!(find(root.key("metadata").key("namespace")), None);
+    // What nobody wrote comes from no file.
+    let namespace = find(root.key("metadata").key("namespace"));
+    assert_eq!(namespace.as_deref(), Some("the default namespace"));
 }

@@ -29,7 +29,7 @@ fn decided_for(
     let id = ResourceId::new("v1:Secret:a:b");
     let desired = wanted.map(|it| resource(id.as_str(), it, &[]));
     let prior = prior.map(|it| state(resource(id.as_str(), it, &[])));
-    let origin = Origin { file: "main.k".into(), line: 7, column: 3 };
+    let origin = Origin::new("main.k", 7, 3);
     let leaves = BTreeMap::from([(FieldPath::default().key("n"), origin)]);
     let origins = Origins::new(BTreeMap::from([(id.clone(), leaves)]));
     let hash = |value: &Value| format!("#{}", value.to_string().len());

@@ -169,7 +169,10 @@ async fn what_is_forged_is_refused() {
         for stack in [&key, &second] {
             let session = store.lock(stack, me(), LockWait::No).await.expect("nobody has it");
             session.append(vec![noted(name, 5)]).await.expect("written");
-            session.put_spec(1, &kusion_model::Spec::default()).await.expect("written");
+            session
+                .put_spec(1, &kusion_model::Spec::default(), &kusion_model::SpecOrigins::default())
+                .await
+                .expect("written");
             session.close().await.expect("closed");
         }
     }

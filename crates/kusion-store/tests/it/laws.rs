@@ -3,7 +3,7 @@
 use crate::places::{Place, new_key, on_every_backend, root, store_key};
 use crate::records::{began, closed, ended, noted, opened, random};
 use bytes::Bytes;
-use kusion_model::{Record, Spec, StackKey, StampedRecord};
+use kusion_model::{Record, Spec, SpecOrigins, StackKey, StampedRecord};
 use kusion_store::{
     Backend as _, Expected, Holder, LockWait, Memory, PutError, StackState, Store, StoreError,
     Version,
@@ -33,7 +33,7 @@ async fn what_was_written_is_read(place: Place) {
     assert_eq!(store.read(&key).await.expect("readable").seq, 0);
     let session = store.lock(&key, me(), LockWait::No).await.expect("nobody has it");
     session.check().expect("it is ours");
-    session.put_spec(1, &Spec::default()).await.expect("written");
+    session.put_spec(1, &Spec::default(), &SpecOrigins::default()).await.expect("written");
     let last = session.append(vec![opened(1), began(1, 1, "a"), began(1, 2, "b")]).await;
     assert_eq!(last.expect("written"), 4);
     session.append(vec![ended(1, 1, "a"), noted("c", 5)]).await.expect("written");

@@ -3,7 +3,6 @@
 use crate::arguments::{DiffArgs, StackArgs};
 use crate::failure::{Exit, Failure};
 use kusion_app::releases;
-use kusion_model::Origins;
 
 /// Arguments of `kusion release diff`.
 #[derive(Debug, clap::Args)]
@@ -23,12 +22,12 @@ pub(crate) struct Args {
 /// Shows the differences between the Specs of two releases.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     args.stack.read(async |view, open| {
-        let plan = releases::compare(&open.stack, args.from, args.to).await;
-        let plan = plan.map_err(|error| Failure::of_release(error, open.key()))?;
+        let compared = releases::compare(&open.stack, args.from, args.to).await;
+        let (plan, origins) = compared.map_err(|error| Failure::of_release(error, open.key()))?;
         let (from, to, title) = (args.from, args.to, open.title());
         view.set_diff_form(args.diff.form());
         let title = format!("from release {from} to release {to} of {title}");
-        view.plan(&title, &plan, &[], &Origins::default());
+        view.plan(&title, &plan, &[], &origins);
         Ok(())
     })
 }

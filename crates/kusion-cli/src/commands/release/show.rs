@@ -24,8 +24,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let state = open.stack.state().await?;
         let missing = || Failure::NoRelease { stack: open.key().clone(), revision: args.revision };
         let release = state.release(args.revision).ok_or_else(missing)?;
-        let mut spec = releases::spec(&open.stack, args.revision).await?;
-        view.json(&wire::ReleaseLine::new(open.key(), release, Some(&spec)));
+        let stored = releases::spec_with_origins(&open.stack, args.revision).await?;
+        let (mut spec, origins) = stored;
+        view.json(&wire::ReleaseLine::new(open.key(), release, Some((&spec, &origins))));
         for resource in &mut spec.resources {
             secrets::hide(&mut resource.attributes, &|_| Value::from("(secret)"));
         }

@@ -2,7 +2,7 @@
 
 use crate::places::{Place, new_key, root, store_key};
 use crate::records::{closed, noted, opened};
-use kusion_model::{Spec, StackKey};
+use kusion_model::{Spec, SpecOrigins, StackKey};
 use kusion_store::{Backend, Expected, Holder, LockWait, Memory, StackState, Store, StoreError};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -224,7 +224,10 @@ async fn fill(store: &Store, key: &StackKey, mut earlier: Option<&mut BTreeMap<S
     for revision in 1..4_u64 {
         if revision == 3 {
             let session = lock().await.expect("nobody has it");
-            session.put_spec(3, &spec("interrupted")).await.expect("written");
+            session
+                .put_spec(3, &spec("interrupted"), &SpecOrigins::default())
+                .await
+                .expect("written");
             session.close().await.expect("closed");
             if let Some(earlier) = earlier.as_deref_mut() {
                 for name in
@@ -236,7 +239,10 @@ async fn fill(store: &Store, key: &StackKey, mut earlier: Option<&mut BTreeMap<S
             }
         }
         let session = lock().await.expect("nobody has it");
-        session.put_spec(revision, &spec(&format!("r{revision}"))).await.expect("written");
+        session
+            .put_spec(revision, &spec(&format!("r{revision}")), &SpecOrigins::default())
+            .await
+            .expect("written");
         let size = if revision < 3 { 150_000 } else { 30 };
         session.append(vec![opened(revision), sealed("a", 1)]).await.expect("written");
         for name in ["b", "c"] {
