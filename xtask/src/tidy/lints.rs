@@ -15,6 +15,7 @@ const EXEMPT: &[&str] = &[
     "crates/kcl-fetch",
     "crates/kusion-cli",
     "crates/kusion-runtime-fake",
+    "crates/kusion-runtime-host",
     "crates/kusion-runtime-k8s",
     "crates/kusion-runtime-terraform",
     "crates/kusion-sandbox",
