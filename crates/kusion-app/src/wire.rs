@@ -7,6 +7,7 @@
 mod cells;
 mod documents;
 mod lines;
+mod providers;
 
 pub use cells::{
     CellsDocument, CheckDocument, ExplainDocument, ExplainedLayer, ExplainedValue, Finding,
@@ -20,3 +21,4 @@ pub use lines::{
     CheckLine, DiagnosticsLine, ErrorLine, Line, PlanLine, ReleaseLine, ReplayLine, StackLine,
     StatusLine, SummaryLine, WatchLine,
 };
+pub use providers::ProviderLine;

@@ -15,6 +15,7 @@ mod ls;
 mod man;
 mod plan;
 mod preview;
+mod provider;
 pub(crate) mod release;
 pub(crate) mod sandbox;
 pub(crate) mod stack;
@@ -76,6 +77,9 @@ pub(crate) enum Command {
     /// Manage the state store
     #[command(subcommand)]
     State(state::Command),
+    /// Manage the Terraform providers of stacks
+    #[command(subcommand)]
+    Provider(provider::Command),
     /// Trust settings of a repository
     Trust(trust::Args),
     /// Print a shell completion script
@@ -110,6 +114,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Sandbox(command) => sandbox::run(command).map(|()| Exit::Success),
         Command::Key(command) => key::run(&command).map(|()| Exit::Success),
         Command::State(command) => state::run(&command),
+        Command::Provider(command) => provider::run(&command),
         Command::Trust(args) => trust::run(&args).map(|()| Exit::Success),
         Command::Completion(args) => {
             completion::run(&args, crate::Args::command()).map(|()| Exit::Success)

@@ -47,7 +47,9 @@ pub use event::{
 };
 pub use failpoints::{Failpoint, Failpoints};
 pub use lock::LockedStack;
-pub use operation::{DEFAULT_ATTEMPTS, DEFAULT_TIMEOUT, LockOptions, ReleaseNote, RunOptions};
+pub use operation::{
+    DEFAULT_ATTEMPTS, DEFAULT_TIMEOUT, LockOptions, ReleaseNote, RunOptions, Settlement,
+};
 pub use preview::{Goal, Previewed};
 pub use readiness::DEFAULT_SETTLE;
 pub use release_health::{StackHealth, last_ready};

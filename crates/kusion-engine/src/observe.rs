@@ -303,7 +303,9 @@ impl Observer<'_> {
         remarks: &mut Remarks,
     ) -> Result<DryRun, EngineError> {
         let problems = match fault {
-            RuntimeError::Unavailable(_) => return Err(fault.into()),
+            RuntimeError::Unavailable(_) | RuntimeError::Unusable { .. } => {
+                return Err(fault.into());
+            }
             RuntimeError::Rejected(problems) => problems,
             RuntimeError::Missing(requirement) => vec![runtime.missing_problem(&requirement)],
             fault => vec![Problem::new(FieldPath::default(), fault.to_string())],

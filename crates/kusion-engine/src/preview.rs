@@ -115,7 +115,7 @@ impl Scope {
 
     /// Returns the state as it will be after the recovery of interrupted calls.
     async fn settled(&self, mut state: StackState) -> Result<StackState, EngineError> {
-        for (call, ending) in self.findings(&state).await? {
+        for (call, ending) in self.findings(&state, &BTreeMap::new()).await? {
             match ending {
                 Ending::Present(found) => {
                     state.resources.insert(call.id, *found);

@@ -25,6 +25,7 @@ mod secrets;
 mod shapes;
 mod source;
 mod targets;
+mod terraform;
 mod waiting;
 mod write;
 

@@ -47,6 +47,15 @@ pub enum RuntimeError {
     /// The infrastructure cannot be reached, or denies access.
     #[error("{0}")]
     Unavailable(String),
+    /// The runtime itself cannot be used: a program that it needs is not installed, not allowed, or
+    /// does not work.
+    #[error("{message}")]
+    Unusable {
+        /// What cannot be used, and why.
+        message: String,
+        /// The command on the stack that solves it, if there is one: `provider lock`.
+        command: Option<&'static str>,
+    },
 }
 
 impl RuntimeError {
