@@ -142,7 +142,7 @@ impl App {
         let place = site.place();
         let address = backend::address(stack, site, &place)?;
         let engine = self.engine(&address, &cluster).await?;
-        let engine = with_runtimes(engine, &self.runtimes, Some(stack));
+        let engine = with_runtimes(engine, &self.runtimes, Some(stack))?;
         let key = StackKey {
             project: stack.project.name.clone(),
             stack: stack.name.clone(),
@@ -163,6 +163,7 @@ impl App {
         if site.backend.as_ref().is_none_or(String::is_empty) {
             settings.extend(trust::backend_setting(stack)?);
         }
+        settings.extend(trust::hosts_setting(stack)?);
         if settings.is_empty() {
             return Ok(());
         }

@@ -78,7 +78,7 @@ impl App {
         let address = backend::address_without_files(site, &place);
         let cluster = site.cluster.of_stack(None);
         let engine = self.engine(&address, &cluster).await?;
-        let engine = with_runtimes(engine, self.runtimes(), None);
+        let engine = with_runtimes(engine, self.runtimes(), None)?;
         let [project, stack, cell] = [project, stack, cell].map(str::to_owned);
         let key = StackKey { project, stack, cell, place };
         Ok(OpenStack { stack: engine.stack(key), cluster })

@@ -5,10 +5,12 @@
 //! resource of its type. A new type of resources needs a source in [`sources`] and, if the user has
 //! a say in it, settings in [`RuntimeSettings`].
 
+use crate::error::AppError;
 use kusion_engine::Engine;
 use kusion_generate::Stack;
 use kusion_runtime::RuntimeSource;
-use kusion_runtime_terraform::{Providers, RESOURCE_TYPE, TerraformSource};
+use kusion_runtime_host::{HostSettings, HostSource, Hosts, Limits, Ssh};
+use kusion_runtime_terraform::{Providers, TerraformSource};
 use std::sync::Arc;
 
 /// What the user says about runtimes, for all stacks. Nothing of it comes from a repository.
@@ -16,6 +18,8 @@ use std::sync::Arc;
 pub struct RuntimeSettings {
     /// Terraform providers.
     pub providers: Arc<Providers>,
+    /// How hosts are reached.
+    pub ssh: Ssh,
 }
 
 /// Returns the engine with the runtimes of a stack; `None` for a stack without files.
@@ -23,18 +27,37 @@ pub(crate) fn with_runtimes(
     engine: Engine,
     settings: &RuntimeSettings,
     stack: Option<&Stack>,
-) -> Engine {
-    sources(settings, stack)
-        .into_iter()
-        .fold(engine, |engine, (name, source)| engine.with_source(name, source))
+) -> Result<Engine, AppError> {
+    let sources = sources(settings, stack)?.into_iter();
+    Ok(sources.fold(engine, |engine, (name, source)| engine.with_source(name, source)))
 }
 
 /// A type of resources, and what starts its runtime.
 type Source = (&'static str, Arc<dyn RuntimeSource>);
 
-fn sources(settings: &RuntimeSettings, stack: Option<&Stack>) -> Vec<Source> {
+fn sources(settings: &RuntimeSettings, stack: Option<&Stack>) -> Result<Vec<Source>, AppError> {
     let folders = stack.map(|it| vec![it.folder.clone(), it.project.folder.clone()]);
     let terraform =
         TerraformSource::new(Arc::clone(&settings.providers), folders.unwrap_or_default());
-    vec![(RESOURCE_TYPE, Arc::new(terraform))]
+    let hosts = stack.map(hosts_of).transpose()?.unwrap_or_default();
+    let (ssh, limits) = (settings.ssh.clone(), Limits::default());
+    let host = HostSource(HostSettings { hosts, ssh, limits });
+    Ok(vec![
+        (kusion_runtime_terraform::RESOURCE_TYPE, Arc::new(terraform)),
+        (kusion_runtime_host::RESOURCE_TYPE, Arc::new(host)),
+    ])
+}
+
+/// Reads the hosts of a stack.
+pub(crate) fn hosts_of(stack: &Stack) -> Result<Hosts, AppError> {
+    let list = &stack.file.hosts;
+    if list.is_null() {
+        return Ok(Hosts::default());
+    }
+    Hosts::parse(list).map_err(|problems| {
+        let texts: Vec<String> =
+            problems.iter().map(|it| format!("hosts{}: {it}", it.path)).collect();
+        let file = stack.folder.join("stack.yaml");
+        AppError::Hosts { file, why: texts.join("; ") }
+    })
 }

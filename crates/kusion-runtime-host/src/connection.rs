@@ -34,6 +34,13 @@ pub struct Ssh {
     pub folder: PathBuf,
 }
 
+impl Default for Ssh {
+    fn default() -> Self {
+        let environment = Vec::new();
+        Self { program: "ssh".into(), config: None, environment, folder: "/tmp".into() }
+    }
+}
+
 /// Limits of scripts.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {

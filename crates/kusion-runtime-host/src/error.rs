@@ -17,10 +17,10 @@ impl HostError {
     /// Returns the error for the engine.
     pub(crate) fn fault(self) -> RuntimeError {
         match self {
-            Self::Unreachable(message) | Self::Invalid(message) => {
-                RuntimeError::Unavailable(message)
+            Self::Unreachable(message) => RuntimeError::Unreachable(message),
+            Self::Cut(message) | Self::Invalid(message) => {
+                RuntimeError::Transient { message, retry_after_ms: None }
             }
-            Self::Cut(message) => RuntimeError::Transient { message, retry_after_ms: None },
         }
     }
 }

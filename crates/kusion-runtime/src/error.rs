@@ -47,6 +47,10 @@ pub enum RuntimeError {
     /// The infrastructure cannot be reached, or denies access.
     #[error("{0}")]
     Unavailable(String),
+    /// One part of the infrastructure, such as a host, cannot be reached; other parts may be. The
+    /// call changed nothing.
+    #[error("{0}")]
+    Unreachable(String),
     /// The runtime itself cannot be used: a program that it needs is not installed, not allowed, or
     /// does not work.
     #[error("{message}")]

@@ -102,7 +102,7 @@ impl Inner {
 pub(super) fn read_fault(error: HostError) -> RuntimeError {
     match error {
         HostError::Unreachable(message) | HostError::Invalid(message) | HostError::Cut(message) => {
-            RuntimeError::Unavailable(message)
+            RuntimeError::Unreachable(message)
         }
     }
 }
