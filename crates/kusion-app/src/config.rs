@@ -13,12 +13,13 @@ use std::path::{Path, PathBuf};
 /// The most bytes of the file that are read.
 const MAX_BYTES: u64 = 1 << 20;
 
-const KEYS: &[&str] = &["sandbox", "context", "backend", "plugins", "providers"];
+const KEYS: &[&str] = &["sandbox", "context", "backend", "plugins", "providers", "runtimes"];
 
 /// The settings of a user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(
-    expecting = "a map with the keys `sandbox`, `context`, `backend`, `plugins` and `providers`"
+    expecting = "a map with the keys `sandbox`, `context`, `backend`, `plugins`, `providers` and \
+                 `runtimes`"
 )]
 pub struct UserConfig {
     /// The sandbox of commands that name no cluster.
@@ -36,6 +37,9 @@ pub struct UserConfig {
     /// Where Terraform providers are.
     #[serde(default)]
     pub providers: ProviderConfig,
+    /// Commands of runtimes that are programs, by the type of their resources.
+    #[serde(default)]
+    pub runtimes: BTreeMap<String, String>,
     /// Unknown keys, as written.
     #[serde(flatten)]
     rest: Map<String, Value>,

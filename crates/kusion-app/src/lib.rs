@@ -25,4 +25,4 @@ pub use cluster::{Cluster, ClusterRequest};
 pub use config::{ProviderConfig, UserConfig};
 pub use error::AppError;
 pub use inventory::{Audited, StackEntry};
-pub use runtimes::RuntimeSettings;
+pub use runtimes::{RuntimeSettings, is_program_type};

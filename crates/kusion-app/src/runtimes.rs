@@ -6,11 +6,14 @@
 //! a say in it, settings in [`RuntimeSettings`].
 
 use crate::error::AppError;
+use base_plugin::Launch;
 use kusion_engine::Engine;
 use kusion_generate::Stack;
 use kusion_runtime::RuntimeSource;
 use kusion_runtime_host::{HostSettings, HostSource, Hosts, Limits, Ssh};
+use kusion_runtime_program::ProgramSource;
 use kusion_runtime_terraform::{Providers, TerraformSource};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the user says about runtimes, for all stacks. Nothing of it comes from a repository.
@@ -20,6 +23,22 @@ pub struct RuntimeSettings {
     pub providers: Arc<Providers>,
     /// How hosts are reached.
     pub ssh: Ssh,
+    /// Programs that are runtimes, by the type of their resources.
+    pub programs: BTreeMap<String, Launch>,
+}
+
+/// The types of resources whose runtimes are part of kusion.
+const OWN_TYPES: [&str; 3] = [
+    kusion_k8s_schema::RESOURCE_TYPE,
+    kusion_runtime_terraform::RESOURCE_TYPE,
+    kusion_runtime_host::RESOURCE_TYPE,
+];
+
+/// Returns whether a program can be the runtime of a type of resources: of a name that is a part of
+/// ids, and that is not one of kusion.
+pub fn is_program_type(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    !name.is_empty() && name.chars().all(is_plain) && !OWN_TYPES.contains(&name)
 }
 
 /// Returns the engine with the runtimes of a stack; `None` for a stack without files.
@@ -33,19 +52,26 @@ pub(crate) fn with_runtimes(
 }
 
 /// A type of resources, and what starts its runtime.
-type Source = (&'static str, Arc<dyn RuntimeSource>);
+type Source<'s> = (&'s str, Arc<dyn RuntimeSource>);
 
-fn sources(settings: &RuntimeSettings, stack: Option<&Stack>) -> Result<Vec<Source>, AppError> {
+fn sources<'s>(
+    settings: &'s RuntimeSettings,
+    stack: Option<&Stack>,
+) -> Result<Vec<Source<'s>>, AppError> {
     let folders = stack.map(|it| vec![it.folder.clone(), it.project.folder.clone()]);
     let terraform =
         TerraformSource::new(Arc::clone(&settings.providers), folders.unwrap_or_default());
     let hosts = stack.map(hosts_of).transpose()?.unwrap_or_default();
     let (ssh, limits) = (settings.ssh.clone(), Limits::default());
     let host = HostSource(HostSettings { hosts, ssh, limits });
-    Ok(vec![
+    let mut sources: Vec<Source<'_>> = vec![
         (kusion_runtime_terraform::RESOURCE_TYPE, Arc::new(terraform)),
         (kusion_runtime_host::RESOURCE_TYPE, Arc::new(host)),
-    ])
+    ];
+    for (name, launch) in &settings.programs {
+        sources.push((name, Arc::new(ProgramSource(launch.clone()))));
+    }
+    Ok(sources)
 }
 
 /// Reads the hosts of a stack.

@@ -8,6 +8,7 @@ pub(crate) mod duration;
 mod layers;
 mod operation;
 mod providers;
+pub(crate) mod runtimes;
 mod settle;
 mod site;
 mod stacks;

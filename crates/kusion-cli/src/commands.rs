@@ -17,6 +17,7 @@ mod plan;
 mod preview;
 mod provider;
 pub(crate) mod release;
+mod runtime;
 pub(crate) mod sandbox;
 pub(crate) mod stack;
 mod state;
@@ -80,6 +81,9 @@ pub(crate) enum Command {
     /// Manage the Terraform providers of stacks
     #[command(subcommand)]
     Provider(provider::Command),
+    /// Test programs that are runtimes
+    #[command(subcommand)]
+    Runtime(runtime::Command),
     /// Trust settings of a repository
     Trust(trust::Args),
     /// Print a shell completion script
@@ -115,6 +119,7 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Key(command) => key::run(&command).map(|()| Exit::Success),
         Command::State(command) => state::run(&command),
         Command::Provider(command) => provider::run(&command),
+        Command::Runtime(command) => runtime::run(&command),
         Command::Trust(args) => trust::run(&args).map(|()| Exit::Success),
         Command::Completion(args) => {
             completion::run(&args, crate::Args::command()).map(|()| Exit::Success)

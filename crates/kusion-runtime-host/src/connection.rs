@@ -167,7 +167,7 @@ impl Connection {
                 if ended.end == End::Code(SSH_ERROR) && !self.host.is_local =>
             {
                 // The answer may be what was lost.
-                self.forget_master();
+                self.close();
                 let why = why("no reason given".to_owned());
                 HostError::Cut(format!("the connection to host `{name}` ended: {why}"))
             }
@@ -179,7 +179,7 @@ impl Connection {
                 ))
             }
             HostError::Cut(text) => {
-                self.forget_master();
+                self.close();
                 let text = why(text);
                 HostError::Cut(format!("the connection to host `{name}` ended: {text}"))
             }
@@ -239,8 +239,8 @@ impl Connection {
         }
     }
 
-    /// Lets the next script make a new connection.
-    fn forget_master(&self) {
+    /// Ends the connection; the next script makes a new one.
+    pub(crate) fn close(&self) {
         self.master.lock().unwrap_or_else(PoisonError::into_inner).running = None;
     }
 

@@ -190,8 +190,8 @@ fn is_name(text: &str) -> bool {
 
 /// Whether a text is an address: never an option, and without anything that `ssh` expands.
 fn is_address(text: &str) -> bool {
-    text.len() <= 253
-        && (is_plain(text, "._-:") || text.starts_with(':') && is_plain(&text[1..], ":."))
+    let is_v6 = || text.len() > 2 && is_plain(text.trim_start_matches(':'), ":.");
+    text.len() <= 253 && (is_plain(text, "._-:") || text.starts_with("::") && is_v6())
 }
 
 /// Whether a text is the name of a user on the other side.

@@ -278,6 +278,10 @@ impl Runtime for HostRuntime {
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError> {
         Ok(watch::watch(Arc::clone(&self.inner), targets))
     }
+
+    async fn close(&self) {
+        self.inner.connections.values().for_each(Connection::close);
+    }
 }
 
 /// Starts runtimes of hosts.

@@ -25,9 +25,12 @@ pub enum Behaviour {
     Silent,
 }
 
-/// A running server.
+/// The most ports of one process of the server.
+const MAX_PORTS: usize = 10;
+
+/// A running server, of several processes if it has many ports.
 pub struct Server {
-    child: Child,
+    children: Vec<Child>,
     folder: Folder,
     ports: Vec<u16>,
 }
@@ -53,17 +56,22 @@ impl Server {
         let ports: io::Result<Vec<u16>> =
             listeners?.iter().map(|it| Ok(it.local_addr()?.port())).collect();
         let ports = ports?;
-        write_config(path, &ports, behaviour)?;
+        write_client_config(path, &ports)?;
         // The server wants it if it runs as root.
         let _ = std::fs::create_dir_all("/run/sshd");
-        let child = Command::new(sshd().unwrap_or_default())
-            .args(["-D", "-e", "-f"])
-            .arg(path.join("sshd_config"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(std::fs::File::create(path.join("log"))?)
-            .spawn()?;
-        let server = Self { child, folder, ports };
+        let mut server = Self { children: Vec::new(), ports, folder };
+        for (number, ports) in server.ports.chunks(MAX_PORTS).enumerate() {
+            let config = server.folder.path().join(format!("sshd_config{number}"));
+            write_config(server.folder.path(), &config, ports, behaviour)?;
+            let child = Command::new(sshd().unwrap_or_default())
+                .args(["-D", "-e", "-f"])
+                .arg(config)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()?;
+            server.children.push(child);
+        }
         for port in &server.ports {
             wait_for_port(*port)?;
         }
@@ -102,8 +110,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        for child in &mut self.children {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
@@ -139,7 +149,12 @@ fn known_hosts(folder: &Path, ports: &[u16], key: &Path) -> io::Result<()> {
     std::fs::write(folder.join("known_hosts"), text)
 }
 
-fn write_config(folder: &Path, ports: &[u16], behaviour: Behaviour) -> io::Result<()> {
+fn write_config(
+    folder: &Path,
+    config: &Path,
+    ports: &[u16],
+    behaviour: Behaviour,
+) -> io::Result<()> {
     let shown = folder.display();
     let mut text = String::new();
     for port in ports {
@@ -170,7 +185,11 @@ fn write_config(folder: &Path, ports: &[u16], behaviour: Behaviour) -> io::Resul
         std::fs::write(folder.join("forced"), script)?;
         let _ = writeln!(text, "ForceCommand sh {shown}/forced");
     }
-    std::fs::write(folder.join("sshd_config"), text)?;
+    std::fs::write(config, text)
+}
+
+fn write_client_config(folder: &Path, ports: &[u16]) -> io::Result<()> {
+    let shown = folder.display();
     let client = format!(
         "Host *\n  IdentityFile {shown}/user_key\n  IdentitiesOnly yes\n  \
          UserKnownHostsFile {shown}/known_hosts\n  GlobalKnownHostsFile /dev/null\n  \

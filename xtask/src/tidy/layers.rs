@@ -31,6 +31,7 @@ const LAYERS: &[&[&str]] = &[
         "kusion-runtime-k8s",
         "kusion-runtime-terraform",
         "kusion-runtime-host",
+        "kusion-runtime-program",
         "kusion-runtime-fake",
     ],
     &["kusion-engine"],

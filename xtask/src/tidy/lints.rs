@@ -17,6 +17,7 @@ const EXEMPT: &[&str] = &[
     "crates/kusion-runtime-fake",
     "crates/kusion-runtime-host",
     "crates/kusion-runtime-k8s",
+    "crates/kusion-runtime-program",
     "crates/kusion-runtime-terraform",
     "crates/kusion-sandbox",
     "crates/kusion-store",

@@ -1,9 +1,9 @@
 //! Options of Terraform providers.
 
+use super::runtimes::{programs, ssh};
 use crate::failure::Failure;
 use crate::home;
 use kusion_app::{RuntimeSettings, UserConfig};
-use kusion_runtime_host::Ssh;
 use kusion_runtime_terraform::install::Mirror;
 use kusion_runtime_terraform::{Guard, ProviderAddress, Providers};
 use serde_json::{Map, Value};
@@ -33,7 +33,8 @@ pub(crate) struct ProviderArgs {
 impl ProviderArgs {
     /// Returns what the user says about runtimes.
     pub(crate) fn runtimes(&self, config: &UserConfig) -> Result<RuntimeSettings, Failure> {
-        Ok(RuntimeSettings { providers: Arc::new(self.providers(config)?), ssh: ssh() })
+        let providers = Arc::new(self.providers(config)?);
+        Ok(RuntimeSettings { providers, ssh: ssh(), programs: programs(config)? })
     }
 
     /// Returns what the user says about providers: on the command line, in the environment and in
@@ -100,25 +101,6 @@ fn configs(config: &UserConfig) -> Result<BTreeMap<ProviderAddress, Map<String, 
         Ok((address, fields.clone()))
     });
     all.collect()
-}
-
-/// The environment variable with the configuration of `ssh`, instead of the user's own file.
-const SSH_CONFIG: &str = "KUSION_SSH_CONFIG";
-
-/// The longest path of the folder of sockets: the system limits their whole path.
-const MAX_FOLDER: usize = 60;
-
-/// Returns how hosts are reached: by the user's `ssh`, which knows keys, agents and jump hosts.
-fn ssh() -> Ssh {
-    let is_ours = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("KUSION_");
-    let folder = env::temp_dir();
-    let is_short = folder.as_os_str().len() <= MAX_FOLDER;
-    Ssh {
-        config: var_os(SSH_CONFIG).filter(|it| !it.is_empty()).map(PathBuf::from),
-        environment: env::vars_os().filter(|(name, _)| !is_ours(name)).collect(),
-        folder: if is_short { folder } else { "/tmp".into() },
-        ..Ssh::default()
-    }
 }
 
 /// Returns the folder where `kusion provider install` puts providers.

@@ -50,6 +50,8 @@ impl Item for Command {
         if let Some(code) = answer.text("code") {
             let tail = String::from_utf8_lossy(answer.bytes("tail").unwrap_or_default());
             let line = tail.lines().rev().map(str::trim).find(|it| !it.is_empty());
+            // What it printed may be a part of a secret.
+            let line = line.filter(|_| !self.is_sensitive);
             let line = line.map(|it| format!(": {}", printable(it))).unwrap_or_default();
             let message = format!("the command failed with exit code {}{line}", printable(code));
             return Err(RuntimeError::Invalid(message));

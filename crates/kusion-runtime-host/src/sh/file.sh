@@ -56,7 +56,11 @@ drop_file() {
   folder_of "$2"
   if [ -d "$2" ] && [ ! -h "$2" ]; then say "$1" is directory; return; fi
   if [ -f "$d/.$b.kusion-before" ] && [ ! -h "$d/.$b.kusion-before" ]; then
-    try "$1" mv -f -- "$d/.$b.kusion-before" "$2" && say "$1" wrote yes
+    f_old=$(ls -di -- "$d/.$b.kusion-before") f_new=$(ls -di -- "$2" 2>/dev/null)
+    # Two names of one file: nothing was changed.
+    if [ "${f_old%% *}" = "${f_new%% *}" ]; then try "$1" rm -f -- "$d/.$b.kusion-before"
+    else try "$1" mv -f -- "$d/.$b.kusion-before" "$2"
+    fi && say "$1" wrote yes
   elif [ -e "$2" ] || [ -h "$2" ]; then
     try "$1" rm -f -- "$2" && say "$1" wrote yes
   fi
