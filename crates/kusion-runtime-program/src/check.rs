@@ -145,10 +145,10 @@ impl Test<'_> {
     async fn identify(&self) -> Checked<()> {
         let first: IdentifyResult = self.read("identify", &json!({})).await?;
         let second: IdentifyResult = self.read("identify", &json!({})).await?;
-        match first.id == second.id && !first.id.is_empty() {
-            true => Ok(()),
-            false => Err(format!("the ids are `{}` and `{}`", first.id, second.id)),
+        if first.id == second.id && !first.id.is_empty() {
+            return Ok(());
         }
+        Err(format!("the ids are `{}` and `{}`", first.id, second.id))
     }
 
     async fn refuses(&self, method: &'static str, params: &Value) -> Checked<()> {
@@ -271,10 +271,10 @@ impl Test<'_> {
 }
 
 fn same_key(found: &Object, expected: &Object) -> Checked<()> {
-    match found.key == expected.key {
-        true => Ok(()),
-        false => Err(format!("the key is `{}` instead of `{}`", found.key, expected.key)),
+    if found.key == expected.key {
+        return Ok(());
     }
+    Err(format!("the key is `{}` instead of `{}`", found.key, expected.key))
 }
 
 fn contains(found: &Map<String, Value>, expected: &Map<String, Value>) -> Checked<()> {

@@ -14,5 +14,5 @@ pub mod protocol;
 mod runtime;
 pub mod schema;
 
-pub use ask::Program;
+pub use ask::{AskError, Program};
 pub use runtime::{ProgramRuntime, ProgramSource};

@@ -1,6 +1,6 @@
 //! The runtime of resources of a program.
 
-use crate::ask::Program;
+use crate::ask::{AskError, Program};
 use crate::protocol::{
     ApplyResult, ChangeParams, DryRunResult as DryRunAnswer, HealthResult, HealthState,
     IdentifyResult, Object, ReadObject, ReadResult, RecoverParams, RecoverResult, SchemaResult,
@@ -226,14 +226,14 @@ impl Runtime for ProgramRuntime {
     async fn dry_run(&self, change: Change<'_>) -> Result<DryRunResult, RuntimeError> {
         let params = ChangeParams { attempt: None, ..self.change_params(&change).await? };
         let result: Result<DryRunAnswer, _> = self.program.read("dryRun", &params).await;
-        let DryRunAnswer { attributes, warnings } = result.map_err(|error| error.fault())?;
+        let DryRunAnswer { attributes, warnings } = result.map_err(AskError::fault)?;
         Ok(DryRunResult { after: Value::Object(attributes), conflicts: Vec::new(), warnings })
     }
 
     async fn apply(&self, change: Change<'_>) -> Result<Applied, RuntimeError> {
         let params = self.change_params(&change).await?;
         let result: Result<ApplyResult, _> = self.program.change("apply", &params).await;
-        let ApplyResult { object, warnings, failure } = result.map_err(|error| error.fault())?;
+        let ApplyResult { object, warnings, failure } = result.map_err(AskError::fault)?;
         let live = self.live(&change.desired.id, object);
         Ok(Applied { live, warnings, failure })
     }
@@ -241,14 +241,14 @@ impl Runtime for ProgramRuntime {
     async fn delete(&self, deletion: Deletion<'_>) -> Result<(), RuntimeError> {
         let params = asked(&deletion.prior.resource.id, Some(deletion.prior))?;
         let result: Result<Map<String, Value>, _> = self.program.change("delete", &params).await;
-        result.map(|_| ()).map_err(|error| error.fault())
+        result.map(|_| ()).map_err(AskError::fault)
     }
 
     async fn recover(&self, pending: Pending<'_>) -> Result<Option<Live>, RuntimeError> {
         let target = asked(pending.id, pending.prior)?;
         let params = RecoverParams { target, attempt: self.attempt(pending.attempt) };
         let result: Result<RecoverResult, _> = self.program.read("recover", &params).await;
-        let found = result.map_err(|error| error.fault())?;
+        let found = result.map_err(AskError::fault)?;
         Ok(found.object.map(|it| self.live(pending.id, it)))
     }
 

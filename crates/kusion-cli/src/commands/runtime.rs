@@ -48,10 +48,8 @@ pub(crate) fn run(command: &Command) -> Result<Exit, Failure> {
         };
     }
     let is_sound = findings.iter().all(|it| it.problem.is_none());
-    let _ = match is_sound {
-        true => writeln!(text, "the program follows the protocol"),
-        false => writeln!(text, "the program does not follow the protocol"),
-    };
+    let verdict = if is_sound { "follows" } else { "does not follow" };
+    let _ = writeln!(text, "the program {verdict} the protocol");
     view::result(&text)?;
     Ok(if is_sound { Exit::Success } else { Exit::Failed })
 }

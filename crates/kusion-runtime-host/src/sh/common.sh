@@ -2,6 +2,9 @@ LC_ALL=C; export LC_ALL
 PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH
 umask 022
 set -f
+# A temporary file that exists only while it is written.
+t=
+trap '[ -z "$t" ] || rm -f -- "$t"; exit 1' HUP PIPE TERM
 unset IFS CDPATH
 # say NUMBER KEY WORD
 say() { printf '%s %s %s %s\n' "$N" "$1" "$2" "$3"; }

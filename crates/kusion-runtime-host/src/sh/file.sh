@@ -31,16 +31,19 @@ put_file() {
   fi
   t=$d/.kusion-$N-$1
   if ! (umask 077; set -C; : >"$t") 2>/dev/null; then
+    t=
     fail "$1" "cannot write to $d: permission denied or read-only"; return
   fi
   if "content_$1" >"$t" && chown_to "$1" "$f_owner" "$f_group" "$t" && try "$1" chmod "$f_mode" "$t"
   then
     flush "$t"
+    # Ends the script if nobody listens any more.
+    say "$1" writes now
     if try "$1" mv -f -- "$t" "$p"; then flush "$d"; say "$1" wrote yes; fi
   else
     fail "$1" "${t_out:-cannot write $p: no space left or a limit was reached}"
   fi
-  rm -f -- "$t"
+  rm -f -- "$t"; t=
   read_file "$1" "$p" "$3"
 }
 # keep_file NUMBER PATH LIMIT: starts to manage a file that is already as it should be.
