@@ -2,6 +2,7 @@
 
 use crate::cluster::{Cluster, ClusterRequest};
 use crate::error::AppError;
+use crate::runtimes::{RuntimeSettings, with_runtimes};
 use crate::trust::Trust;
 use crate::{backend, policies, trust};
 use base_system::OsSystem;
@@ -47,6 +48,7 @@ pub struct App {
     sealer: Arc<Sealer>,
     /// The number of concurrent calls to an infrastructure.
     parallel_calls: usize,
+    runtimes: RuntimeSettings,
     stores: Vec<(String, Store)>,
     engines: Vec<(String, Cluster, Engine)>,
 }
@@ -93,9 +95,21 @@ impl App {
             home: home.to_owned(),
             sealer: Arc::new(Sealer::open(key, home)?),
             parallel_calls,
+            runtimes: RuntimeSettings::default(),
             stores: Vec::new(),
             engines: Vec::new(),
         })
+    }
+
+    /// Sets what the user says about runtimes.
+    #[must_use]
+    pub fn with_runtimes(self, runtimes: RuntimeSettings) -> Self {
+        Self { runtimes, ..self }
+    }
+
+    /// Returns what the user says about runtimes.
+    pub(crate) fn runtimes(&self) -> &RuntimeSettings {
+        &self.runtimes
     }
 
     /// Returns the key.
@@ -108,9 +122,11 @@ impl App {
         backend::local(&self.home)
     }
 
-    /// Closes all stores, so that the next process finds nothing to tidy up.
+    /// Ends all runtimes and closes all stores, so that the next process finds nothing to tidy up.
     pub async fn close(&mut self) {
-        self.engines.clear();
+        for (_, _, engine) in self.engines.drain(..) {
+            engine.close().await;
+        }
         for (_, store) in self.stores.drain(..) {
             store.close().await;
         }
@@ -126,6 +142,7 @@ impl App {
         let place = site.place();
         let address = backend::address(stack, site, &place)?;
         let engine = self.engine(&address, &cluster).await?;
+        let engine = with_runtimes(engine, &self.runtimes, Some(stack))?;
         let key = StackKey {
             project: stack.project.name.clone(),
             stack: stack.name.clone(),
@@ -149,6 +166,7 @@ impl App {
         if site.backend.as_ref().is_none_or(String::is_empty) {
             settings.extend(trust::backend_setting(stack)?);
         }
+        settings.extend(trust::hosts_setting(stack)?);
         if settings.is_empty() {
             return Ok(());
         }

@@ -7,16 +7,20 @@ use base_system::System;
 use base_text::nearest;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The most bytes of the file that are read.
 const MAX_BYTES: u64 = 1 << 20;
 
-const KEYS: &[&str] = &["sandbox", "context", "backend", "plugins"];
+const KEYS: &[&str] = &["sandbox", "context", "backend", "plugins", "providers", "runtimes"];
 
 /// The settings of a user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(expecting = "a map with the keys `sandbox`, `context`, `backend` and `plugins`")]
+#[serde(
+    expecting = "a map with the keys `sandbox`, `context`, `backend`, `plugins`, `providers` and \
+                 `runtimes`"
+)]
 pub struct UserConfig {
     /// The sandbox of commands that name no cluster.
     #[serde(default)]
@@ -30,9 +34,30 @@ pub struct UserConfig {
     /// Commands of plugins by name. `kcl-driver` reads them when a program imports one.
     #[serde(default)]
     pub plugins: Map<String, Value>,
+    /// Where Terraform providers are.
+    #[serde(default)]
+    pub providers: ProviderConfig,
+    /// Commands of runtimes that are programs, by the type of their resources.
+    #[serde(default)]
+    pub runtimes: BTreeMap<String, String>,
     /// Unknown keys, as written.
     #[serde(flatten)]
     rest: Map<String, Value>,
+}
+
+/// Where the user has Terraform providers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a map with the keys `folders`, `overrides` and `config`")]
+pub struct ProviderConfig {
+    /// Folders with installed providers, searched in order.
+    #[serde(default)]
+    pub folders: Vec<PathBuf>,
+    /// Folders with programs under development, by the address of the provider.
+    #[serde(default)]
+    pub overrides: BTreeMap<String, PathBuf>,
+    /// Configuration of providers by address, such as credentials.
+    #[serde(default)]
+    pub config: BTreeMap<String, Map<String, Value>>,
 }
 
 impl UserConfig {
@@ -87,6 +112,10 @@ mod tests {
         let config = read("sandbox: default\ncontext: dev\n").expect("settings");
         assert_eq!(config.sandbox.as_deref(), Some("default"));
         assert_eq!((config.context.as_deref(), config.backend), (Some("dev"), None));
+        let text = "providers:\n  folders: [/p]\n  overrides:\n    acme/cloud: /src/cloud\n";
+        let providers = read(text).expect("settings").providers;
+        assert_eq!(providers.folders, [PathBuf::from("/p")]);
+        assert_eq!(providers.overrides["acme/cloud"], PathBuf::from("/src/cloud"));
         assert_eq!(read("# nothing\n\n"), Ok(UserConfig::default()));
         let missing = UserConfig::read(&MemorySystem::new(), Path::new("/c/config.yaml"));
         assert_eq!(missing.expect("no file"), UserConfig::default());

@@ -24,6 +24,14 @@ pub enum AppError {
         /// The problem.
         why: String,
     },
+    /// The hosts of the stack are invalid.
+    #[error("cannot read {}: {why}", file.display())]
+    Hosts {
+        /// The file of the stack.
+        file: PathBuf,
+        /// The problems.
+        why: String,
+    },
     /// The request names another context than the only one of the stack.
     #[error(
         "stack {stack} is only for the context `{pinned}` (`cluster` in stack.yaml), not for \
@@ -107,6 +115,7 @@ impl AppError {
         match self {
             Self::Backend { .. } => "backend-setting",
             Self::Kubeconfig { .. } => "kubeconfig",
+            Self::Hosts { .. } => "hosts",
             Self::Pinned { .. } => "pinned",
             Self::SameObject { .. } => "same-object",
             Self::Untrusted { .. } => "untrusted",

@@ -3,6 +3,7 @@
 use crate::app::{App, OpenStack, Site};
 use crate::backend;
 use crate::error::AppError;
+use crate::runtimes::with_runtimes;
 use kusion_model::{Phase, StackKey};
 use kusion_store::{StackState, Store, StoreError};
 
@@ -77,6 +78,7 @@ impl App {
         let address = backend::address_without_files(site, &place);
         let cluster = site.cluster.of_stack(None);
         let engine = self.engine(&address, &cluster).await?;
+        let engine = with_runtimes(engine, self.runtimes(), None)?;
         let [project, stack, cell] = [project, stack, cell].map(str::to_owned);
         let key = StackKey { project, stack, cell, place };
         Ok(OpenStack { stack: engine.stack(key), cluster })

@@ -8,10 +8,12 @@
 use crate::backend::{self, Risk};
 use crate::cluster::ClusterRequest;
 use crate::error::AppError;
+use crate::runtimes;
 use base_system::{OsSystem, System};
 pub use base_trust::TrustedSetting;
 use base_trust::{Standing, TrustError, TrustFile, trust_file};
 use kusion_generate::{NamedPlugin, Stack, named_plugins};
+use kusion_runtime_host::{Escalation, Host};
 use kusion_runtime_k8s::inspect;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -21,7 +23,7 @@ use std::path::{Path, PathBuf};
 pub struct RiskySetting {
     /// The folder of the stack, or of the KCL module.
     pub folder: PathBuf,
-    /// The key: `kubeConfig`, `backend` or `plugins.NAME`.
+    /// The key: `kubeConfig`, `backend`, `hosts` or `plugins.NAME`.
     pub key: Cow<'static, str>,
     /// The value, for display.
     pub value: String,
@@ -63,6 +65,36 @@ pub fn backend_setting(stack: &Stack) -> Result<Option<RiskySetting>, AppError> 
         effects: vec![effect],
         digest: blake3::hash(address.as_bytes()).to_hex().to_string(),
     }))
+}
+
+/// The setting of a stack for its hosts, which must be trusted: scripts run there with the rights of
+/// the user.
+pub fn hosts_setting(stack: &Stack) -> Result<Option<RiskySetting>, AppError> {
+    let hosts = runtimes::hosts_of(stack)?;
+    if hosts.is_empty() {
+        return Ok(None);
+    }
+    let names: Vec<&str> = hosts.iter().map(|it| it.name.as_str()).collect();
+    Ok(Some(RiskySetting {
+        folder: stack.folder.clone(),
+        key: "hosts".into(),
+        value: names.join(", "),
+        effects: hosts.iter().map(host_effect).collect(),
+        digest: blake3::hash(stack.file.hosts.to_string().as_bytes()).to_hex().to_string(),
+    }))
+}
+
+fn host_effect(host: &Host) -> String {
+    let escalation = match &host.escalation {
+        Escalation::None => String::new(),
+        Escalation::Sudo(user) => format!(", by `sudo` as `{user}`"),
+    };
+    if host.is_local {
+        return format!("runs commands on this machine{escalation}");
+    }
+    let user = host.user.as_ref().map(|it| format!("{it}@")).unwrap_or_default();
+    let port = host.port.map(|it| format!(" port {it}")).unwrap_or_default();
+    format!("runs commands on `{user}{}`{port} with your SSH keys{escalation}", host.address)
 }
 
 /// The plugins that the KCL module of a folder names: programs that must be trusted. Whether one is

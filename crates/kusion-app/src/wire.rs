@@ -9,6 +9,7 @@ mod documents;
 mod impact;
 mod lines;
 mod policies;
+mod providers;
 
 pub use cells::{
     CellsDocument, CheckDocument, ExplainDocument, ExplainedLayer, ExplainedValue, Finding,
@@ -24,3 +25,4 @@ pub use lines::{
     StatusLine, SummaryLine, WatchLine,
 };
 pub use policies::{PoliciesDocument, ReplayDocument};
+pub use providers::ProviderLine;

@@ -17,7 +17,9 @@ mod man;
 mod plan;
 mod policy;
 mod preview;
+mod provider;
 pub(crate) mod release;
+mod runtime;
 pub(crate) mod sandbox;
 mod set;
 pub(crate) mod stack;
@@ -86,6 +88,12 @@ pub(crate) enum Command {
     /// Manage the state store
     #[command(subcommand)]
     State(state::Command),
+    /// Manage the Terraform providers of stacks
+    #[command(subcommand)]
+    Provider(provider::Command),
+    /// Test programs that are runtimes
+    #[command(subcommand)]
+    Runtime(runtime::Command),
     /// Trust settings of a repository
     Trust(trust::Args),
     /// Print a shell completion script
@@ -123,6 +131,8 @@ pub(crate) fn run(command: Command) -> Result<Exit, Failure> {
         Command::Sandbox(command) => sandbox::run(command).map(|()| Exit::Success),
         Command::Key(command) => key::run(&command).map(|()| Exit::Success),
         Command::State(command) => state::run(&command),
+        Command::Provider(command) => provider::run(&command),
+        Command::Runtime(command) => runtime::run(&command),
         Command::Trust(args) => trust::run(&args).map(|()| Exit::Success),
         Command::Completion(args) => {
             completion::run(&args, crate::Args::command()).map(|()| Exit::Success)

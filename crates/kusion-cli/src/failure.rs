@@ -210,6 +210,9 @@ pub(crate) enum Failure {
     /// A file would be overwritten.
     #[error("{} already exists; nothing was written", .0.display())]
     Exists(PathBuf),
+    /// A Terraform provider cannot be used.
+    #[error("{0}")]
+    Provider(String),
     /// Interrupted by the user or the system.
     #[error("interrupted; nothing was changed")]
     Interrupted,
@@ -317,6 +320,7 @@ impl Failure {
             | Self::Stuck { .. } => "sandbox",
             Self::NoHome | Self::Threads(_) | Self::Log(_) => "system",
             Self::Graph(_) => "graph",
+            Self::Provider(_) => "provider",
             Self::Template { .. } => "no-such-template",
         }
     }

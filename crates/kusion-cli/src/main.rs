@@ -40,6 +40,9 @@ struct Args {
 fn main() -> ExitCode {
     use_small_pages();
     panic::report_as_bugs();
+    if let Some(code) = kusion_runtime_terraform::run_as_guard() {
+        return code;
+    }
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|word| word == base_plugin::GUARD_WORD) {
         let words: Result<Vec<String>, _> = arguments.map(OsString::into_string).collect();

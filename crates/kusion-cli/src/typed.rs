@@ -132,6 +132,17 @@ impl Typed {
         Some(format!("kusion {command}{folder}{}", self.site()))
     }
 
+    /// Returns a command for the files of the same stack. `None` if several folders were typed.
+    pub(crate) fn for_folder(&self, command: &str) -> Option<String> {
+        let folders = self.values("folders");
+        if folders.len() > 1 {
+            return None;
+        }
+        let folder = folders.first().map(|it| format!(" {}", quoted(it))).unwrap_or_default();
+        let base = self.values("workdir").first().map(|it| format!(" -w {}", quoted(it)));
+        Some(format!("kusion {command}{folder}{}", base.unwrap_or_default()))
+    }
+
     /// Returns a command on the same state store.
     pub(crate) fn for_store(&self, command: &str) -> String {
         format!("kusion {command}{}", self.backend())

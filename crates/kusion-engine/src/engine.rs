@@ -63,6 +63,12 @@ impl Runtimes {
         started.insert(name, Arc::clone(&runtime));
         Ok(Some(runtime))
     }
+
+    /// Ends all runtimes that were started.
+    async fn close(&self) {
+        let started = std::mem::take(&mut *self.started.lock().await);
+        futures::future::join_all(started.values().map(|it| it.close())).await;
+    }
 }
 
 /// A store, runtimes, a sealer of secrets and an event sink. Serves any number of stacks and
@@ -92,6 +98,19 @@ impl Engine {
     pub fn with_failpoints(mut self, failpoints: Failpoints) -> Self {
         self.failpoints = failpoints;
         self
+    }
+
+    /// Adds the runtime of another type of resources, which is started for each stack that uses it.
+    /// Clones of this engine from before do not have it.
+    #[must_use]
+    pub fn with_source(mut self, resource_type: &str, source: Arc<dyn RuntimeSource>) -> Self {
+        self.runtimes = self.runtimes.with_source(resource_type, source);
+        self
+    }
+
+    /// Ends the runtimes of this engine and of all its clones.
+    pub async fn close(&self) {
+        self.runtimes.close().await;
     }
 
     /// Returns the store.

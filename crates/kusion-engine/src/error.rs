@@ -146,6 +146,22 @@ pub enum EngineError {
         /// The cause.
         message: String,
     },
+    /// An interrupted call may have created an object, and nothing can tell whether it did.
+    #[error("{message}")]
+    Ambiguous {
+        /// The resource.
+        id: ResourceId,
+        /// What is not known.
+        message: String,
+    },
+    /// The object that the user named does not exist.
+    #[error("{id}: there is no object `{object}`")]
+    NoObject {
+        /// The resource.
+        id: ResourceId,
+        /// The id of the object.
+        object: String,
+    },
     /// A call to the infrastructure failed.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
@@ -189,7 +205,10 @@ impl EngineError {
             Self::NotRecorded { .. } => "no-such-resource",
             Self::AlreadyRecorded { .. } => "resource-exists",
             Self::Secret { .. } => "secret",
+            Self::Ambiguous { .. } => "ambiguous",
+            Self::NoObject { .. } => "no-such-object",
             Self::Runtime(RuntimeError::Unavailable(_)) => "unavailable",
+            Self::Runtime(RuntimeError::Unusable { .. }) => "unusable",
             Self::Runtime(_) => "infrastructure",
             Self::Store(error) => error.code(),
             Self::Stopped => "stopped",
@@ -201,6 +220,8 @@ impl EngineError {
         match self {
             Self::NoRuntime { id, .. }
             | Self::Secret { id, .. }
+            | Self::Ambiguous { id, .. }
+            | Self::NoObject { id, .. }
             | Self::NotRecorded { id, .. }
             | Self::AlreadyRecorded { id } => vec![id],
             Self::Rejected(findings) | Self::References(findings) => {

@@ -17,8 +17,8 @@ use crate::watch::Watched;
 use futures::FutureExt as _;
 use futures::stream::{self, FuturesUnordered, StreamExt as _};
 use kusion_model::{
-    Action, AttemptId, Description, Ending, Leftover, Note, Phase, Record, ReplaceOrder, Resource,
-    ResourceId, ResourceState, ResourceType, Step,
+    Action, AttemptId, Description, Ending, Leftover, Note, Phase, Reason, Record, ReplaceOrder,
+    Resource, ResourceId, ResourceState, ResourceType, Step,
 };
 use kusion_runtime::{Change, Live, RuntimeError};
 use kusion_store::Session;
@@ -378,6 +378,9 @@ impl<'a> Execution<'a> {
 
     /// Runs one step that changes something.
     async fn step(&self, step: &Step) -> Result<StepEnd, EngineError> {
+        if let Reason::Unreachable { message } = &step.reason {
+            return Ok(StepEnd::failed(message.clone()));
+        }
         let desired = match self.previewed.desired.get(&step.id) {
             None => None,
             Some(resource) => match self.resolved(step, resource) {

@@ -50,7 +50,9 @@ pub use event::{
 };
 pub use failpoints::{Failpoint, Failpoints};
 pub use lock::LockedStack;
-pub use operation::{DEFAULT_ATTEMPTS, DEFAULT_TIMEOUT, LockOptions, ReleaseNote, RunOptions};
+pub use operation::{
+    DEFAULT_ATTEMPTS, DEFAULT_TIMEOUT, LockOptions, ReleaseNote, RunOptions, Settlement,
+};
 pub use policies::{PolicyCheck, PolicyInput, StackPolicies};
 pub use preview::{Goal, Previewed};
 pub use readiness::DEFAULT_SETTLE;

@@ -7,7 +7,7 @@ use crate::execute::Execution;
 use crate::failpoints::Failpoint;
 use crate::log::EventLog;
 use crate::moves::records_of;
-use crate::operation::RunOptions;
+use crate::operation::{LockOptions, RunOptions};
 use crate::preview::{Goal, Previewed};
 use crate::report::Report;
 use crate::saved::SavedPlanError;
@@ -47,7 +47,7 @@ impl LockedStack {
         log.emit(Event::Locked);
         let mut scope = Scope::new(stack, log);
         let span = scope.log.span();
-        let done = prepare(&mut scope, &session, options.lock.relocate).instrument(span).await;
+        let done = prepare(&mut scope, &session, &options.lock).instrument(span).await;
         match done {
             Ok(state) => Ok(Self { scope, session, state, options: options.clone() }),
             Err(error) => leave(session, Err(error)).await,
@@ -270,15 +270,15 @@ pub(crate) async fn acquire(stack: &Stack, options: &RunOptions) -> Result<Sessi
 async fn prepare(
     scope: &mut Scope,
     session: &Session,
-    relocate: bool,
+    options: &LockOptions,
 ) -> Result<StackState, EngineError> {
     let mut state = session.state();
     scope.start_for(&state, &Desired::new()).await?;
-    let infrastructure = scope.check_place(&mut state, relocate)?;
+    let infrastructure = scope.check_place(&mut state, options.relocate)?;
     if !infrastructure.is_empty() {
         session.append(vec![Record::Located { infrastructure, is_new: true }]).await?;
     }
-    scope.recover(session).await
+    scope.recover(session, &options.settle).await
 }
 
 /// Releases the lock in any case. An earlier error takes precedence over an error of the release.

@@ -18,6 +18,10 @@ use std::sync::Arc;
 /// The live objects by resource.
 pub(crate) type LiveObjects = BTreeMap<ResourceId, Live>;
 
+/// The resources whose live objects cannot be read because their part of the infrastructure, such as
+/// a host, cannot be reached; with the reason.
+pub(crate) type Unreachable = BTreeMap<ResourceId, String>;
+
 /// The observation of one desired resource.
 pub(crate) struct Observation {
     /// The desired resource, with ignored fields set to their live values.
@@ -81,12 +85,26 @@ impl Provided {
 }
 
 impl Scope {
-    /// Reads the live objects of all desired and recorded resources.
-    pub(crate) async fn read_live(
+    /// Reads the live objects of all desired and recorded resources, all of which must be reachable.
+    pub(crate) async fn read_all_live(
         &self,
         desired: &Desired,
         prior: &BTreeMap<ResourceId, ResourceState>,
     ) -> Result<LiveObjects, EngineError> {
+        let (live, unreachable) = self.read_live(desired, prior).await?;
+        if unreachable.is_empty() {
+            return Ok(live);
+        }
+        let findings = unreachable.into_iter().map(|(id, message)| Finding::new(&id, message));
+        Err(EngineError::Rejected(findings.collect()))
+    }
+
+    /// Reads the live objects of all desired and recorded resources that can be reached.
+    pub(crate) async fn read_live(
+        &self,
+        desired: &Desired,
+        prior: &BTreeMap<ResourceId, ResourceState>,
+    ) -> Result<(LiveObjects, Unreachable), EngineError> {
         let mut groups: BTreeMap<&ResourceType, Vec<Target<'_>>> = BTreeMap::new();
         for (id, desired) in desired {
             let target = Target { id, desired: Some(desired), prior: prior.get(id) };
@@ -96,7 +114,7 @@ impl Scope {
             let target = Target { id, desired: None, prior: Some(state) };
             groups.entry(&state.resource.resource_type).or_default().push(target);
         }
-        let mut live = LiveObjects::new();
+        let (mut live, mut unreachable) = (LiveObjects::new(), Unreachable::new());
         let mut findings = Vec::new();
         for (resource_type, targets) in groups {
             let Some(first) = targets.first() else { continue };
@@ -107,11 +125,18 @@ impl Scope {
                         live.insert(target.id.clone(), object);
                     }
                     Ok(None) => {}
+                    Err(RuntimeError::Unreachable(message)) => {
+                        unreachable.insert(target.id.clone(), message);
+                    }
                     Err(fault) => findings.push(Finding::new(target.id, fault.to_string())),
                 }
             }
         }
-        if findings.is_empty() { Ok(live) } else { Err(EngineError::Rejected(findings)) }
+        if findings.is_empty() {
+            Ok((live, unreachable))
+        } else {
+            Err(EngineError::Rejected(findings))
+        }
     }
 
     /// Reduces a live object to comparable attributes.
@@ -303,7 +328,9 @@ impl Observer<'_> {
         remarks: &mut Remarks,
     ) -> Result<DryRun, EngineError> {
         let problems = match fault {
-            RuntimeError::Unavailable(_) => return Err(fault.into()),
+            RuntimeError::Unavailable(_) | RuntimeError::Unusable { .. } => {
+                return Err(fault.into());
+            }
             RuntimeError::Rejected(problems) => problems,
             RuntimeError::Missing(requirement) => vec![runtime.missing_problem(&requirement)],
             fault => vec![Problem::new(FieldPath::default(), fault.to_string())],

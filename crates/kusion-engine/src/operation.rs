@@ -2,8 +2,9 @@
 
 use crate::call::RetryPolicy;
 use crate::stop::Stop;
-use kusion_model::{Description, GitRevision};
+use kusion_model::{Description, GitRevision, ResourceId};
 use kusion_store::{Holder, LockWait};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The default timeout of a step, and of waiting until resources are ready.
@@ -21,6 +22,17 @@ pub struct LockOptions {
     pub wait: LockWait,
     /// Whether the stack may move from the recorded infrastructure to another one.
     pub relocate: bool,
+    /// What the user says about interrupted calls, by resource: nothing is asked for these.
+    pub settle: BTreeMap<ResourceId, Settlement>,
+}
+
+/// What a user found out about an interrupted call that may have created an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settlement {
+    /// There is no object, or it is to be left alone: the resource is not recorded.
+    Forget,
+    /// The object with this id of its infrastructure is the one of the resource.
+    Adopt(String),
 }
 
 /// Metadata of a release from its author.
@@ -55,7 +67,12 @@ impl RunOptions {
     /// Creates the default options for a lock holder.
     pub fn new(holder: Holder) -> Self {
         Self {
-            lock: LockOptions { holder, wait: LockWait::No, relocate: false },
+            lock: LockOptions {
+                holder,
+                wait: LockWait::No,
+                relocate: false,
+                settle: BTreeMap::new(),
+            },
             keep_going: true,
             timeout: DEFAULT_TIMEOUT,
             ready_timeout: DEFAULT_TIMEOUT,

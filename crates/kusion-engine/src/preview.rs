@@ -11,8 +11,8 @@ use crate::report::Report;
 use crate::scope::Scope;
 use crate::stages::Stages;
 use kusion_model::{
-    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, Record, ReplaceOrder,
-    Resource, ResourceId, Spec, Step,
+    Action, Ending, FieldPath, Note, Operation, Origins, Plan, PlanOptions, Reason, Record,
+    ReplaceOrder, Resource, ResourceId, ResourceState, Spec, Step,
 };
 use kusion_plan::{Context, DryRun, Facts, Refusal, decide, keep_targets, order};
 use kusion_store::StackState;
@@ -120,7 +120,7 @@ impl Scope {
 
     /// Returns the state as it will be after the recovery of interrupted calls.
     async fn settled(&self, mut state: StackState) -> Result<StackState, EngineError> {
-        for (call, ending) in self.findings(&state).await? {
+        for (call, ending) in self.findings(&state, &BTreeMap::new()).await? {
             match ending {
                 Ending::Present(found) => {
                     state.resources.insert(call.id, *found);
@@ -151,7 +151,7 @@ impl Scope {
         let is_secret = |resource: &Resource, path: &FieldPath| self.is_secret(resource, path);
         let references = References::of(&mut desired, &is_secret)?;
         let prior = self.priors_for_runtimes(&state.resources);
-        let live = self.read_live(&desired, &prior).await?;
+        let (live, unreachable) = self.read_live(&desired, &prior).await?;
         self.learn_secrets(&desired, &live, &state)?;
         let options = &with_adopted(options, &live);
         let observer = Observer {
@@ -175,6 +175,12 @@ impl Scope {
             for id in round {
                 let Some(mut resource) = desired.remove(&id) else { continue };
                 let later = references.resolve_known(&mut resource, &steps, &live)?;
+                if let Some(message) = unreachable.get(&id) {
+                    let step = self.unreachable_step(&state, Ok((&resource, later)), message)?;
+                    seen.insert(id.clone(), resource);
+                    steps.insert(id, step);
+                    continue;
+                }
                 resources.push((resource, later));
             }
             for observation in observer.observe(resources).await? {
@@ -187,7 +193,12 @@ impl Scope {
         }
         drop(observer);
         drop(prior);
-        for id in state.resources.keys().filter(|id| !seen.contains_key(*id)) {
+        for (id, recorded) in state.resources.iter().filter(|(id, _)| !seen.contains_key(*id)) {
+            if let Some(message) = unreachable.get(id) {
+                let step = self.unreachable_step(&state, Err(recorded), message)?;
+                steps.insert(id.clone(), step);
+                continue;
+            }
             if let Some(step) = self.step(&context, &state, &live, id, Err(take_over))? {
                 steps.insert(id.clone(), step);
             }
@@ -219,6 +230,34 @@ impl Scope {
         let moves = Vec::new();
         let (desired, saved) = (seen, None);
         Ok(Previewed { plan, refusals, desired, origins, live, state, moves, saved })
+    }
+
+    /// Returns the step of a resource whose live state is unknown: of a desired one, or of a recorded
+    /// one that is no longer desired. It fails, and with it only what depends on it.
+    fn unreachable_step(
+        &self,
+        state: &StackState,
+        resource: Result<(&Resource, Vec<FieldPath>), &ResourceState>,
+        message: &str,
+    ) -> Result<Step, EngineError> {
+        let (resource, later, is_desired) = match resource {
+            Ok((desired, later)) => (desired, later, true),
+            Err(recorded) => (&recorded.resource, Vec::new(), false),
+        };
+        let id = &resource.id;
+        let prior = state.resources.get(id);
+        let action = match (is_desired, prior) {
+            (true, None) => Action::Create,
+            (true, Some(_)) => Action::Update,
+            (false, _) => Action::Delete,
+        };
+        let reason = Reason::Unreachable { message: self.hide(id, message) };
+        Ok(Step {
+            desired: if is_desired { Some(self.sealed(resource)?) } else { None },
+            later,
+            identity: prior.map(|it| it.identity.clone()),
+            ..Step::new(id.clone(), resource.resource_type.clone(), action, reason)
+        })
     }
 
     /// Decides the step of one resource: of a desired one by its observation, of another one with

@@ -4,25 +4,55 @@ use crate::call::same_object;
 use crate::error::EngineError;
 use crate::event::Event;
 use crate::failpoints::Failpoint;
+use crate::operation::Settlement;
 use crate::replay;
 use crate::scope::Scope;
 use kusion_model::{
-    Action, Ending, Leftover, Phase, Record, ReplaceOrder, Resource, ResourceState,
+    Action, Ending, IMPORT_ID, Leftover, Phase, Record, ReplaceOrder, Resource, ResourceId,
+    ResourceState,
 };
-use kusion_runtime::{Live, Pending};
+use kusion_runtime::{Live, Pending, RuntimeError, Target};
 use kusion_store::{PendingStep, Session, StackState};
+use std::collections::BTreeMap;
 
 impl Scope {
-    /// Determines the results of interrupted calls. Changes nothing.
+    /// Determines the results of interrupted calls, except for those that the user settles. Changes
+    /// nothing.
     pub(crate) async fn findings(
         &self,
         state: &StackState,
+        settle: &BTreeMap<ResourceId, Settlement>,
     ) -> Result<Vec<(PendingStep, Ending)>, EngineError> {
         let mut found = Vec::with_capacity(state.pending.len());
         for call in &state.pending {
-            found.push((call.clone(), self.finding(state, call).await?));
+            let ending = match settle.get(&call.id) {
+                None => self.finding(state, call).await?,
+                Some(Settlement::Forget) => Ending::Absent,
+                Some(Settlement::Adopt(object)) => self.adopted(state, call, object).await?,
+            };
+            found.push((call.clone(), ending));
         }
         Ok(found)
+    }
+
+    /// Returns the result of a call that created the object with an id.
+    async fn adopted(
+        &self,
+        state: &StackState,
+        call: &PendingStep,
+        object: &str,
+    ) -> Result<Ending, EngineError> {
+        let missing = || EngineError::NoObject { id: call.id.clone(), object: object.to_owned() };
+        let sealed = call.desired.as_deref().ok_or_else(missing)?;
+        let mut desired = self.unsealed(sealed)?;
+        desired.extensions.insert(IMPORT_ID.to_owned(), object.into());
+        let runtime = self.runtime(&call.id, &desired.resource_type)?;
+        let target = Target { id: &call.id, desired: Some(&desired), prior: None };
+        let live = runtime.read(&[target]).await?.into_iter().next().transpose()?.flatten();
+        let live = live.ok_or_else(missing)?;
+        let secrets = self.secrets(&desired)?;
+        let state = self.made(call, sealed.clone(), live, state.resources.get(&call.id));
+        Ok(Ending::Present(Box::new(ResourceState { secrets, ..state })))
     }
 
     async fn finding(&self, state: &StackState, call: &PendingStep) -> Result<Ending, EngineError> {
@@ -49,7 +79,13 @@ impl Scope {
                 desired: desired.as_ref(),
                 prior: prior.as_ref(),
             })
-            .await?;
+            .await
+            .map_err(|fault| match fault {
+                RuntimeError::Ambiguous(message) => {
+                    EngineError::Ambiguous { id: call.id.clone(), message }
+                }
+                fault => fault.into(),
+            })?;
         Ok(match (live, recorded) {
             (None, _) => Ending::Absent,
             // The recorded object still exists: the next plan compares it anyway.
@@ -90,7 +126,11 @@ impl Scope {
     }
 
     /// Records the results of interrupted calls, and closes their release.
-    pub(crate) async fn recover(&self, session: &Session) -> Result<StackState, EngineError> {
+    pub(crate) async fn recover(
+        &self,
+        session: &Session,
+        settle: &BTreeMap<ResourceId, Settlement>,
+    ) -> Result<StackState, EngineError> {
         let state = session.state();
         let open: Vec<u64> = state
             .releases
@@ -101,7 +141,7 @@ impl Scope {
         if state.pending.is_empty() && open.is_empty() {
             return Ok(state);
         }
-        for (call, ending) in self.findings(&state).await? {
+        for (call, ending) in self.findings(&state, settle).await? {
             let exists = matches!(ending, Ending::Present(_));
             let (id, attempt) = (call.id.clone(), call.attempt);
             session.append(vec![Record::StepEnded { attempt, id, ending }]).await?;

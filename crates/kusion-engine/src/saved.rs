@@ -215,7 +215,7 @@ impl Scope {
             return Err(SavedPlanError::StateMoved { then: plan.state_seq, now }.into());
         }
         let prior = self.priors_for_runtimes(&state.resources);
-        let live = self.read_live(desired, &prior).await?;
+        let (live, _) = self.read_live(desired, &prior).await?;
         let mut moved = Vec::new();
         for step in &plan.steps {
             let runtime = self.runtime(&step.id, &step.resource_type)?;

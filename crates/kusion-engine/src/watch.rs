@@ -145,7 +145,7 @@ impl Stack {
         scope.start_for(&state, &Desired::new()).await?;
         scope.check_place(&mut state, false)?;
         let prior = scope.priors_for_runtimes(&state.resources);
-        let live = scope.read_live(&Desired::new(), &prior).await?;
+        let live = scope.read_all_live(&Desired::new(), &prior).await?;
         drop(prior);
         scope.learn_secrets(&Desired::new(), &live, &state)?;
         let states = state.resources;

@@ -67,6 +67,9 @@ pub struct StackFile {
     /// The context of its cluster in the kubeconfig.
     #[serde(default)]
     pub context: Option<String>,
+    /// The machines of its resources of type `Host`, as written; null if there are none.
+    #[serde(default)]
+    pub hosts: Value,
     /// Its state store; by default that of the project.
     #[serde(default)]
     pub backend: Option<BackendSetting>,

@@ -2,6 +2,7 @@
 
 use crate::scope::{Scope, Scopes};
 use crate::shapes::{Draft, kind_of};
+use crate::terraform::{self, TERRAFORM};
 use kusion_k8s_schema::{ObjectId, RESOURCE_TYPE};
 use kusion_model::markers::REFERENCE;
 use kusion_model::references::{self, IdIndex, Lookup, ReferenceError, Segment};
@@ -9,9 +10,6 @@ use kusion_model::{FieldPath, Origin, Resource, ResourceId, ResourceType};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-
-/// The type of resources of Terraform providers.
-const TERRAFORM: &str = "Terraform";
 
 /// Additions of a project and a stack to all objects.
 #[derive(Clone, Debug, Default)]
@@ -105,18 +103,16 @@ fn shown(draft: &Draft) -> String {
     }
 }
 
-fn other_id(draft: &Draft, resource_type: &ResourceType) -> Result<ResourceId, String> {
-    let Some(id) = &draft.id else {
+fn other_id(draft: &mut Draft, resource_type: &ResourceType) -> Result<ResourceId, String> {
+    let Some(id) = draft.id.clone() else {
         return Err(format!("{} has no `id`", shown(draft)));
     };
-    if resource_type.as_str() == TERRAFORM && id.split(':').count() < 4 {
-        return Err(format!(
-            "{}: invalid id of a Terraform resource: expected \
-             `providerNamespace:provider:type:name`",
-            shown(draft)
-        ));
+    match resource_type.as_str() {
+        TERRAFORM => {
+            terraform::check(draft).map_err(|message| format!("{}: {message}", shown(draft)))
+        }
+        _ => Ok(ResourceId::new(id)),
     }
-    Ok(ResourceId::new(id.as_str()))
 }
 
 /// Returns the id of an object and another spelling of it. The object gets the namespace that

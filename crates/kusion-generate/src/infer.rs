@@ -1,7 +1,9 @@
-//! Dependencies that follow from the fields of Kubernetes objects.
+//! Dependencies that follow from the fields of Kubernetes objects, and from the paths of files on
+//! hosts.
 //!
 //! Only to resources of the same Spec. `docs/spec.md` lists them.
 
+mod hosts;
 mod pods;
 
 use crate::scope::split;
@@ -47,7 +49,7 @@ pub(crate) fn infer(resources: &[Resource]) -> Vec<(usize, usize)> {
             objects.definitions.insert(defined, place);
         }
     }
-    let mut edges = Vec::new();
+    let mut edges = hosts::infer(resources);
     for (place, resource) in kubernetes(resources) {
         let object = &resource.attributes;
         let namespace = text(&object["metadata"]["namespace"]);

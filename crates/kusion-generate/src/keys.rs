@@ -26,6 +26,7 @@ const STACK: &[&str] = &[
     "labels",
     "kubeConfig",
     "context",
+    "hosts",
     "backend",
     "secretInputs",
     "workspace",

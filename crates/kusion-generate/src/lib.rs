@@ -28,6 +28,7 @@ mod set;
 mod shapes;
 mod source;
 mod targets;
+mod terraform;
 mod waiting;
 mod write;
 

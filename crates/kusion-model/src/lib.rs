@@ -51,7 +51,7 @@ pub use record::{
     Phase, Record, ReleaseHead, ReleaseHealth, ResourceState, RuntimeData, StackSource,
     StampedRecord,
 };
-pub use resource::{Origin, OriginTable, Origins, Resource, ResourceType, Spec};
+pub use resource::{IMPORT_ID, Origin, OriginTable, Origins, Resource, ResourceType, Spec};
 pub use secret_fields::{SECRET_FIELDS, parse_secret_fields};
 pub use spec_origins::{LeafOrigin, SpecOrigins, leaf_origins};
 pub use stack_key::StackKey;

@@ -80,6 +80,12 @@ pub enum Reason {
         /// The message of the server.
         message: String,
     },
+    /// Its live state is unknown, because its part of the infrastructure cannot be reached. The
+    /// step fails without a call.
+    Unreachable {
+        /// Why; contains no secrets.
+        message: String,
+    },
 }
 
 /// A note for users on a step.

@@ -31,6 +31,9 @@ impl fmt::Display for ResourceType {
     }
 }
 
+/// The extension with the id of an existing object, which is adopted if nothing is recorded.
+pub const IMPORT_ID: &str = "importId";
+
 /// A desired resource of a stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,5 +1,6 @@
 //! Which provider and resource type a resource of a Spec is of.
 
+use crate::install::Constraints;
 use kusion_model::Resource;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -28,6 +29,7 @@ impl fmt::Display for ProviderAddress {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Reference {
     pub(crate) address: ProviderAddress,
+    /// The constraints of its version, as they are written.
     pub(crate) version: String,
     pub(crate) type_name: String,
     /// The configuration of the provider.
@@ -46,8 +48,9 @@ impl Reference {
         let provider = text("provider")?;
         let (address, version) = parse(provider).ok_or_else(|| {
             format!(
-                "invalid provider `{}`: expected `namespace/name/version`, perhaps with a registry before it, \
-                 such as `registry.opentofu.org/hashicorp/local/2.5.1`",
+                "invalid provider `{}`: expected `namespace/name/version`, perhaps with a registry \
+                 before it, such as `hashicorp/local/2.5.1` or \
+                 `registry.opentofu.org/hashicorp/local/~> 2.5`",
                 provider.escape_debug()
             )
         })?;
@@ -88,16 +91,33 @@ impl ProviderAddress {
     }
 }
 
+impl ProviderAddress {
+    /// Reads `[registry/]namespace/name`, as users write it.
+    ///
+    /// # Errors
+    ///
+    /// The text is not an address.
+    pub fn parse_short(text: &str) -> Result<Self, String> {
+        let found = match text.matches('/').count() {
+            1 => Self::parse(&format!("{DEFAULT_REGISTRY}/{text}")),
+            _ => Self::parse(text),
+        };
+        found.ok_or_else(|| {
+            format!(
+                "invalid provider address `{}`: expected `namespace/name`, perhaps with a registry \
+                 before it, such as `hashicorp/local`",
+                text.escape_debug()
+            )
+        })
+    }
+}
+
 /// Reads the text of an address and a version.
 fn parse(text: &str) -> Option<(ProviderAddress, String)> {
     let (address, version) = text.rsplit_once('/')?;
-    let is_version = version.bytes().next().is_some_and(|b| b.is_ascii_digit())
-        && version.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'+'));
-    let address = match address.matches('/').count() {
-        1 => ProviderAddress::parse(&format!("{DEFAULT_REGISTRY}/{address}"))?,
-        _ => ProviderAddress::parse(address)?,
-    };
-    is_version.then(|| (address, version.to_owned()))
+    let address = ProviderAddress::parse_short(address).ok()?;
+    Constraints::parse(version).ok()?;
+    Some((address, version.trim().to_owned()))
 }
 
 #[cfg(test)]
@@ -112,6 +132,8 @@ mod tests {
         assert_eq!(version, "2.5.1");
         let (short, _) = parse("Hashicorp/local/2.5.1-beta1").expect("an address");
         assert_eq!(short.to_string(), "registry.opentofu.org/hashicorp/local");
+        let (_, near) = parse("hashicorp/local/>= 2.0, < 3.0").expect("an address");
+        assert_eq!(near, ">= 2.0, < 3.0");
     }
 
     #[test]

@@ -7,16 +7,27 @@
 mod hash;
 mod lock;
 mod mirror;
+mod require;
+mod version;
 
 pub use hash::folder_hash;
 pub use lock::{Lock, LockError, Locked};
+pub(crate) use mirror::program_in;
 pub use mirror::{Installed, Mirror, platform};
+pub use require::{
+    LockPolicy, ProviderRequirement, find_installed, lock_installed, newest, requirements,
+};
+pub use version::{Constraints, parse_version};
 
 use crate::address::ProviderAddress;
-use crate::runtime::ProviderSource;
+use crate::runtime::{NotFound, ProviderSource};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The command that writes the lock file of a stack.
+const LOCK_COMMAND: Option<&str> = Some("provider lock");
 
 /// Finds installed providers that the lock file allows.
 #[derive(Clone, Debug, Default)]
@@ -27,50 +38,81 @@ pub struct LockedProviders {
     pub overrides: BTreeMap<ProviderAddress, PathBuf>,
     /// The lock file.
     pub lock: Lock,
+    /// Checksums of the folders that were read.
+    pub verified: Verified,
+}
+
+/// Checksums of folders, each read once by a process: programs are large.
+#[derive(Clone, Debug, Default)]
+pub struct Verified(Arc<Mutex<BTreeMap<PathBuf, String>>>);
+
+impl Verified {
+    /// Returns the checksum of a folder.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be read; the message names it.
+    pub fn hash(&self, folder: &Path) -> Result<String, String> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(hash) = known.get(folder) {
+            return Ok(hash.clone());
+        }
+        let hash = folder_hash(folder)
+            .map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+        known.insert(folder.to_owned(), hash.clone());
+        Ok(hash)
+    }
 }
 
 #[async_trait]
 impl ProviderSource for LockedProviders {
-    async fn program(&self, address: &ProviderAddress, version: &str) -> Result<PathBuf, String> {
-        let (all, address, version) = (self.clone(), address.clone(), version.to_owned());
-        let found = tokio::task::spawn_blocking(move || all.find(&address, &version)).await;
+    async fn program(
+        &self,
+        address: &ProviderAddress,
+        constraints: &str,
+    ) -> Result<PathBuf, NotFound> {
+        let (all, address, wanted) = (self.clone(), address.clone(), constraints.to_owned());
+        let found = tokio::task::spawn_blocking(move || all.find(&address, &wanted)).await;
         found.map_err(|error| error.to_string())?
     }
 }
 
 impl LockedProviders {
-    fn find(&self, address: &ProviderAddress, version: &str) -> Result<PathBuf, String> {
+    fn find(&self, address: &ProviderAddress, wanted: &str) -> Result<PathBuf, NotFound> {
         if let Some(folder) = self.overrides.get(address) {
-            return mirror::program_in(folder, &address.name)
-                .map_err(|it| format!("in the development override {}: {it}", folder.display()));
+            let program = program_in(folder, &address.name);
+            let fail = |it| format!("in the development override {}: {it}", folder.display());
+            return Ok(program.map_err(fail)?);
         }
+        let stale = |message| NotFound { message, command: LOCK_COMMAND };
         let Some(locked) = self.lock.get(address) else {
-            return Err(format!("`{address}` is not in the lock file"));
+            return Err(stale(format!("`{address}` is not in the lock file")));
         };
-        if locked.version != version {
-            let locked = &locked.version;
-            return Err(format!("version {version} is requested, but the lock file says {locked}"));
+        let constraints = Constraints::parse(wanted)?;
+        let version = &locked.version;
+        if !parse_version(version).is_some_and(|it| constraints.allow(&it)) {
+            let message = format!("the lock file has version {version}, which is not `{wanted}`");
+            return Err(stale(message));
         }
-        let mut found = None;
-        for mirror in &self.mirrors {
-            found = mirror.find(address, version)?;
-            if found.is_some() {
-                break;
-            }
-        }
+        let found = find_installed(&self.mirrors, address, version)?;
         let Some(Installed { folder, program }) = found else {
-            let folders: Vec<String> =
-                self.mirrors.iter().map(|it| it.0.display().to_string()).collect();
-            return Err(format!("it is not installed (looked in {})", folders.join(", ")));
+            return Err(self.missing(version).into());
         };
-        let hash = folder_hash(&folder)
-            .map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+        let hash = self.verified.hash(&folder)?;
         if locked.allows(&hash) {
             return Ok(program);
         }
-        Err(format!(
-            "{} has the checksum {hash}, which is not in the lock file; it was changed, or comes from elsewhere",
-            folder.display()
-        ))
+        let folder = folder.display();
+        Err(NotFound::from(format!(
+            "{folder} has the checksum {hash}, which is not in the lock file; it was changed, or \
+             comes from elsewhere"
+        )))
+    }
+
+    fn missing(&self, version: &str) -> String {
+        let folders = self.mirrors.iter().map(|it| it.0.display().to_string());
+        let folders = folders.collect::<Vec<_>>().join(", ");
+        let platform = platform();
+        format!("version {version} for {platform} is not installed (looked in {folders})")
     }
 }

@@ -14,12 +14,14 @@ mod config;
 mod diagnostic;
 mod error;
 mod host;
+mod inspect;
 pub mod install;
 mod limits;
 mod pool;
 mod provider;
 mod runtime;
 pub mod schema;
+mod source;
 mod state;
 mod wire;
 
@@ -33,5 +35,6 @@ pub use pool::{Pool, PoolKey};
 pub use provider::{
     Applied, ApplyInput, Imported, MoveInput, PlanInput, Planned, Provider, ReadResult,
 };
-pub use runtime::{ProviderSource, TerraformRuntime, TerraformSettings};
+pub use runtime::{NotFound, ProviderSource, TerraformRuntime, TerraformSettings};
+pub use source::{LOCK_FILE, Providers, RESOURCE_TYPE, TerraformSource, read_lock};
 pub use wire::{Call, Protocol};

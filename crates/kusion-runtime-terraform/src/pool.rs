@@ -5,6 +5,7 @@ use crate::provider::Provider;
 use futures::future::join_all;
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
 
@@ -13,8 +14,8 @@ use tokio::sync::OnceCell;
 pub struct PoolKey {
     /// The address of the provider, `registry.opentofu.org/hashicorp/local`.
     pub address: String,
-    /// Its version.
-    pub version: String,
+    /// Its program.
+    pub program: PathBuf,
     /// A fingerprint of its configuration.
     pub config: String,
 }

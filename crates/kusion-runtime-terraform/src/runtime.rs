@@ -4,12 +4,11 @@ mod change;
 mod read;
 mod start;
 
-pub use start::{ProviderSource, TerraformSettings};
+pub use start::{NotFound, ProviderSource, TerraformSettings};
 
-use crate::address::Reference;
+use crate::address::{ProviderAddress, Reference};
 use crate::config;
 use crate::error::ProviderError;
-use crate::pool::Pool;
 use crate::provider::Provider;
 use crate::schema::Schema;
 use async_trait::async_trait;
@@ -27,8 +26,10 @@ use kusion_runtime::{
 };
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
+use tokio::sync::Mutex;
 
 /// How many calls run at the same time; that is also Terraform's limit.
 const PARALLEL_CALLS: usize = 10;
@@ -39,7 +40,8 @@ const STEP_TIME: Duration = Duration::from_hours(1);
 /// Drives the providers of a stack.
 pub struct TerraformRuntime {
     settings: TerraformSettings,
-    pool: Pool,
+    /// Programs that were found, by address and constraints of the version.
+    programs: Mutex<BTreeMap<(ProviderAddress, String), PathBuf>>,
     /// Schemas of the resource types that are in use, by provider and type.
     schemas: RwLock<BTreeMap<(String, String), Arc<Schema>>>,
 }
@@ -47,22 +49,22 @@ pub struct TerraformRuntime {
 impl TerraformRuntime {
     /// Creates a runtime. Providers are started when they are needed.
     pub fn new(settings: TerraformSettings) -> Self {
-        Self { settings, pool: Pool::default(), schemas: RwLock::default() }
+        Self { settings, programs: Mutex::default(), schemas: RwLock::default() }
     }
 
     /// Returns how many providers run.
     pub fn provider_count(&self) -> usize {
-        self.pool.len()
+        self.settings.pool.len()
     }
 
     /// Asks all providers to cancel their calls, which then end with an error.
     pub async fn cancel(&self) {
-        self.pool.cancel().await;
+        self.settings.pool.cancel().await;
     }
 
-    /// Ends all providers.
+    /// Ends all providers, also those that other stacks use.
     pub async fn close(&self) {
-        self.pool.close().await;
+        self.settings.pool.close().await;
     }
 
     /// Returns the schema of a resource, if it was prepared.
@@ -196,6 +198,10 @@ impl Runtime for TerraformRuntime {
             .collect();
         Ok(stream::iter(all).chain(stream::pending()).boxed())
     }
+
+    async fn close(&self) {
+        Self::close(self).await;
+    }
 }
 
 /// Returns a value as it is shown and referred to: without attributes that are null.
@@ -226,6 +232,11 @@ fn identity(type_name: &str, state: &Value, id: &ResourceId) -> Identity {
     Identity::new(format!("{type_name}/{key}"), None)
 }
 
+/// Returns the error of a provider that cannot be used.
+fn unusable(message: String) -> RuntimeError {
+    RuntimeError::Unusable { message, command: None }
+}
+
 /// Returns the error of a call that changes nothing.
 fn fault(error: ProviderError) -> RuntimeError {
     match error {
@@ -239,6 +250,6 @@ fn fault(error: ProviderError) -> RuntimeError {
                 })
                 .collect(),
         ),
-        error => RuntimeError::Unavailable(error.to_string()),
+        error => unusable(error.to_string()),
     }
 }

@@ -1,6 +1,7 @@
 //! Schemas of providers, resources and data sources.
 
 mod read;
+mod show;
 
 pub(crate) use read::{from_v5, from_v6};
 

@@ -47,6 +47,19 @@ pub enum RuntimeError {
     /// The infrastructure cannot be reached, or denies access.
     #[error("{0}")]
     Unavailable(String),
+    /// One part of the infrastructure, such as a host, cannot be reached; other parts may be. The
+    /// call changed nothing.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The runtime itself cannot be used: a program that it needs is not installed, not allowed, or
+    /// does not work.
+    #[error("{message}")]
+    Unusable {
+        /// What cannot be used, and why.
+        message: String,
+        /// The command on the stack that solves it, if there is one: `provider lock`.
+        command: Option<&'static str>,
+    },
 }
 
 impl RuntimeError {

@@ -346,6 +346,9 @@ pub trait Runtime: Send + Sync {
         targets: Vec<(ResourceId, Live)>,
         since: Option<&str>,
     ) -> Result<BoxStream<'static, Result<Progress, RuntimeError>>, RuntimeError>;
+
+    /// Ends what the runtime has started, such as programs. No call is made afterwards.
+    async fn close(&self) {}
 }
 
 /// Starts runtimes for stacks on first use.

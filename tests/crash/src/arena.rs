@@ -23,6 +23,8 @@ pub enum Infrastructure {
     Folder,
     /// An embedded cluster.
     Cluster,
+    /// Files of this machine, as a host.
+    Host,
 }
 
 /// A state, an infrastructure and a driver.
@@ -69,6 +71,7 @@ impl Arena {
         std::fs::create_dir_all(root.join("home"))?;
         let (place, sandbox) = match what {
             Infrastructure::Folder => (format!("folder:{}", root.join("things").display()), None),
+            Infrastructure::Host => (format!("host:{}", root.join("files").display()), None),
             Infrastructure::Cluster => {
                 let sandbox = Sandbox::start(kusion_sandbox::Options::default())?;
                 let path = root.join("kubeconfig");
@@ -160,7 +163,7 @@ impl Arena {
         ensure!(!is_open, "a release still runs");
         let mut wanted: BTreeMap<ResourceId, String> = BTreeMap::new();
         if let Some(variant) = variant {
-            let spec = spec(self.sandbox.is_some(), self.size, variant);
+            let spec = spec(&self.place, self.size, variant);
             for resource in spec.resources {
                 wanted.insert(resource.id, shape(&resource.attributes));
             }
@@ -209,6 +212,9 @@ impl Arena {
     /// Returns the objects that exist: identity and shape, by resource.
     pub(crate) fn live(&self) -> Result<BTreeMap<ResourceId, Vec<(String, String)>>> {
         let mut live: BTreeMap<ResourceId, Vec<(String, String)>> = BTreeMap::new();
+        if let Some(folder) = self.place.strip_prefix("host:") {
+            return files(folder);
+        }
         let Some(sandbox) = &self.sandbox else {
             let path = self.place.trim_start_matches("folder:");
             let runtime = FileRuntime::open(Path::new(path), "crash/test")?;
@@ -256,9 +262,30 @@ impl Paused {
     }
 }
 
+/// Returns the folder and all files in it; hidden ones are leftovers of scripts.
+fn files(folder: &str) -> Result<BTreeMap<ResourceId, Vec<(String, String)>>> {
+    let mut live: BTreeMap<ResourceId, Vec<(String, String)>> = BTreeMap::new();
+    let mut add = |id: String, shape: String| {
+        live.entry(ResourceId::new(id.as_str())).or_default().push((id, shape));
+    };
+    if !Path::new(folder).is_dir() {
+        return Ok(live);
+    }
+    add(format!("host:directory:here:{folder}"), String::new());
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        // A script that still runs may be about to remove it.
+        let Ok(content) = std::fs::read_to_string(Path::new(folder).join(&name)) else { continue };
+        if !name.starts_with(".kusion-") {
+            add(format!("host:file:here:{folder}/{name}"), content);
+        }
+    }
+    Ok(live)
+}
+
 /// Returns the values by which variants differ.
 fn shape(attributes: &Value) -> String {
-    ["/data/value", "/plain", "/fixed"]
+    ["/data/value", "/plain", "/fixed", "/content"]
         .iter()
         .filter_map(|path| attributes.pointer(path).and_then(Value::as_str))
         .collect::<Vec<_>>()

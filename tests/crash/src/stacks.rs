@@ -58,13 +58,27 @@ fn number(id: &ResourceId) -> Option<usize> {
     id.as_str().rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Makes a stack of `size` resources: objects of a cluster, or things whose ids their
-/// infrastructure chooses.
-pub fn spec(in_cluster: bool, size: usize, variant: Variant) -> Spec {
-    let resources = (0..size)
-        .map(|place| if in_cluster { object(place, variant) } else { thing(place, variant) })
-        .collect();
-    Spec { resources, ..Spec::default() }
+/// Makes a stack of `size` resources on an infrastructure: objects of a cluster
+/// (`kubeconfig:PATH`), files of this machine (`host:PATH`), or things whose ids their infrastructure
+/// chooses (`folder:PATH`).
+pub fn spec(infrastructure: &str, size: usize, variant: Variant) -> Spec {
+    let make = |place: usize| match infrastructure.split_once(':') {
+        Some(("kubeconfig", _)) => object(place, variant),
+        Some(("host", folder)) => file(folder, place, variant),
+        _ => thing(place, variant),
+    };
+    Spec { resources: (0..size).map(make).collect(), ..Spec::default() }
+}
+
+fn file(folder: &str, place: usize, variant: Variant) -> Resource {
+    let directory = ResourceId::new(format!("host:directory:here:{folder}"));
+    let host = ResourceType::new("Host");
+    if place == 0 {
+        return resource(directory, host, json!({}), Vec::new());
+    }
+    let id = ResourceId::new(format!("host:file:here:{folder}/h{place}"));
+    let attributes = json!({"content": variant.value(place), "sensitive": place % 3 == 1});
+    resource(id, host, attributes, vec![directory])
 }
 
 fn object(place: usize, variant: Variant) -> Resource {

@@ -8,7 +8,7 @@ pub mod oracle;
 use async_trait::async_trait;
 use kusion_model::{Resource, ResourceId, ResourceType};
 use kusion_runtime_terraform::{
-    Guard, Limits, ProviderAddress, ProviderSource, TerraformRuntime, TerraformSettings,
+    Guard, Limits, NotFound, ProviderAddress, ProviderSource, TerraformRuntime, TerraformSettings,
 };
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -53,13 +53,15 @@ impl Programs {
             environment: std::env::vars_os().collect(),
             guard: std::env::current_exe().ok().map(|program| Guard { program }),
             limits: Limits::default(),
+            configs: std::collections::BTreeMap::new(),
+            pool: Arc::default(),
         }))
     }
 }
 
 #[async_trait]
 impl ProviderSource for Programs {
-    async fn program(&self, address: &ProviderAddress, _: &str) -> Result<PathBuf, String> {
+    async fn program(&self, address: &ProviderAddress, _: &str) -> Result<PathBuf, NotFound> {
         Ok(self.program_of(&address.name))
     }
 }

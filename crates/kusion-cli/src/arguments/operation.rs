@@ -7,6 +7,7 @@ use kusion_engine::{
 use kusion_generate::{Stack, Timeouts};
 use kusion_model::{GitRevision, Guards, IgnoreRule, PlanOptions};
 use kusion_store::{Holder, LockWait};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Options of a plan.
@@ -152,7 +153,7 @@ impl ChangeArgs {
         let step = self.steps.timeout.or(rules.step).unwrap_or(DEFAULT_TIMEOUT);
         let relocate = self.plan.move_to_cluster;
         RunOptions {
-            lock: LockOptions { holder, wait, relocate },
+            lock: LockOptions { holder, wait, relocate, settle: BTreeMap::new() },
             keep_going: !self.steps.fail_fast,
             timeout: step,
             attempts: stack.and_then(|it| it.file.attempts).unwrap_or(DEFAULT_ATTEMPTS),

@@ -1,6 +1,6 @@
 //! Options of the cluster and of the state store.
 
-use super::{BackendArgs, ClusterArgs, SandboxStart};
+use super::{BackendArgs, ClusterArgs, ProviderArgs, SandboxStart};
 use crate::commands::stack::StackName;
 use crate::failure::Failure;
 use crate::home;
@@ -26,6 +26,8 @@ pub(crate) struct SiteArgs {
     /// repositories`
     #[arg(long, env = "KUSION_TRUST", value_parser = FalseyValueParser::new(), hide_env_values = true)]
     pub(crate) trust: bool,
+    #[command(flatten)]
+    pub(crate) providers: ProviderArgs,
 }
 
 /// Whether `KUSION_TRUST` says that all settings of repositories are trusted, for commands without
@@ -87,8 +89,10 @@ impl SiteArgs {
         start: SandboxStart,
     ) -> Result<Opener<'_>, Failure> {
         let events: Arc<dyn EventSink> = Arc::clone(view) as Arc<dyn EventSink>;
-        let app = app(events, parallel_calls)?;
-        Ok(Opener { app, site: self, start, config: user_config()?, cluster: None })
+        let config = user_config()?;
+        let runtimes = self.providers.runtimes(&config)?;
+        let app = app(events, parallel_calls)?.with_runtimes(runtimes);
+        Ok(Opener { app, site: self, start, config, cluster: None })
     }
 }
 

@@ -10,10 +10,11 @@ use crate::view::{Answer, View, words};
 use crate::{home, interrupt, view};
 use clap::Subcommand;
 use kusion_app::OpenStack;
-use kusion_engine::{RunOptions, Stop};
+use kusion_engine::{RunOptions, Settlement, Stop};
 use kusion_model::ResourceId;
 use kusion_secret::sealed_keys;
-use kusion_store::{Holder, Store};
+use kusion_store::{Holder, StackState, Store};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A command of `kusion state`.
@@ -36,9 +37,14 @@ pub(crate) enum Command {
 pub(crate) struct RepairArgs {
     #[command(flatten)]
     stacks: StackArgs,
-    /// Remove this resource from the state; its object is left alone
+    /// Remove this resource from the state, also if an interrupted call may have created its object;
+    /// the object is left alone
     #[arg(long, value_name = "ID")]
     forget: Vec<String>,
+    /// Record the object that an interrupted call created for a resource, by the id that its
+    /// provider gave it
+    #[arg(long, value_name = "ID=OBJECT", value_parser = adoption)]
+    adopt: Vec<(ResourceId, String)>,
 }
 
 /// Arguments of `kusion state set-aside`.
@@ -108,31 +114,63 @@ async fn repair(args: &RepairArgs, view: &Arc<View>, open: &OpenStack) -> Result
     }
     let is_interrupted =
         !state.pending.is_empty() || state.releases.iter().any(|it| it.ended.is_none());
-    if lines.len() == 1 && args.forget.is_empty() {
+    if lines.len() == 1 && args.forget.is_empty() && args.adopt.is_empty() {
         lines.push("  nothing to repair".to_owned());
     }
     view.text(&(lines.join("\n") + "\n"));
-    if !is_interrupted && args.forget.is_empty() {
+    if !is_interrupted && args.forget.is_empty() && args.adopt.is_empty() {
         return Ok(());
     }
     // To lock a stack recovers what was interrupted.
-    let options = RunOptions::new(Holder::current("kusion state repair"));
-    let mut locked = open.stack.lock(&options).await?;
     let ids: Vec<ResourceId> = args.forget.iter().map(|it| ResourceId::new(it.as_str())).collect();
+    let mut options = RunOptions::new(Holder::current("kusion state repair"));
+    options.lock.settle = settlements(args, &state)?;
+    let mut locked = open.stack.lock(&options).await?;
     let forgotten = locked.forget(&ids).await;
     locked.release().await?;
     let forgotten = forgotten?;
     for id in &ids {
-        view.text(&if forgotten.contains(id) {
+        view.text(&if forgotten.contains(id) || options.lock.settle.contains_key(id) {
             format!("removed {id} from the state; its object was left alone\n")
         } else {
             format!("{id} is not in the state\n")
         });
     }
+    for (id, object) in &args.adopt {
+        view.text(&format!("recorded `{object}` as the object of {id}\n"));
+    }
     if is_interrupted {
         view.text("the interrupted operation is settled\n");
     }
     Ok(())
+}
+
+/// Returns what the user says about interrupted calls.
+fn settlements(
+    args: &RepairArgs,
+    state: &StackState,
+) -> Result<BTreeMap<ResourceId, Settlement>, Failure> {
+    let is_pending = |id: &ResourceId| state.pending.iter().any(|it| it.id == *id);
+    let forgotten = args.forget.iter().map(|it| ResourceId::new(it.as_str()));
+    let forgotten = forgotten.filter(&is_pending).map(|id| (id, Settlement::Forget));
+    let mut all: BTreeMap<ResourceId, Settlement> = forgotten.collect();
+    for (id, object) in &args.adopt {
+        if !is_pending(id) {
+            return Err(Failure::Usage(format!("no interrupted call was about {id}")));
+        }
+        all.insert(id.clone(), Settlement::Adopt(object.clone()));
+    }
+    Ok(all)
+}
+
+/// Parses `ID=OBJECT`. Ids of resources contain no `=`.
+fn adoption(text: &str) -> Result<(ResourceId, String), String> {
+    match text.split_once('=') {
+        Some((id, object)) if !id.is_empty() && !object.is_empty() => {
+            Ok((ResourceId::new(id), object.to_owned()))
+        }
+        _ => Err("expected `ID=OBJECT`".to_owned()),
+    }
 }
 
 fn set_aside(args: &SetAsideArgs) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use crate::{home, view};
 use base_system::{OsSystem, System as _};
 use kusion_app::ClusterRequest;
 use kusion_app::trust::{
-    RiskySetting, Trust, backend_setting, kubeconfig_setting, plugin_settings,
+    RiskySetting, Trust, backend_setting, hosts_setting, kubeconfig_setting, plugin_settings,
 };
 use kusion_generate::{FindError, GenerateError, find};
 use std::fmt::Write as _;
@@ -73,6 +73,7 @@ fn add(trust: &mut Trust, folders: &[PathBuf]) -> Result<String, Failure> {
     for stack in stacks {
         settings.extend(kubeconfig_setting(&stack, &request)?);
         settings.extend(backend_setting(&stack)?);
+        settings.extend(hosts_setting(&stack)?);
         for setting in plugin_settings(&stack.folder)? {
             if !settings.contains(&setting) {
                 settings.push(setting);

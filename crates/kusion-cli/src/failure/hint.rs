@@ -122,6 +122,19 @@ fn of_engine(error: &EngineError, typed: Option<&Typed>) -> Option<String> {
     Some(match error {
         EngineError::Store(error) => return of_store(error, typed),
         EngineError::Runtime(RuntimeError::Unavailable(_)) => of_unavailable(typed),
+        EngineError::Ambiguous { id, .. } => {
+            let repair = for_stack(typed, "state repair");
+            let (adopt, forget) = (quoted(&format!("{id}=OBJECT")), quoted(id.as_str()));
+            format!(
+                "if it exists, run `{repair} --adopt {adopt}` with its id; if not, run `{repair} \
+                 --forget {forget}`"
+            )
+        }
+        EngineError::Runtime(RuntimeError::Unusable { command, .. }) => {
+            let command = (*command)?;
+            let line = typed.and_then(|it| it.for_folder(command));
+            format!("run `{}`", line.unwrap_or_else(|| format!("kusion {command} DIR")))
+        }
         EngineError::Guarded(_) if error.code() == "conflict" => {
             "pass `--force-conflicts` to take these fields over, `--ignore-fields RULE` to keep \
              their live values, or remove them from the stack"

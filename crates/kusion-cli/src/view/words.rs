@@ -59,6 +59,7 @@ pub(crate) fn of_reason(step: &Step, is_moved: bool) -> String {
         Reason::Hook => "runs once for each Spec that is applied".to_owned(),
         Reason::Removed => "no longer in the stack".to_owned(),
         Reason::Leftovers => "an interrupted replacement left objects behind".to_owned(),
+        Reason::Unreachable { message } => one_line(message),
         Reason::Immutable { fields, message } if fields.is_empty() => {
             format!("cannot be updated in place: {}", one_line(message))
         }

@@ -148,6 +148,29 @@ fn what_is_no_resource_is_named() {
         "resource `a` at main.k:1: invalid id of a Terraform resource: expected \
          `providerNamespace:provider:type:name`"
     );
+    let terraform = |extensions: &str| {
+        let head = "resources = [{id = \"a:b:b_c:d\", type = \"Terraform\"";
+        let found = error(&format!("{head}, attributes = {{}}, extensions = {extensions}}}]\n"));
+        found.replacen("resource `a:b:b_c:d` at main.k:1: ", "", 1)
+    };
+    assert_eq!(
+        terraform("{}"),
+        "`extensions.provider` is missing; it names the provider and its version, such as \
+         `a/b/1.0.0`"
+    );
+    assert_eq!(
+        terraform("{provider = \"a/b\"}"),
+        "invalid `extensions.provider` `a/b`: expected `namespace/name/version`, perhaps with a \
+         registry before it, such as `a/b/1.0.0`"
+    );
+    assert_eq!(
+        terraform("{provider = \"a/b/1\", resourceType = \"b_x\"}"),
+        "its id names the type `b_c`, and `extensions.resourceType` is `b_x`"
+    );
+    assert_eq!(
+        terraform("{provider = \"a/b/1\", providerMeta = 1}"),
+        "`extensions.providerMeta` must be a map, not a number"
+    );
     assert_eq!(
         error("resources = [{type = \"Other\", attributes = {x = 1}}]\n"),
         "the resource at main.k:1 has no `id`"

@@ -105,6 +105,9 @@ fn other_resources() {
 "#;
     let compiled = stack(program).expect("it compiles");
     assert_eq!(compiled.spec.resources[0].resource_type.as_str(), "Terraform");
+    let short = program.replace(", resourceType = \"random_password\"", "");
+    let compiled = stack(&short).expect("it compiles");
+    assert_eq!(compiled.spec.resources[0].extensions["resourceType"], "random_password");
 }
 
 #[test]

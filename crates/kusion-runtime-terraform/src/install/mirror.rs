@@ -71,7 +71,7 @@ pub fn platform() -> String {
 }
 
 /// Returns the program of a provider in a folder.
-pub(super) fn program_in(folder: &Path, name: &str) -> Result<PathBuf, String> {
+pub(crate) fn program_in(folder: &Path, name: &str) -> Result<PathBuf, String> {
     let files = fs::read_dir(folder).map_err(|error| match error.kind() {
         ErrorKind::NotFound => "the folder does not exist".to_owned(),
         _ => error.to_string(),

@@ -1,12 +1,14 @@
 //! Reads objects.
 
-use super::{Managed, TerraformRuntime, fault, identity, plain};
+use super::{Managed, TerraformRuntime, fault, identity, plain, unusable};
 use crate::error::ProviderError;
 use crate::state::Recorded;
 use bytes::Bytes;
 use kusion_cty::Value;
-use kusion_model::{Action, Resource, ResourceId, ResourceState, RuntimeData};
-use kusion_runtime::{Live, Pending, RuntimeError, Target};
+use kusion_model::{
+    Action, IMPORT_ID, ReplaceOrder, Resource, ResourceId, ResourceState, RuntimeData,
+};
+use kusion_runtime::{Live, Pending, Runtime as _, RuntimeError, Target};
 use serde_json::Value as Json;
 
 /// The state of an object, with data of its provider.
@@ -30,7 +32,7 @@ impl TerraformRuntime {
             return self.read_recorded(&managed, prior).await;
         }
         let Some(desired) = target.desired else { return Ok(None) };
-        let Some(id) = desired.extensions.get("importId").and_then(Json::as_str) else {
+        let Some(id) = desired.extensions.get(IMPORT_ID).and_then(Json::as_str) else {
             return Ok(None);
         };
         let managed = self.managed(desired).await?;
@@ -58,16 +60,33 @@ impl TerraformRuntime {
         &self,
         pending: Pending<'_>,
     ) -> Result<Option<Live>, RuntimeError> {
-        let creates = matches!(pending.action, Action::Create | Action::Adopt | Action::Replace);
-        if creates {
-            return Err(RuntimeError::Ambiguous(format!(
-                "an interrupted call may have created `{}`; look for it with the tools of its provider",
-                pending.id
-            )));
+        let creates_first = || {
+            let order = pending.desired.map(|it| self.describe(it).replace_order);
+            order == Some(ReplaceOrder::CreateFirst)
+        };
+        let known = match pending.action {
+            Action::Create | Action::Adopt => None,
+            Action::Replace if creates_first() => None,
+            _ => pending.prior,
+        };
+        let live = match known {
+            Some(prior) => {
+                let managed = self.managed(&prior.resource).await?;
+                self.read_recorded(&managed, prior).await?
+            }
+            None => None,
+        };
+        match pending.action {
+            // As long as the old object exists, no new one was asked for.
+            Action::Create | Action::Adopt | Action::Replace if live.is_none() => {
+                Err(RuntimeError::Ambiguous(format!(
+                    "an interrupted call may have created `{}`; look for it with the tools of its \
+                     provider",
+                    pending.id
+                )))
+            }
+            _ => Ok(live),
         }
-        let Some(prior) = pending.prior else { return Ok(None) };
-        let managed = self.managed(&prior.resource).await?;
-        self.read_recorded(&managed, prior).await
     }
 }
 
@@ -80,10 +99,10 @@ impl Managed {
     ) -> Result<Option<Current>, RuntimeError> {
         let Some(recorded) = data.and_then(Recorded::from_data) else {
             let message = format!("`{}`: the recorded state is missing or unreadable", resource.id);
-            return Err(RuntimeError::Unavailable(message));
+            return Err(unusable(message));
         };
         if recorded.version > self.schema.version {
-            return Err(RuntimeError::Unavailable(format!(
+            return Err(unusable(format!(
                 "`{}`: its state was recorded by a newer version of the provider `{}`",
                 resource.id,
                 self.provider.name()

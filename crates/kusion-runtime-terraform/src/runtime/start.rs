@@ -2,31 +2,52 @@
 
 use super::{Managed, TerraformRuntime, fault};
 use crate::address::{ProviderAddress, Reference};
-use crate::config::configuration;
+use crate::config::{configuration, secret_paths};
 use crate::host::guard::Guard;
 use crate::host::launch::Launch;
 use crate::limits::Limits;
-use crate::pool::PoolKey;
+use crate::pool::{Pool, PoolKey};
 use crate::provider::Provider;
 use crate::{ProviderError, schema::Schema};
 use async_trait::async_trait;
 use kusion_model::Resource;
 use kusion_runtime::RuntimeError;
 use kusion_secret::Redactor;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 /// Finds the programs of providers.
 #[async_trait]
 pub trait ProviderSource: Send + Sync {
-    /// Returns the program of a provider.
+    /// Returns the program of a provider, whose version fulfils constraints such as `2.5.1` or
+    /// `~> 2.5`.
     ///
     /// # Errors
     ///
-    /// It is not installed, or not what was locked; the message says what to do.
-    async fn program(&self, address: &ProviderAddress, version: &str) -> Result<PathBuf, String>;
+    /// It is not installed, or not what was locked.
+    async fn program(
+        &self,
+        address: &ProviderAddress,
+        constraints: &str,
+    ) -> Result<PathBuf, NotFound>;
+}
+
+/// Why there is no program for a provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotFound {
+    /// The reason, which follows the name of the provider.
+    pub message: String,
+    /// The command on the stack that solves it, if there is one.
+    pub command: Option<&'static str>,
+}
+
+impl From<String> for NotFound {
+    fn from(message: String) -> Self {
+        Self { message, command: None }
+    }
 }
 
 /// The surroundings of providers.
@@ -40,14 +61,18 @@ pub struct TerraformSettings {
     pub guard: Option<Guard>,
     /// Their limits.
     pub limits: Limits,
+    /// Configuration of the user by provider, such as credentials; it takes precedence over
+    /// `providerMeta`.
+    pub configs: BTreeMap<ProviderAddress, Map<String, Json>>,
+    /// Those that run; stacks of one command share them.
+    pub pool: Arc<Pool>,
 }
 
 impl TerraformRuntime {
     /// Returns the provider and schema of a resource; starts the provider if it does not run.
     pub(super) async fn managed(&self, resource: &Resource) -> Result<Managed, RuntimeError> {
-        let reference = Reference::of(resource).map_err(|message| {
-            RuntimeError::Unavailable(format!("`{}`: {message}", resource.id))
-        })?;
+        let reference = Reference::of(resource)
+            .map_err(|message| super::unusable(format!("`{}`: {message}", resource.id)))?;
         let provider = self.provider(&reference).await?;
         let schema = self.schema(&reference, &provider).await?;
         Ok(Managed { provider, schema, type_name: reference.type_name })
@@ -67,30 +92,53 @@ impl TerraformRuntime {
 
     async fn provider(&self, reference: &Reference) -> Result<Arc<Provider>, RuntimeError> {
         let config = Json::Object(reference.config.clone());
+        let program = self.program(reference).await?;
         let key = PoolKey {
             address: reference.address.to_string(),
-            version: reference.version.clone(),
+            program: program.clone(),
             config: blake3::hash(config.to_string().as_bytes()).to_hex().to_string(),
         };
-        let provider = self.pool.get(&key, self.start(reference, &config)).await;
-        let provider = provider.map_err(|error| RuntimeError::Unavailable(error.to_string()))?;
+        let pool = &self.settings.pool;
+        let unusable = |error: ProviderError| super::unusable(error.to_string());
+        let provider = pool.get(&key, self.start(reference, &program, &config)).await;
+        let provider = provider.map_err(unusable)?;
         if provider.is_running() {
             return Ok(provider);
         }
         // It crashed in an earlier call.
-        self.pool.forget(&key);
-        let provider = self.pool.get(&key, self.start(reference, &config)).await;
-        provider.map_err(|error| RuntimeError::Unavailable(error.to_string()))
+        pool.forget(&key);
+        pool.get(&key, self.start(reference, &program, &config)).await.map_err(unusable)
     }
 
-    async fn start(&self, reference: &Reference, config: &Json) -> Result<Provider, ProviderError> {
+    /// Returns the program of a provider. It is looked for once.
+    async fn program(&self, reference: &Reference) -> Result<PathBuf, RuntimeError> {
+        let key = (reference.address.clone(), reference.version.clone());
+        let mut programs = self.programs.lock().await;
+        if let Some(program) = programs.get(&key) {
+            return Ok(program.clone());
+        }
+        let found = self.settings.source.program(&key.0, &key.1).await;
+        let program = found.map_err(|NotFound { message, command }| {
+            let name = reference.provider_name();
+            let message = format!("cannot start the provider `{name}`: {message}");
+            RuntimeError::Unusable { message, command }
+        })?;
+        programs.insert(key, program.clone());
+        Ok(program)
+    }
+
+    async fn start(
+        &self,
+        reference: &Reference,
+        program: &Path,
+        config: &Json,
+    ) -> Result<Provider, ProviderError> {
         let name = reference.provider_name();
         let fail = |message: String| ProviderError::Start { provider: name.clone(), message };
         let settings = &self.settings;
-        let program = settings.source.program(&reference.address, &reference.version).await;
         let launch = Launch {
             name: name.clone(),
-            program: program.map_err(fail)?,
+            program: program.to_owned(),
             environment: settings.environment.clone(),
             guard: settings.guard.clone(),
             limits: settings.limits,
@@ -98,6 +146,20 @@ impl TerraformRuntime {
         };
         let provider = launch.start().await?;
         let schemas = provider.schemas().await?;
+        let mut config = config.clone();
+        if let Some(path) = secret_paths(&schemas.provider.block, &config).first() {
+            return Err(fail(format!(
+                "`providerMeta.{path}` is secret, and secrets of providers are not part of a Spec: \
+                 set it in the environment as the provider documents, or as `providers.config` in \
+                 your config.yaml"
+            )));
+        }
+        if let (Some(fields), Some(own)) =
+            (config.as_object_mut(), settings.configs.get(&reference.address))
+        {
+            fields.extend(own.clone());
+        }
+        let config = &config;
         let config = configuration(&schemas.provider.block, config, &[]).map_err(|problems| {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
             fail(format!("invalid `providerMeta`: {}", problems.join("; ")))

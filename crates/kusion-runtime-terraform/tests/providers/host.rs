@@ -107,7 +107,7 @@ async fn check_pool(program: &std::path::Path) {
     let pool = Pool::default();
     let key = |config: &str| PoolKey {
         address: "kusion/probe".to_owned(),
-        version: "1.0.0".to_owned(),
+        program: program.to_owned(),
         config: config.to_owned(),
     };
     let get = async |config: &str| {

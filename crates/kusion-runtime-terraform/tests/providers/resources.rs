@@ -7,9 +7,11 @@ use kusion_model::{
     Action, AttemptId, FieldPath, Resource, ResourceId, ResourceState, ResourceType,
 };
 use kusion_runtime::{Applied, Change, Deletion, Live, Pending, Runtime, RuntimeError, Target};
-use kusion_runtime_terraform::install::{Locked, LockedProviders, Mirror, folder_hash, platform};
+use kusion_runtime_terraform::install::{
+    Locked, LockedProviders, Mirror, Verified, folder_hash, platform,
+};
 use kusion_runtime_terraform::{
-    Guard, Limits, ProviderAddress, ProviderSource, TerraformRuntime, TerraformSettings,
+    Guard, Limits, NotFound, ProviderAddress, ProviderSource, TerraformRuntime, TerraformSettings,
 };
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -27,8 +29,8 @@ struct Programs;
 
 #[async_trait]
 impl ProviderSource for Programs {
-    async fn program(&self, address: &ProviderAddress, _: &str) -> Result<PathBuf, String> {
-        program(&address.name).map_err(|missing| missing.to_string())
+    async fn program(&self, address: &ProviderAddress, _: &str) -> Result<PathBuf, NotFound> {
+        program(&address.name).map_err(|missing| missing.to_string().into())
     }
 }
 
@@ -39,6 +41,8 @@ impl World {
             environment: std::env::vars_os().collect(),
             guard: Some(Guard { program: std::env::current_exe().expect("this program") }),
             limits: Limits { apply: Duration::from_secs(5), ..Limits::default() },
+            configs: std::collections::BTreeMap::new(),
+            pool: Arc::default(),
         };
         Self { runtime: TerraformRuntime::new(settings), folder: Folder::new(name) }
     }
@@ -470,7 +474,9 @@ async fn locked() {
         ..LockedProviders::default()
     };
     let find = async |providers: &LockedProviders, version: &str| {
-        providers.program(&address, version).await
+        // As another process, which has read nothing yet.
+        let fresh = LockedProviders { verified: Verified::default(), ..providers.clone() };
+        fresh.program(&address, version).await.map_err(|it| it.message)
     };
     let error = find(&providers, "1.0.0").await.expect_err("an error");
     assert_eq!(error, "`registry.opentofu.org/kusion/probe` is not in the lock file");
@@ -479,13 +485,15 @@ async fn locked() {
     providers.lock.insert(address.clone(), locked);
     assert!(find(&providers, "1.0.0").await.is_ok());
     let error = find(&providers, "1.0.1").await.expect_err("an error");
-    assert_eq!(error, "version 1.0.1 is requested, but the lock file says 1.0.0");
+    assert_eq!(error, "the lock file has version 1.0.0, which is not `1.0.1`");
+    assert!(find(&providers, "~> 1.0").await.is_ok());
     std::fs::write(folder.join("more.txt"), "changed").expect("a file");
     let error = find(&providers, "1.0.0").await.expect_err("an error");
     assert!(error.contains("which is not in the lock file"), "{error}");
     providers.mirrors.clear();
     let error = find(&providers, "1.0.0").await.expect_err("an error");
-    assert!(error.starts_with("it is not installed"), "{error}");
+    assert!(error.starts_with("version 1.0.0 for "), "{error}");
+    assert!(error.contains("is not installed"), "{error}");
     let own = world.folder.0.join("own");
     std::fs::create_dir_all(&own).expect("a folder");
     providers.overrides.insert(address.clone(), own.clone());

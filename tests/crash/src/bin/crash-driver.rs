@@ -1,7 +1,7 @@
 //! Runs one operation; ends itself with SIGKILL at a point that `KUSION_DIE_AT` names, or pauses
 //! itself with SIGSTOP at one that `KUSION_PAUSE_AT` names.
 //!
-//! `crash-driver HOME folder:PATH|kubeconfig:PATH SIZE first|changed|replaced|destroy`. Prints the
+//! `crash-driver HOME folder:PATH|kubeconfig:PATH|host:PATH SIZE first|changed|replaced|destroy`. Prints the
 //! points that were passed, a line each. The state lies in a file below HOME, or where
 //! `KUSION_BACKEND` says; with `KUSION_LOCK_WAIT` the driver waits that many seconds for a stack
 //! that is held; `KUSION_PARALLEL` is the number of steps at a time.
@@ -12,6 +12,7 @@ use kusion_crash::{Variant, spec};
 use kusion_engine::{Engine, Failpoints, Goal, RunOptions, Runtimes, Silent};
 use kusion_model::{Origins, Phase, Place, PlanOptions, StackKey};
 use kusion_runtime_fake::FileRuntime;
+use kusion_runtime_host::{Host, HostRuntime, HostSettings, Limits, Ssh};
 use kusion_runtime_k8s::{ClusterSource, KubernetesSource, Options};
 use kusion_secret::Sealer;
 use kusion_store::{Holder, LockWait, Store, StoreKey};
@@ -26,11 +27,13 @@ use std::time::Duration;
 async fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [home, place, size, what] = arguments.as_slice() else {
-        bail!("usage: crash-driver HOME folder:PATH|kubeconfig:PATH SIZE VARIANT|destroy");
+        bail!(
+            "usage: crash-driver HOME folder:PATH|kubeconfig:PATH|host:PATH SIZE VARIANT|destroy"
+        );
     };
     let size: usize = size.parse().context("the size is a number")?;
     let home = Path::new(home);
-    let (runtimes, in_cluster) = runtimes(place)?;
+    let (runtimes, infrastructure) = (runtimes(place)?, place.as_str());
     let sealer = Arc::new(Sealer::new([7; 32], "a test"));
     let store_key = StoreKey::new(sealer.fingerprint(), sealer.store_key());
     let address = variable("KUSION_BACKEND").unwrap_or_default();
@@ -48,7 +51,7 @@ async fn main() -> Result<()> {
         "destroy" => None,
         name => {
             let variant = Variant::parse(name).context("the variant is known")?;
-            Some(spec(in_cluster, size, variant))
+            Some(spec(infrastructure, size, variant))
         }
     };
     let goal = match &spec {
@@ -66,20 +69,29 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-fn runtimes(place: &str) -> Result<(Runtimes, bool)> {
+fn runtimes(place: &str) -> Result<Runtimes> {
     let parallel = variable("KUSION_PARALLEL").map_or(Ok(8), |it| it.parse())?;
     if let Some(folder) = place.strip_prefix("folder:") {
         let latency = variable("KUSION_LATENCY_MS").map_or(Ok(0), |it| it.parse())?;
         let runtime = FileRuntime::open(Path::new(folder), "crash/test")?
             .with_parallel_calls(parallel)
             .with_latency(Duration::from_millis(latency));
-        return Ok((Runtimes::default().with("Fake", Arc::new(runtime)), false));
+        return Ok(Runtimes::default().with("Fake", Arc::new(runtime)));
+    }
+    if place.starts_with("host:") {
+        let here = Host { is_local: true, ..Host::new("here") };
+        let environment = std::env::vars_os().collect();
+        let ssh = Ssh { environment, folder: std::env::temp_dir(), ..Ssh::default() };
+        let limits = Limits { scripts: parallel, ..Limits::default() };
+        let hosts = [here].into_iter().collect();
+        let runtime = HostRuntime::new(HostSettings { hosts, ssh, limits })?;
+        return Ok(Runtimes::default().with("Host", Arc::new(runtime)));
     }
     let path = place.strip_prefix("kubeconfig:").context("the infrastructure is known")?;
     let source = ClusterSource::Text(std::fs::read_to_string(path)?);
     let options = Options { parallel_calls: parallel, ..Options::default() };
     let kubernetes = KubernetesSource::new(source, options);
-    Ok((Runtimes::default().with_source("Kubernetes", Arc::new(kubernetes)), true))
+    Ok(Runtimes::default().with_source("Kubernetes", Arc::new(kubernetes)))
 }
 
 fn variable(name: &str) -> Option<String> {

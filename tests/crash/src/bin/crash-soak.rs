@@ -1,4 +1,4 @@
-//! Kills operations at random times, many times: `crash-soak DRIVER ROOT folder|cluster SIZE KILLS
+//! Kills operations at random times, many times: `crash-soak DRIVER ROOT folder|cluster|host SIZE KILLS
 //! [SEED]`.
 //!
 //! Prints one line of figures, what was found below it, and fails if anything was.
@@ -11,13 +11,14 @@ use std::path::Path;
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [driver, root, what, size, kills, ..] = arguments.as_slice() else {
-        bail!("usage: crash-soak DRIVER ROOT folder|cluster SIZE KILLS [SEED]");
+        bail!("usage: crash-soak DRIVER ROOT folder|cluster|host SIZE KILLS [SEED]");
     };
     let seed = arguments.get(5).map_or(Ok(1), |it| it.parse()).context("the seed is a number")?;
     let infrastructure = match what.as_str() {
         "folder" => Infrastructure::Folder,
         "cluster" => Infrastructure::Cluster,
-        _ => bail!("`{what}` is neither folder nor cluster"),
+        "host" => Infrastructure::Host,
+        _ => bail!("`{what}` is neither folder, cluster nor host"),
     };
     let size: usize = size.parse().context("the size is a number")?;
     let kills: usize = kills.parse().context("the number of kills is a number")?;

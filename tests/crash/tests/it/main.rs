@@ -41,6 +41,11 @@ fn objects_of_a_cluster_survive_every_kill() {
     every_operation_survives(Infrastructure::Cluster, "cluster");
 }
 
+#[test]
+fn files_of_a_host_survive_every_kill() {
+    every_operation_survives(Infrastructure::Host, "host");
+}
+
 fn random_kills_leave_nothing(infrastructure: Infrastructure, name: &str) {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("soak-{name}"));
     let _ = std::fs::remove_dir_all(&root);
@@ -59,4 +64,9 @@ fn random_kills_leave_nothing_of_things_behind() {
 #[test]
 fn random_kills_leave_nothing_of_objects_behind() {
     random_kills_leave_nothing(Infrastructure::Cluster, "cluster");
+}
+
+#[test]
+fn random_kills_leave_nothing_of_files_behind() {
+    random_kills_leave_nothing(Infrastructure::Host, "host");
 }

@@ -1,0 +1,3 @@
+module example.org/balancer
+
+go 1.22
