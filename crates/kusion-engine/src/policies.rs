@@ -61,7 +61,7 @@ impl Stack {
         let desired = Desired::new();
         scope.start_for(&state, &desired).await?;
         let prior = scope.priors_for_runtimes(&state.resources);
-        let live = scope.read_live(&desired, &prior).await?;
+        let live = scope.read_all_live(&desired, &prior).await?;
         let mut shown = BTreeMap::new();
         for (id, object) in &live {
             if let Some(recorded) = state.resources.get(id) {

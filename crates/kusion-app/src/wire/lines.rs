@@ -6,8 +6,8 @@ use kusion_engine::{
     EVENT_VERSION, Finding, RelatedObject, ResourceStatus, StampedEvent, WatchEnd,
 };
 use kusion_model::{
-    Action, Health, Infrastructure, LeafOrigin, Operation, Origins, Plan, PlanOptions, PolicyFinding,
-    ResourceId, Spec, StackKey, StackSource, Step, leaf_origins,
+    Action, Health, Infrastructure, LeafOrigin, Operation, Origins, Plan, PlanOptions,
+    PolicyFinding, ResourceId, Spec, StackKey, StackSource, Step, leaf_origins,
 };
 use kusion_plan::{Refusal, waves};
 use kusion_store::ReleaseEntry;
