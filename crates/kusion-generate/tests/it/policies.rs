@@ -28,9 +28,10 @@ fn repository(policies: &str) -> MemorySystem {
 /// Evaluates policies and returns their findings, with the line that set the value.
 fn found(system: &MemorySystem) -> Result<Vec<String>, String> {
     let compiled = compile_all(system, "/r/shop/dev")?.remove(0);
-    let policies = RepositoryPolicies::of_stack(system, &compiled.stack).map_err(text)?;
+    let policies =
+        RepositoryPolicies::of_stack(system, &compiled.stack).map_err(|error| error.to_string())?;
     let subject = check_subject(&compiled, Vec::new(), "ann", NOW);
-    let found = policies.check(system, &[subject]).map_err(text)?.remove(0);
+    let found = policies.check(system, &[subject]).map_err(|error| error.to_string())?.remove(0);
     let line = |it: kusion_policy::Found| {
         let finding = it.finding;
         let id = finding.resource.expect("a resource");
@@ -39,10 +40,6 @@ fn found(system: &MemorySystem) -> Result<Vec<String>, String> {
         format!("{} {}: {id}: {}{place}", finding.level, finding.policy, finding.message)
     };
     Ok(found.into_iter().map(line).collect())
-}
-
-fn text(error: impl ToString) -> String {
-    error.to_string()
 }
 
 #[test]
