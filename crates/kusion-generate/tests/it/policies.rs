@@ -82,7 +82,7 @@ fn rules_that_loop_or_take_much_memory_end_at_their_limits() {
         "_loop = lambda n { _loop(n + 1) if n < 100000000 else n }\n\
          big = {kinds = ['Secret'], find = lambda it { ['x' * 100000000] }}\n\
          loop = {kinds = ['Secret'], find = lambda it { [str(_loop(0))] }}\n\
-         steps = {kinds = ['Secret'], find = lambda it { [str(len([a for a in range(700) for b in range(700) if b < 0]))] }}\n",
+         steps = {kinds = ['Secret'], find = lambda it { [str(len([a for a in range(3000) for b in range(3000) if b < 0]))] }}\n",
     );
     let found = found(&system).expect("findings");
     for (line, part) in found.iter().zip(["memory", "nest too deeply", "too many steps"]) {
