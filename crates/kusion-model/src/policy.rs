@@ -15,7 +15,7 @@ pub enum PolicyLevel {
     /// The policy changes the desired resource before the plan is made, which the plan shows. Where
     /// it cannot, it is a warning.
     Fix,
-    /// The plan runs only after somebody in a role has approved it.
+    /// The plan runs only after a user in a role has approved it.
     Approve,
     /// The plan does not run.
     #[default]
@@ -108,7 +108,7 @@ impl PolicyFinding {
     }
 }
 
-/// The approval of a saved plan by somebody in a role.
+/// The approval of a saved plan by a user in a role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyDecision {

@@ -83,9 +83,9 @@ macro_rules! snapshots {
 
 snapshots!(
     apply, cells, cluster, colour, compile, completion, destroy, diffs, faults, graph, help, hosts,
-    init, json, key, ls, moved, newcomer, owners, places, plans, preview, release, replace,
-    rollback, rules, runtimes, sandbox, set, several, silent, stack, state, status, topics, trust,
-    usage, version, waiting, watch, words,
+    init, json, key, ls, moved, newcomer, owners, places, plans, policies, preview, release,
+    replace, rollback, rules, runtimes, sandbox, set, several, silent, stack, state, status, topics,
+    trust, usage, version, waiting, watch, words,
 );
 
 #[test]

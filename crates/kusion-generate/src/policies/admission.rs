@@ -172,18 +172,18 @@ impl AdmissionPolicies {
         asked: &Asked<'_>,
         subject: &Subject<'_>,
     ) -> Result<Vec<Value>, String> {
-        let (kind, wanted) = (&policy.object["spec"]["paramKind"], &binding["spec"]["paramRef"]);
-        if kind.is_null() || wanted.is_null() {
+        let (kind, chosen) = (&policy.object["spec"]["paramKind"], &binding["spec"]["paramRef"]);
+        if kind.is_null() || chosen.is_null() {
             return Ok(vec![Value::Null]);
         }
         let in_stack = subject.resources.iter().filter_map(|it| it.desired.as_deref());
-        let namespace = wanted["namespace"].as_str().unwrap_or(asked.namespace());
+        let namespace = chosen["namespace"].as_str().unwrap_or(asked.namespace());
         let fits = |object: &&Value| {
             let meta = &object["metadata"];
             let place = meta["namespace"].as_str().unwrap_or_default();
-            let is_chosen = match wanted["name"].as_str() {
+            let is_chosen = match chosen["name"].as_str() {
                 Some(name) => meta["name"] == name,
-                None => selector::matches(&wanted["selector"], &meta["labels"]),
+                None => selector::matches(&chosen["selector"], &meta["labels"]),
             };
             object["apiVersion"] == kind["apiVersion"]
                 && object["kind"] == kind["kind"]
@@ -191,7 +191,7 @@ impl AdmissionPolicies {
                 && is_chosen
         };
         let params: Vec<Value> = self.others.iter().chain(in_stack).filter(fits).cloned().collect();
-        if params.is_empty() && wanted["parameterNotFoundAction"] != "Allow" {
+        if params.is_empty() && chosen["parameterNotFoundAction"] != "Allow" {
             return Err(
                 "no params found for policy binding with `Deny` parameterNotFoundAction".to_owned()
             );

@@ -131,8 +131,8 @@ fn outcome(file: &Path, case: &Case, found: Result<Vec<String>, String>) -> Case
         (Ok(found), Expected::Messages(parts)) => {
             let fits = found.len() == parts.len()
                 && found.iter().zip(parts).all(|(text, part)| text.contains(part.as_str()));
-            let (wanted, found) = (parts.join("; "), found.join("; "));
-            (!fits).then(|| format!("expected: {wanted}, but found: {found}"))
+            let (expected, found) = (parts.join("; "), found.join("; "));
+            (!fits).then(|| format!("expected: {expected}, but found: {found}"))
         }
     };
     CaseOutcome {

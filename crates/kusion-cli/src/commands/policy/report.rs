@@ -20,9 +20,9 @@ pub(crate) enum ReportOutput {
     Json,
     /// SARIF, for code hosts and editors
     Sarif,
-    /// `JUnit` XML, for CI systems
+    /// Test suites in XML, for CI systems
     Junit,
-    /// `PolicyReport` objects of the Kubernetes policy working group
+    /// Objects of the Kubernetes policy working group
     PolicyReport,
 }
 
