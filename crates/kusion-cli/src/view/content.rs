@@ -136,7 +136,7 @@ spec:
     fn values_have_their_source_lines_and_no_control_characters() {
         let value = json!({"a": {"b": "\u{1b}[2J"}, "c": "x\n\u{1b}"});
         let origin = |path: &FieldPath| {
-            let file = path.to_string().into();
+            let file = path.to_string();
             Some(Origin::new(file, 1, 1))
         };
         let lines = content(&value, &origin);
