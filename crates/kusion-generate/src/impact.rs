@@ -1,6 +1,6 @@
 //! What the changes since a commit do to the values of cells.
 
-use crate::cells::StackLayers;
+use crate::cells::{StackCell, StackLayers};
 use crate::compile::Job;
 use crate::compile_cells::LayeredStack;
 use crate::find::unreadable;
@@ -103,13 +103,17 @@ pub fn impact(
         let old = old.get(stack.cells[0].folder.as_path());
         match (&stack.layers, old.map(|it| &it.layers)) {
             (Ok(layers), None) => found.compare(stack, layers, None),
-            (Ok(layers), Some(Ok(old))) => found.compare(stack, layers, Some(old)),
+            (Ok(layers), Some(Ok(_))) => found.compare(stack, layers, old.copied()),
             (Err(error), _) => found.notes.push(format!("cannot be compared: {}", error.named())),
             (_, Some(Err(error))) => {
                 let (stack, error) = (stack.shown.display(), error.named());
                 found.notes.push(format!("{stack} cannot be compared with `{revision}`: {error}"));
             }
         }
+    }
+    let is_here = |folder: &Path| now.iter().any(|it| it.cells[0].folder == folder);
+    for stack in before.iter().filter(|it| !is_here(&it.cells[0].folder)) {
+        found.notes.push(format!("{} is not a stack with cells any more", stack.shown.display()));
     }
     Ok(found)
 }
@@ -125,21 +129,19 @@ fn values(layers: &StackLayers, cell: &Cell) -> BTreeMap<LeafPath, Value> {
 type Claims = BTreeMap<(String, String, LeafPath), (String, Origin)>;
 
 impl Impact {
-    /// Compares the cells of a stack.
-    fn compare(&mut self, stack: &LayeredStack, now: &StackLayers, old: Option<&StackLayers>) {
+    /// Compares the cells of a stack, by their names.
+    fn compare(&mut self, stack: &LayeredStack, now: &StackLayers, old: Option<&LayeredStack>) {
         let resolver = Resolver::new(&now.dims.axes, &now.layers);
-        let changed = changed_claims(now, old);
-        let is_same_axes = old.is_none_or(|old| old.dims.axes == now.dims.axes);
-        if !is_same_axes {
-            let stack = stack.shown.display();
-            self.notes.push(format!("{stack}: the axes differ; cells are compared by their names"));
-        }
+        let old_layers = old.and_then(|it| it.layers.as_ref().ok());
+        let changed = changed_claims(now, old_layers);
+        let old_cells = old.map(|it| it.cells.as_slice()).unwrap_or_default();
+        let old_cells: BTreeMap<&str, &StackCell> =
+            old_cells.iter().filter_map(|it| Some((it.cell_name(), it.cell.as_ref()?))).collect();
         for one in &stack.cells {
             let Some(cell) = &one.cell else { continue };
             let after = values(now, &cell.cell);
-            // A cell of other axes has another place on them.
-            let before = match old {
-                Some(old) if is_same_axes => values(old, &cell.cell),
+            let before = match (old_layers, old_cells.get(cell.name.as_str())) {
+                (Some(layers), Some(cell)) => values(layers, &cell.cell),
                 _ => BTreeMap::new(),
             };
             let paths: BTreeSet<&LeafPath> = before.keys().chain(after.keys()).collect();

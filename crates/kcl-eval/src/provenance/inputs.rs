@@ -115,14 +115,12 @@ impl Evaluator<'_> {
                 add(self.given(expr, &value));
             }
             Expr::Selector { value: inner, .. } => {
-                if !add(self.given(expr, &Value::Undefined)) {
-                    open.push(*inner);
-                }
+                let is_known = add(self.given(expr, &Value::Undefined));
+                open.extend((!is_known).then_some(*inner));
             }
             Expr::Subscript(subscript) => {
-                if !add(self.given(expr, &Value::Undefined)) {
-                    open.push(subscript.value);
-                }
+                let is_known = add(self.given(expr, &Value::Undefined));
+                open.extend((!is_known).then_some(subscript.value));
                 open.extend(subscript.index);
             }
             Expr::If { body, cond, orelse } => {

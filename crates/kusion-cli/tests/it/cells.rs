@@ -65,8 +65,7 @@ impl Repository {
     /// Returns the number of releases of a cell.
     fn n_releases(&self, cell: &str) -> usize {
         let listed = self.ok(&["release", "list", "--cell", cell, "-o", "json"]);
-        let listed: Value = serde_json::from_str(&listed).expect("JSON");
-        listed["releases"].as_array().map_or(0, Vec::len)
+        listed.lines().filter(|line| line.contains("\"event\":\"release\"")).count()
     }
 }
 
@@ -122,7 +121,7 @@ fn one_object_in_two_cells_on_one_cluster_is_refused_before_anything_runs() {
     let before = stack.live("one");
     let (code, out, err) = stack.run(&["apply", "--cell", "zone=b", "--yes"]);
     assert_eq!(code, Some(1), "{out}{err}");
-    assert!(err.contains("shop/prod/zone=a"), "the owner is named: {out}{err}");
+    assert!(err.contains("belongs to stack shop/prod in zone=a"), "the owner is named: {out}{err}");
     assert_eq!(stack.live("one"), before);
 }
 
@@ -162,8 +161,7 @@ fn releases_keep_where_values_come_from() {
     stack.write("shop/prod/@zone=b.k", "app = {replicas = 2}\n");
     stack.ok(&["apply", "--cell", "zone=b", "--yes"]);
     stack.write("shop/prod/@zone=b.k", "\napp = {replicas = 3}\n");
-    let expected =
-        "data.replicas: 2 -> 3  shop/prod/main.k:7 from shop/prod/@zone=b.k:2 (layer zone=b)";
+    let expected = "data.replicas: \"2\" → \"3\"  shop/prod/main.k:7 from shop/prod/@zone=b.k:2 (layer zone=b)";
     let preview = stack.ok(&["preview", "--cell", "zone=b"]);
     assert!(preview.contains(expected), "{preview}");
     stack.ok(&["apply", "--cell", "zone=b", "--yes"]);

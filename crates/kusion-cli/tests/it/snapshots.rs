@@ -5,6 +5,7 @@
 use crate::support::{Home, text};
 use fancy_regex::Regex;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use testkit::transcript::{Index, Transcript, copy};
 
 /// What differs between two runs, and what stands for it.
@@ -35,6 +36,9 @@ fn check(name: &str) {
     let home = Home::new(&format!("snapshot-{name}"));
     let work = home.folder.join("src");
     copy(&folder().join("fixture"), &work).expect("the fixture is copied");
+    if name == "impact" {
+        commit(&work);
+    }
     let rules: Vec<(Regex, &str)> = PLACEHOLDERS
         .iter()
         .map(|(pattern, placeholder)| (Regex::new(pattern).expect("a pattern"), *placeholder))
@@ -64,6 +68,16 @@ fn check(name: &str) {
     assert!(failure.is_empty(), "{failure}");
 }
 
+/// Makes a folder a Git repository with one commit.
+fn commit(folder: &Path) {
+    for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "all"]] {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@b"]).args(words);
+        command.current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
+        assert!(command.status().expect("git runs").success(), "{words:?}");
+    }
+}
+
 /// Takes the padding out of tables with times, whose columns are as wide as what they hold.
 fn narrow(line: &str) -> String {
     let is_table = line.contains("  [TIME]") || line.contains("  STARTED");
@@ -83,7 +97,7 @@ macro_rules! snapshots {
 
 snapshots!(
     apply, cells, cluster, colour, compile, completion, destroy, diffs, faults, graph, help, hosts,
-    init, json, key, ls, moved, newcomer, owners, places, plans, policies, preview, release,
+    impact, init, json, key, ls, moved, newcomer, owners, places, plans, policies, preview, release,
     replace, rollback, rules, runtimes, sandbox, set, several, silent, stack, state, status, topics,
     trust, usage, version, waiting, watch, words,
 );

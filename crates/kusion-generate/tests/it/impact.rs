@@ -99,6 +99,11 @@ fn affected_cells_and_those_that_are_not_with_the_reason() {
     let repository = Repository::new("cells");
     repository.commit();
     assert_eq!(repository.shown("HEAD"), "0 of 3\n");
+    // Another value of an axis changes nothing at the cells that there were.
+    let dims = fs::read_to_string(repository.0.join("dims.k")).expect("a file");
+    repository.write("dims.k", &dims.replace("\"a\", ", "\"new\", \"a\", "));
+    assert_eq!(repository.shown("HEAD"), "modified dims.k\n0 of 3\n");
+    repository.write("dims.k", &dims);
     repository.write("shop/prod/main.k", "app = {replicas = 5, image = \"x\"}\n");
     repository.write("layers/all.yaml", "when: {zone: [a, b]}\nset: {app: {tag: v2}}\n");
     repository.write("shop/prod/@zone=c.k", "app = {image = \"x\"}\n");
