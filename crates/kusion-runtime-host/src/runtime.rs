@@ -200,6 +200,7 @@ impl Runtime for HostRuntime {
                 .map(|it| directory_on(&address.host, &it))
                 .into_iter()
                 .collect(),
+            is_restored: true,
             dependents_wait: address.kind == Kind::Service,
             timeout: is_slow.then_some(self.inner.limits.change),
             ..Description::default()
