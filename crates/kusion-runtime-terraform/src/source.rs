@@ -2,7 +2,7 @@
 
 use crate::address::ProviderAddress;
 use crate::host::guard::Guard;
-use crate::install::{Lock, LockedProviders, Mirror, Verified};
+use crate::install::{Lock, LockedProviders, Mirror, Remote, Verified};
 use crate::limits::Limits;
 use crate::pool::Pool;
 use crate::runtime::{TerraformRuntime, TerraformSettings};
@@ -36,6 +36,8 @@ pub struct Providers {
     pub overrides: BTreeMap<ProviderAddress, PathBuf>,
     /// Configuration by provider, such as credentials.
     pub configs: BTreeMap<ProviderAddress, Map<String, Value>>,
+    /// Servers that have providers.
+    pub remote: Remote,
     /// The environment of providers: credentials come from it.
     pub environment: Vec<(OsString, OsString)>,
     /// What ends providers with this process.
@@ -69,8 +71,17 @@ impl RuntimeSource for TerraformSource {
         let read = tokio::task::spawn_blocking(move || read_lock(&folders)).await;
         let unusable = |message| RuntimeError::Unusable { message, command: None };
         let lock = read.map_err(|error| unusable(error.to_string()))?.map_err(unusable)?;
-        let Providers { mirrors, overrides, configs, environment, guard, limits, pool, verified } =
-            (*self.providers).clone();
+        let Providers {
+            mirrors,
+            overrides,
+            configs,
+            environment,
+            guard,
+            limits,
+            pool,
+            verified,
+            ..
+        } = (*self.providers).clone();
         let lock = lock.map(|(_, lock)| lock).unwrap_or_default();
         let source = LockedProviders { mirrors, overrides, lock, verified };
         let source = Arc::new(source);
