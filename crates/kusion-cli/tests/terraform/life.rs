@@ -14,10 +14,15 @@ pub(crate) fn whole(programs: &Programs) {
     assert!(locked.contains("kusion/probe 1.0.0: locked"), "{locked}");
     let again = world.ok(&["provider", "lock", "shop/dev"]);
     assert!(again.contains("kusion/probe 1.0.0: unchanged"), "{again}");
+    let error = world.fails(&["preview", "shop/dev"]);
+    assert!(error.contains("its `providerMeta` (folder) is not trusted"), "{error}");
+    assert!(error.contains("run `kusion trust shop/dev`"), "{error}");
+    let trusted = world.ok(&["trust", "shop/dev"]);
+    assert!(trusted.contains("starts `registry.opentofu.org/kusion/probe` with it"), "{trusted}");
     let preview = world.ok(&["preview", "shop/dev", "--full"]);
     assert!(preview.contains("(known after apply"), "{preview}");
     let applied = world.ok(&["apply", "shop/dev", "--yes"]);
-    assert!(applied.contains("2 created"), "{applied}");
+    assert!(applied.contains("succeeded: 2 done"), "{applied}");
     assert_eq!(world.objects(), ["a@.json", "b@.json"]);
     assert!(world.object("b@.json").contains("\"text\":\"a@\""), "{}", world.object("b@.json"));
     let nothing = world.ok(&["preview", "shop/dev", "--exit-code"]);
@@ -37,7 +42,7 @@ pub(crate) fn whole(programs: &Programs) {
     world.ok(&["release", "rollback", "1", "shop/dev", "--yes"]);
     assert!(world.object("a@.json").contains("\"text\":\"one\""));
     let destroyed = world.ok(&["destroy", "shop/dev", "--yes"]);
-    assert!(destroyed.contains("2 deleted"), "{destroyed}");
+    assert!(destroyed.contains("succeeded: 2 done"), "{destroyed}");
     assert_eq!(world.objects(), [""; 0]);
     assert_eq!(world.provider_count(), 0);
 }
@@ -45,7 +50,7 @@ pub(crate) fn whole(programs: &Programs) {
 pub(crate) fn saved_plan(programs: &Programs) {
     let world = World::new("saved", programs);
     world.write(&[world.resource("a", "{name = \"a\", text = \"one\"}")]);
-    world.ok(&["provider", "lock", "shop/dev"]);
+    world.prepare();
     world.ok(&["preview", "shop/dev", "--save", "plan.json"]);
     world.ok(&["apply", "shop/dev", "--plan", "plan.json"]);
     assert_eq!(world.objects(), ["a@.json"]);
@@ -77,19 +82,19 @@ pub(crate) fn mixed(programs: &Programs) {
         "{name = \"dns\", text = \"$kusion_path.v1:Secret:default:db.metadata.uid\"}",
     );
     world.write(&[database, secret.to_owned(), deployment.to_owned(), account]);
-    world.ok(&["provider", "lock", "shop/dev"]);
+    world.prepare();
     let site = ["shop/dev", "--sandbox"];
     let preview = world.ok(&[&["preview"], &site[..]].concat());
     assert!(preview.contains("4 to create"), "{preview}");
     let applied = world.ok(&[&["apply", "--yes"], &site[..]].concat());
-    assert!(applied.contains("4 created"), "{applied}");
+    assert!(applied.contains("succeeded: 4 done"), "{applied}");
     assert!(!applied.contains("canary"), "{applied}");
     assert_eq!(world.objects(), ["db@.json", "dns@.json"]);
     assert!(!world.object("dns@.json").contains("\"text\":\"\""), "the uid of the Secret");
     let nothing = world.ok(&[&["preview", "--exit-code"], &site[..]].concat());
     assert!(nothing.contains("no changes"), "{nothing}");
     let destroyed = world.ok(&[&["destroy", "--yes"], &site[..]].concat());
-    assert!(destroyed.contains("4 deleted"), "{destroyed}");
+    assert!(destroyed.contains("succeeded: 4 done"), "{destroyed}");
     assert_eq!(world.objects(), [""; 0]);
     // Dependents end first.
     let place = |id: &str| destroyed.find(id).expect(id);
@@ -106,6 +111,6 @@ pub(crate) fn schema(programs: &Programs) {
     assert_eq!(schema["block"]["block_types"]["rule"]["nesting_mode"], "set");
     let error = world.fails(&["provider", "schema", "kusion/probe", "probe_objekt"]);
     assert!(error.contains("did you mean `probe_object`?"), "{error}");
-    let error = world.fails(&["provider", "schema", "kusion/probe", "--version", "~> 2.0"]);
+    let error = world.fails(&["provider", "schema", "kusion/probe", "--constraint", "~> 2.0"]);
     assert!(error.contains("`registry.opentofu.org/kusion/probe` is not installed"), "{error}");
 }

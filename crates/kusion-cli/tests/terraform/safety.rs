@@ -8,6 +8,7 @@ use std::time::Duration;
 pub(crate) fn locked(programs: &Programs) {
     let world = World::new("locked", programs);
     world.write(&[world.resource("a", "{name = \"a\"}")]);
+    world.ok(&["trust", "shop/dev"]);
     let error = world.fails(&["preview", "shop/dev"]);
     assert!(error.contains("is not in the lock file"), "{error}");
     assert!(error.contains("run `kusion provider lock shop/dev`"), "{error}");
@@ -46,7 +47,7 @@ pub(crate) fn secrets(programs: &Programs) {
         world.resource("a", &attributes)
     };
     world.write(&[resource("canary-1", "None")]);
-    world.ok(&["provider", "lock", "shop/dev"]);
+    world.prepare();
     let mut printed = String::new();
     let mut run = |words: &[&str]| {
         let output = world.command(words).env("KUSION_LOG", "trace").output().expect("it runs");
@@ -71,7 +72,7 @@ pub(crate) fn secrets(programs: &Programs) {
     let with_token =
         world.resource("a", "{name = \"a\"}").replace("{folder", "{token = \"t\", folder");
     world.write(&[with_token]);
-    let error = world.fails(&["preview", "shop/dev"]);
+    let error = world.fails(&["preview", "shop/dev", "--trust"]);
     assert!(error.contains("`providerMeta.token` is secret"), "{error}");
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn killed(programs: &Programs) {
     for name in all {
         let attributes = format!("{{name = \"{name}\", fail = \"hang-created\"}}");
         world.write(&[world.resource(name, &attributes)]);
-        world.ok(&["provider", "lock", "shop/dev"]);
+        world.prepare();
         let mut child = world
             .command(&["apply", "shop/dev", "--yes"])
             .stdout(Stdio::null())

@@ -78,6 +78,12 @@ impl World {
         fs::write(self.folder.join("shop/dev/main.k"), text).expect("a file");
     }
 
+    /// Locks and trusts the provider of the stack.
+    pub(crate) fn prepare(&self) {
+        self.ok(&["provider", "lock", "shop/dev"]);
+        self.ok(&["trust", "shop/dev"]);
+    }
+
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_kusion"));
         command
