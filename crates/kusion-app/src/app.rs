@@ -2,7 +2,7 @@
 
 use crate::cluster::{Cluster, ClusterRequest};
 use crate::error::AppError;
-use crate::runtimes::{RuntimeSettings, with_runtimes};
+use crate::runtimes::{RuntimeSettings, StackFiles, with_runtimes};
 use crate::trust::Trust;
 use crate::{backend, policies, trust};
 use base_system::OsSystem;
@@ -142,7 +142,8 @@ impl App {
         let place = site.place();
         let address = backend::address(stack, site, &place)?;
         let engine = self.engine(&address, &cluster).await?;
-        let engine = with_runtimes(engine, &self.runtimes, Some(stack))?;
+        let home = (!site.is_trusted).then_some(self.home.as_path());
+        let engine = with_runtimes(engine, &self.runtimes, Some(&StackFiles { stack, home }))?;
         let key = StackKey {
             project: stack.project.name.clone(),
             stack: stack.name.clone(),

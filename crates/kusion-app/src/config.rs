@@ -47,7 +47,10 @@ pub struct UserConfig {
 
 /// Where the user has Terraform providers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a map with the keys `folders`, `overrides` and `config`")]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a map with the keys `folders`, `overrides`, `config`, `mirror` and `registries`"
+)]
 pub struct ProviderConfig {
     /// Folders with installed providers, searched in order.
     #[serde(default)]
@@ -55,6 +58,13 @@ pub struct ProviderConfig {
     /// Folders with programs under development, by the address of the provider.
     #[serde(default)]
     pub overrides: BTreeMap<String, PathBuf>,
+    /// The URL of a network mirror, which is asked instead of registries.
+    #[serde(default)]
+    pub mirror: Option<String>,
+    /// Registries that may be asked beside the default one, with the URL of their API; an empty URL
+    /// is looked up.
+    #[serde(default)]
+    pub registries: BTreeMap<String, String>,
     /// Configuration of providers by address, such as credentials.
     #[serde(default)]
     pub config: BTreeMap<String, Map<String, Value>>,

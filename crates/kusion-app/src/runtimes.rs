@@ -6,14 +6,16 @@
 //! a say in it, settings in [`RuntimeSettings`].
 
 use crate::error::AppError;
+use crate::trust::ProviderConsent;
 use base_plugin::Launch;
 use kusion_engine::Engine;
 use kusion_generate::Stack;
 use kusion_runtime::RuntimeSource;
 use kusion_runtime_host::{HostSettings, HostSource, Hosts, Limits, Ssh};
 use kusion_runtime_program::ProgramSource;
-use kusion_runtime_terraform::{Providers, TerraformSource};
+use kusion_runtime_terraform::{Consent, Providers, TerraformSource};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What the user says about runtimes, for all stacks. Nothing of it comes from a repository.
@@ -41,13 +43,20 @@ pub fn is_program_type(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_plain) && !OWN_TYPES.contains(&name)
 }
 
+/// The files of a stack, and what the user trusts of them.
+pub(crate) struct StackFiles<'a> {
+    pub(crate) stack: &'a Stack,
+    /// The folder for local data, with the trusted settings; `None` if everything is trusted.
+    pub(crate) home: Option<&'a Path>,
+}
+
 /// Returns the engine with the runtimes of a stack; `None` for a stack without files.
 pub(crate) fn with_runtimes(
     engine: Engine,
     settings: &RuntimeSettings,
-    stack: Option<&Stack>,
+    files: Option<&StackFiles<'_>>,
 ) -> Result<Engine, AppError> {
-    let sources = sources(settings, stack)?.into_iter();
+    let sources = sources(settings, files)?.into_iter();
     Ok(sources.fold(engine, |engine, (name, source)| engine.with_source(name, source)))
 }
 
@@ -56,11 +65,16 @@ type Source<'s> = (&'s str, Arc<dyn RuntimeSource>);
 
 fn sources<'s>(
     settings: &'s RuntimeSettings,
-    stack: Option<&Stack>,
+    files: Option<&StackFiles<'_>>,
 ) -> Result<Vec<Source<'s>>, AppError> {
+    let stack = files.map(|it| it.stack);
     let folders = stack.map(|it| vec![it.folder.clone(), it.project.folder.clone()]);
-    let terraform =
-        TerraformSource::new(Arc::clone(&settings.providers), folders.unwrap_or_default());
+    let consent = files.and_then(|it| {
+        let (folder, home) = (it.stack.folder.clone(), it.home?.to_owned());
+        Some(Arc::new(ProviderConsent { folder, home }) as Arc<dyn Consent>)
+    });
+    let providers = Arc::clone(&settings.providers);
+    let terraform = TerraformSource::new(providers, folders.unwrap_or_default(), consent);
     let hosts = stack.map(hosts_of).transpose()?.unwrap_or_default();
     let (ssh, limits) = (settings.ssh.clone(), Limits::default());
     let host = HostSource(HostSettings { hosts, ssh, limits });

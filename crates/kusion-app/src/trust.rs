@@ -13,8 +13,13 @@ use base_system::{OsSystem, System};
 pub use base_trust::TrustedSetting;
 use base_trust::{Standing, TrustError, TrustFile, trust_file};
 use kusion_generate::{NamedPlugin, Stack, named_plugins};
+use kusion_model::Spec;
 use kusion_runtime_host::{Escalation, Host};
 use kusion_runtime_k8s::inspect;
+use kusion_runtime_terraform::{
+    Consent, NotFound, ProviderAddress, RESOURCE_TYPE, provider_config,
+};
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -23,7 +28,7 @@ use std::path::{Path, PathBuf};
 pub struct RiskySetting {
     /// The folder of the stack, or of the KCL module.
     pub folder: PathBuf,
-    /// The key: `kubeConfig`, `backend`, `hosts` or `plugins.NAME`.
+    /// The key: `kubeConfig`, `backend`, `hosts`, `plugins.NAME` or `providerMeta ADDRESS`.
     pub key: Cow<'static, str>,
     /// The value, for display.
     pub value: String,
@@ -109,6 +114,69 @@ pub fn plugin_settings(folder: &Path) -> Result<Vec<RiskySetting>, AppError> {
         digest: plugin.digest,
     };
     Ok(plugins.into_iter().map(risky).collect())
+}
+
+/// The configurations of Terraform providers in a Spec: with the user's credentials, they can reach
+/// servers of the repository's choice.
+pub fn provider_settings(folder: &Path, spec: &Spec) -> Vec<RiskySetting> {
+    let mut settings: Vec<RiskySetting> = Vec::new();
+    for resource in &spec.resources {
+        let is_terraform = resource.resource_type.as_str() == RESOURCE_TYPE;
+        if let Some((address, config)) = provider_config(resource).filter(|_| is_terraform) {
+            let setting = provider_setting(folder, &address, &config);
+            if !settings.contains(&setting) {
+                settings.push(setting);
+            }
+        }
+    }
+    settings
+}
+
+fn provider_setting(
+    folder: &Path,
+    address: &ProviderAddress,
+    config: &Map<String, Value>,
+) -> RiskySetting {
+    let value = Value::Object(config.clone()).to_string();
+    let digest = blake3::hash(format!("{address} {value}").as_bytes()).to_hex().to_string();
+    RiskySetting {
+        folder: folder.to_owned(),
+        key: format!("providerMeta {address} {}", &digest[..8]).into(),
+        value,
+        effects: vec![format!("starts `{address}` with it and your credentials")],
+        digest,
+    }
+}
+
+/// Asks the trusted settings before a provider is started.
+pub(crate) struct ProviderConsent {
+    /// The folder of the stack.
+    pub(crate) folder: PathBuf,
+    /// The folder for local data.
+    pub(crate) home: PathBuf,
+}
+
+impl Consent for ProviderConsent {
+    fn check(
+        &self,
+        address: &ProviderAddress,
+        config: &Map<String, Value>,
+    ) -> Result<(), NotFound> {
+        let trust = Trust::open(&OsSystem, &self.home).map_err(|error| error.to_string())?;
+        let setting = provider_setting(&self.folder, address, config);
+        let RiskySetting { folder, key, digest, .. } = &setting;
+        if trust.0.standing(&OsSystem, folder, key, digest) == Standing::Trusted {
+            return Ok(());
+        }
+        // Values may be secret.
+        let names: Vec<&str> = config.keys().map(String::as_str).collect();
+        let message = format!(
+            "its `providerMeta` ({}) is not trusted: with your credentials, it could reach servers \
+             of somebody else",
+            names.join(", ").escape_debug()
+        );
+        Err(NotFound { message, command: Some("trust") })
+    }
 }
 
 /// The settings that the user trusts.

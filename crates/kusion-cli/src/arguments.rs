@@ -19,7 +19,7 @@ pub(crate) use cluster::{ClusterArgs, SandboxStart};
 pub(crate) use diff::{DiffArgs, DiffForm};
 pub(crate) use layers::leaf_path;
 pub(crate) use operation::{ChangeArgs, ParallelArgs, PlanArgs};
-pub(crate) use providers::ProviderArgs;
+pub(crate) use providers::{ProviderArgs, installed};
 pub(crate) use settle::SettleArgs;
 pub(crate) use site::{Opener, SiteArgs, app, trusts_by_environment, user_config};
 pub(crate) use stacks::{FolderArgs, SourceArgs, StackArgs, quoted};

@@ -178,7 +178,7 @@ impl Observer<'_> {
         let runtime = self.scope.runtime(&desired.id, &desired.resource_type)?;
         let live = self.live.get(&desired.id);
         let mut ownership = self.scope.ownership(&desired, live, self.take_over);
-        let notes = self.ownership_notes(&desired.id, live, &ownership);
+        let notes = self.ownership_notes(&desired, live, &ownership);
         let mut remarks = Remarks { notes, ..Remarks::default() };
         if matches!(ownership, Ownership::Foreign(_) | Ownership::Shared) {
             let (before_ignore, dry_run) = (None, DryRun::None);
@@ -233,13 +233,16 @@ impl Observer<'_> {
     /// Returns the notes on an object that the stack starts to manage.
     fn ownership_notes(
         &self,
-        id: &ResourceId,
+        desired: &Resource,
         live: Option<&Live>,
         ownership: &Ownership,
     ) -> Vec<Note> {
+        let is_new = || live.is_some() && !self.prior.contains_key(&desired.id);
         match ownership {
             Ownership::TakenOver(owner) => vec![Note::TakesOver { owner: owner.clone() }],
-            Ownership::Own if live.is_some() && !self.prior.contains_key(id) => vec![Note::Adopts],
+            Ownership::Own if is_new() && !self.scope.describe(desired).is_restored => {
+                vec![Note::Adopts]
+            }
             _ => Vec::new(),
         }
     }

@@ -34,6 +34,13 @@ pub(crate) fn check(draft: &mut Draft) -> Result<ResourceId, String> {
              with a registry before it, such as `{namespace}/{provider}/1.0.0`"
         ));
     }
+    let version = address.rsplit('/').next().unwrap_or_default();
+    if let Some(part) = version.split(',').map(str::trim).find(|it| !is_constraint(it)) {
+        return Err(format!(
+            "invalid version `{part}` in `extensions.provider` `{address}`: expected a version or a \
+             constraint, such as `1.0.0`, `~> 1.0` or `>= 1.0, < 2.0`"
+        ));
+    }
     match text(extensions.get("resourceType"), "resourceType")? {
         None => {
             extensions.insert("resourceType".to_owned(), Value::from(id_type));
@@ -52,6 +59,15 @@ pub(crate) fn check(draft: &mut Draft) -> Result<ResourceId, String> {
             Err(format!("`extensions.providerMeta` must be a map, not {found}"))
         }
     }
+}
+
+/// Whether a text is a version, perhaps with an operator before it. The provider's runtime reads it
+/// in full.
+fn is_constraint(text: &str) -> bool {
+    let operators = ["~>", ">=", "<=", "!=", ">", "<", "="];
+    let rest = operators.iter().find_map(|it| text.strip_prefix(it)).unwrap_or(text).trim_start();
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
+    rest.starts_with(|c: char| c.is_ascii_digit()) && rest.chars().all(is_part)
 }
 
 fn invalid_id() -> String {

@@ -72,6 +72,8 @@ pub struct Description {
     pub protection: Protection,
     /// Whether it is shared with other stacks: created if it is missing, and otherwise left alone.
     pub is_shared: bool,
+    /// Whether deleting an adopted object restores what was there before, instead of deleting it.
+    pub is_restored: bool,
     /// Whether deleting it also deletes the objects inside it, as for a namespace.
     pub is_container: bool,
     /// Whether steps of its dependents start only after it is ready.

@@ -125,7 +125,7 @@ fn read_host(item: &Value, path: &FieldPath, problems: &mut Vec<Problem>) -> Opt
         problems.push(Problem::new(path.key(field), message));
     };
     for field in fields.keys().filter(|it| !FIELDS.contains(&it.as_str())) {
-        let near = nearest(field, FIELDS.into_iter());
+        let near = nearest(field, FIELDS);
         let hint = near.map(|it| format!(" (did you mean `{it}`?)")).unwrap_or_default();
         add(field, format!("unknown field `{field}` of a host{hint}"));
     }

@@ -97,7 +97,10 @@ impl HostRuntime {
     pub fn new(settings: HostSettings) -> std::io::Result<Self> {
         let HostSettings { hosts, mut ssh, limits } = settings;
         ssh.folder = ssh.folder.join(format!("kusion-{:08x}", fastrand::u32(..)));
-        std::fs::DirBuilder::new().mode(0o700).create(&ssh.folder)?;
+        // Only connections have sockets.
+        if hosts.iter().any(|it| !it.is_local) {
+            std::fs::DirBuilder::new().mode(0o700).create(&ssh.folder)?;
+        }
         let folder = ssh.folder.clone();
         let (ssh, all) = (Arc::new(ssh), Arc::new(Semaphore::new(limits.hosts.max(1))));
         let connection = |(number, host): (usize, &crate::Host)| {
@@ -200,6 +203,7 @@ impl Runtime for HostRuntime {
                 .map(|it| directory_on(&address.host, &it))
                 .into_iter()
                 .collect(),
+            is_restored: true,
             dependents_wait: address.kind == Kind::Service,
             timeout: is_slow.then_some(self.inner.limits.change),
             ..Description::default()

@@ -69,6 +69,12 @@ impl Reference {
     }
 }
 
+/// Returns the provider of a resource and its configuration; `None` if it has none, or is invalid.
+pub fn provider_config(resource: &Resource) -> Option<(ProviderAddress, Map<String, Value>)> {
+    let reference = Reference::of(resource).ok()?;
+    (!reference.config.is_empty()).then_some((reference.address, reference.config))
+}
+
 impl ProviderAddress {
     /// Reads `registry/namespace/name`. Parts become folders: nothing in them may lead elsewhere.
     pub fn parse(text: &str) -> Option<Self> {

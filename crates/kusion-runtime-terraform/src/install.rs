@@ -1,19 +1,26 @@
-//! Installed providers: folders that hold their programs, and the lock file that says which ones may
-//! run.
+//! Installed providers: folders that hold their programs, the lock file that says which ones may run,
+//! and servers that have more of them.
 //!
-//! Nothing is downloaded here. Which folders are searched is the choice of the user; a repository has
-//! only the lock file, which can forbid programs but not name any.
+//! Which folders and servers are searched is the choice of the user; a repository has only the lock
+//! file, which can forbid programs but not name any. Nothing is downloaded unless [`Installer`] is
+//! asked to.
 
+mod archive;
+mod get;
 mod hash;
 mod lock;
 mod mirror;
+mod remote;
 mod require;
 mod version;
 
+pub use archive::{archive_hash, unpack};
+pub use get::{InstalledVersion, Installer};
 pub use hash::folder_hash;
 pub use lock::{Lock, LockError, Locked};
 pub(crate) use mirror::program_in;
 pub use mirror::{Installed, Mirror, platform};
+pub use remote::{Package, Remote};
 pub use require::{
     LockPolicy, ProviderRequirement, find_installed, lock_installed, newest, requirements,
 };

@@ -25,7 +25,7 @@ mod source;
 mod state;
 mod wire;
 
-pub use address::{DEFAULT_REGISTRY, ProviderAddress};
+pub use address::{DEFAULT_REGISTRY, ProviderAddress, provider_config};
 pub use diagnostic::Diagnostic;
 pub use error::ProviderError;
 pub use host::guard::{Guard, run_as_guard};
@@ -35,6 +35,6 @@ pub use pool::{Pool, PoolKey};
 pub use provider::{
     Applied, ApplyInput, Imported, MoveInput, PlanInput, Planned, Provider, ReadResult,
 };
-pub use runtime::{NotFound, ProviderSource, TerraformRuntime, TerraformSettings};
+pub use runtime::{Consent, NotFound, ProviderSource, TerraformRuntime, TerraformSettings};
 pub use source::{LOCK_FILE, Providers, RESOURCE_TYPE, TerraformSource, read_lock};
 pub use wire::{Call, Protocol};

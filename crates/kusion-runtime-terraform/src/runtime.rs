@@ -4,7 +4,7 @@ mod change;
 mod read;
 mod start;
 
-pub use start::{NotFound, ProviderSource, TerraformSettings};
+pub use start::{Consent, NotFound, ProviderSource, TerraformSettings};
 
 use crate::address::{ProviderAddress, Reference};
 use crate::config;
@@ -40,8 +40,9 @@ const STEP_TIME: Duration = Duration::from_hours(1);
 /// Drives the providers of a stack.
 pub struct TerraformRuntime {
     settings: TerraformSettings,
-    /// Programs that were found, by address and constraints of the version.
-    programs: Mutex<BTreeMap<(ProviderAddress, String), PathBuf>>,
+    /// Programs that were found, by address, constraints of the version, and the fingerprint of a
+    /// configuration that is trusted.
+    programs: Mutex<BTreeMap<(ProviderAddress, String, String), PathBuf>>,
     /// Schemas of the resource types that are in use, by provider and type.
     schemas: RwLock<BTreeMap<(String, String), Arc<Schema>>>,
 }

@@ -2,10 +2,10 @@
 
 use crate::address::ProviderAddress;
 use crate::host::guard::Guard;
-use crate::install::{Lock, LockedProviders, Mirror, Verified};
+use crate::install::{Lock, LockedProviders, Mirror, Remote, Verified};
 use crate::limits::Limits;
 use crate::pool::Pool;
-use crate::runtime::{TerraformRuntime, TerraformSettings};
+use crate::runtime::{Consent, TerraformRuntime, TerraformSettings};
 use async_trait::async_trait;
 use kusion_model::StackOwner;
 use kusion_runtime::{Runtime, RuntimeError, RuntimeSource};
@@ -36,6 +36,8 @@ pub struct Providers {
     pub overrides: BTreeMap<ProviderAddress, PathBuf>,
     /// Configuration by provider, such as credentials.
     pub configs: BTreeMap<ProviderAddress, Map<String, Value>>,
+    /// Servers that have providers.
+    pub remote: Remote,
     /// The environment of providers: credentials come from it.
     pub environment: Vec<(OsString, OsString)>,
     /// What ends providers with this process.
@@ -53,12 +55,18 @@ pub struct TerraformSource {
     providers: Arc<Providers>,
     /// Folders that may hold the lock file; the first one that does counts.
     folders: Vec<PathBuf>,
+    consent: Option<Arc<dyn Consent>>,
 }
 
 impl TerraformSource {
-    /// Creates the source of a stack, whose lock file is in one of these folders. Reads nothing yet.
-    pub fn new(providers: Arc<Providers>, folders: Vec<PathBuf>) -> Self {
-        Self { providers, folders }
+    /// Creates the source of a stack, whose lock file is in one of these folders; `consent` is asked
+    /// before a provider is configured as the stack says. Reads nothing yet.
+    pub fn new(
+        providers: Arc<Providers>,
+        folders: Vec<PathBuf>,
+        consent: Option<Arc<dyn Consent>>,
+    ) -> Self {
+        Self { providers, folders, consent }
     }
 }
 
@@ -69,12 +77,22 @@ impl RuntimeSource for TerraformSource {
         let read = tokio::task::spawn_blocking(move || read_lock(&folders)).await;
         let unusable = |message| RuntimeError::Unusable { message, command: None };
         let lock = read.map_err(|error| unusable(error.to_string()))?.map_err(unusable)?;
-        let Providers { mirrors, overrides, configs, environment, guard, limits, pool, verified } =
-            (*self.providers).clone();
+        let Providers {
+            mirrors,
+            overrides,
+            configs,
+            environment,
+            guard,
+            limits,
+            pool,
+            verified,
+            ..
+        } = (*self.providers).clone();
         let lock = lock.map(|(_, lock)| lock).unwrap_or_default();
         let source = LockedProviders { mirrors, overrides, lock, verified };
-        let source = Arc::new(source);
-        let settings = TerraformSettings { source, environment, guard, limits, configs, pool };
+        let (source, consent) = (Arc::new(source), self.consent.clone());
+        let settings =
+            TerraformSettings { source, environment, guard, limits, configs, consent, pool };
         Ok(Arc::new(TerraformRuntime::new(settings)))
     }
 }

@@ -54,6 +54,7 @@ impl Programs {
             guard: std::env::current_exe().ok().map(|program| Guard { program }),
             limits: Limits::default(),
             configs: std::collections::BTreeMap::new(),
+            consent: None,
             pool: Arc::default(),
         }))
     }

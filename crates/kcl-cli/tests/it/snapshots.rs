@@ -90,6 +90,7 @@ fn every_command_has_snapshots() {
         tool: "kcl",
         folder: &folder(),
         names: NAMES,
+        elsewhere: &[],
         stdout: &|words| {
             let output = sandbox.command(words).output().expect("the binary runs");
             String::from_utf8_lossy(&output.stdout).into_owned()

@@ -4,7 +4,7 @@ use super::runtimes::{programs, ssh};
 use crate::failure::Failure;
 use crate::home;
 use kusion_app::{RuntimeSettings, UserConfig};
-use kusion_runtime_terraform::install::Mirror;
+use kusion_runtime_terraform::install::{Mirror, Remote};
 use kusion_runtime_terraform::{Guard, ProviderAddress, Providers};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -46,6 +46,10 @@ impl ProviderArgs {
             mirrors: self.folders(config)?.into_iter().map(Mirror).collect(),
             overrides: self.overrides(config)?,
             configs: configs(config)?,
+            remote: Remote {
+                mirror: config.providers.mirror.clone(),
+                registries: config.providers.registries.clone(),
+            },
             environment: env::vars_os().filter(|(name, _)| !is_ours(name)).collect(),
             guard: env::current_exe().ok().map(|program| Guard { program }),
             ..Providers::default()

@@ -1,5 +1,6 @@
 //! `kusion provider`.
 
+mod install;
 mod list;
 mod lock;
 mod schema;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 /// A command of `kusion provider`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Install the Terraform providers that stacks need, and write their lock files
+    Install(Box<install::Args>),
     /// List the Terraform providers that stacks need, with locked and installed versions
     List(Box<list::Args>),
     /// Write the versions and checksums of installed providers to lock files
@@ -26,6 +29,7 @@ pub(crate) enum Command {
 /// Runs a command.
 pub(crate) fn run(command: &Command) -> Result<Exit, Failure> {
     match command {
+        Command::Install(args) => install::run(args),
         Command::List(args) => list::run(args),
         Command::Lock(args) => lock::run(args),
         Command::Schema(args) => schema::run(args),

@@ -7,10 +7,11 @@ use base_system::{OsSystem, System as _};
 use kusion_app::ClusterRequest;
 use kusion_app::trust::{
     RiskySetting, Trust, backend_setting, hosts_setting, kubeconfig_setting, plugin_settings,
+    provider_settings,
 };
-use kusion_generate::{FindError, GenerateError, find};
+use kusion_generate::{CompileOptions, FindError, GenerateError, compile_each, find};
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `kusion trust`.
 #[derive(Debug, clap::Args)]
@@ -80,6 +81,7 @@ fn add(trust: &mut Trust, folders: &[PathBuf]) -> Result<String, Failure> {
             }
         }
     }
+    settings.extend(of_specs(&base, folders));
     if settings.is_empty() {
         return Ok("there is nothing to trust: no stack has risky settings\n".to_owned());
     }
@@ -88,6 +90,18 @@ fn add(trust: &mut Trust, folders: &[PathBuf]) -> Result<String, Failure> {
     let mut text = described(&settings);
     let _ = writeln!(text, "{} trusted until something changes", number(settings.len()));
     Ok(text)
+}
+
+/// Returns the configurations of providers in the Specs of stacks. Stacks that do not compile have
+/// none: nothing is started for them.
+fn of_specs(base: &Path, folders: &[PathBuf]) -> Vec<RiskySetting> {
+    let options = CompileOptions {
+        work_dir: Some(base.to_owned()),
+        folders: folders.to_vec(),
+        ..CompileOptions::default()
+    };
+    let compiled = compile_each(&OsSystem, &options).map(|it| it.compiled).unwrap_or_default();
+    compiled.iter().flat_map(|it| provider_settings(&it.stack.folder, &it.spec)).collect()
 }
 
 fn number(count: usize) -> String {

@@ -1,6 +1,7 @@
 //! The content of values as lines, in the form of YAML.
 
 use super::style::one_line;
+use kusion_model::markers::REFERENCE;
 use kusion_model::{FieldPath, Origin};
 use serde_json::Value;
 
@@ -60,6 +61,10 @@ fn lines(value: &Value, path: &FieldPath, origins: FindOrigin<'_>) -> Vec<Conten
         }
         value => {
             let text = match value {
+                // A reference that could not be resolved before apply.
+                Value::String(text) if text.contains(REFERENCE) => {
+                    format!("(known after apply: {})", one_line(text))
+                }
                 Value::String(text) => scalar(text),
                 other => other.to_string(),
             };
@@ -130,6 +135,8 @@ spec:
 ";
         assert_eq!(text(&value), expected);
         assert_eq!(text(&json!(["a\nb", []])), "- |\n  a\n  b\n- []\n");
+        let later = json!({"address": "db://$kusion_path.a:b:c:d.id"});
+        assert_eq!(text(&later), "address: (known after apply: db://$kusion_path.a:b:c:d.id)\n");
     }
 
     #[test]

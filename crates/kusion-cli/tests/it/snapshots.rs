@@ -21,6 +21,7 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     (r"\b[0-9a-f]{16,}\b", "[DIGEST]"),
     (r"(certificate-authority-data: )\S+", "${1}[CERTIFICATE]"),
     (r"\((linux|macos)/\w+\)", "([OS]/[ARCH])"),
+    (r"\b(linux|darwin)_(amd64|arm64)\b", "[PLATFORM]"),
     (r#"("arch": )"\w+""#, "${1}\"[ARCH]\""),
     (r#"("os": )"\w+""#, "${1}\"[OS]\""),
     (r"(web-[0-9a-f]{8,10}-)[a-z0-9]{5}\b", "${1}[SUFFIX]"),
@@ -52,6 +53,7 @@ fn check(name: &str) {
             let mut command = home.command(&words);
             command.env("HOME", &home.folder).env("COLUMNS", "80").env("TZ", "UTC");
             command.env_remove("NO_COLOR").env_remove("KUBERNETES_SERVICE_HOST");
+            command.env_remove("TF_PLUGIN_CACHE_DIR").env_remove("KUSION_PROVIDER_DIRS");
             command
         },
         redact: &|text| {
@@ -97,8 +99,9 @@ macro_rules! snapshots {
 
 snapshots!(
     apply, cells, cluster, colour, compile, completion, destroy, diffs, faults, graph, help, hosts,
-    impact, init, json, key, ls, moved, newcomer, owners, places, plans, policies, preview, release,
-    replace, rollback, rules, runtimes, sandbox, set, several, silent, stack, state, status, topics,
+    impact, init, json, key, ls, moved, newcomer, owners, places, plans, policies, preview,
+    providers, release, replace, rollback, rules, runtimes, sandbox, set, several, silent, stack,
+    state, status, topics,
     trust, usage, version, waiting, watch, words,
 );
 
@@ -109,6 +112,7 @@ fn every_command_has_snapshots() {
         tool: "kusion",
         folder: &folder(),
         names: NAMES,
+        elsewhere: &["provider schema"],
         stdout: &|words| {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             text(&home.run(&words).stdout)

@@ -164,6 +164,11 @@ fn what_is_no_resource_is_named() {
          registry before it, such as `a/b/1.0.0`"
     );
     assert_eq!(
+        terraform("{provider = \"a/b/latest\"}"),
+        "invalid version `latest` in `extensions.provider` `a/b/latest`: expected a version or a \
+         constraint, such as `1.0.0`, `~> 1.0` or `>= 1.0, < 2.0`"
+    );
+    assert_eq!(
         terraform("{provider = \"a/b/1\", resourceType = \"b_x\"}"),
         "its id names the type `b_c`, and `extensions.resourceType` is `b_x`"
     );

@@ -120,8 +120,10 @@ fn the_short_form_of_an_id_is_known() {
 #[test]
 fn attributes_of_providers_come_later() {
     let program = r#"resources = [
-    {id = "hashicorp:random:random_password:db", type = "Terraform", attributes = {length = 16}
-        extensions = {provider = "hashicorp/random/3.0.0"}}
+    {
+        id = "hashicorp:random:random_password:db", type = "Terraform", attributes = {length = 16}
+        extensions = {provider = "hashicorp/random/3.0.0"}
+    }
     {id = "v1:Secret:default:db", type = "Kubernetes", attributes = {
         apiVersion = "v1", kind = "Secret", metadata = {name = "db"}
         stringData = {password = "$kusion_path.hashicorp:random:random_password:db.result"}

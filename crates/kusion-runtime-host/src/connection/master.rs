@@ -1,6 +1,7 @@
 //! The process that holds the connection to a host, which all scripts share.
 
 use rustix::process::{Pid, Signal, kill_process_group};
+use std::fmt::Write as _;
 use std::io::Read;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -58,7 +59,7 @@ impl Master {
         let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = String::from_utf8_lossy(&kept).into_owned();
         if told == Err(RecvTimeoutError::Timeout) {
-            text.push_str(&format!("\ntimed out after {} s", time.as_secs_f64()));
+            let _ = write!(text, "\ntimed out after {} s", time.as_secs_f64());
         }
         Err(text)
     }

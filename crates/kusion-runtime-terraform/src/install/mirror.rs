@@ -31,7 +31,7 @@ impl Mirror {
         address: &ProviderAddress,
         version: &str,
     ) -> Result<Option<Installed>, String> {
-        let folder = self.folder_of(address).join(version).join(platform());
+        let folder = self.folder_for(address, version);
         if !folder.is_dir() {
             return Ok(None);
         }
@@ -48,6 +48,32 @@ impl Mirror {
             folders.filter_map(|it| it.file_name().into_string().ok()).collect();
         versions.sort();
         versions
+    }
+
+    /// Returns the archive of a version of a provider for this platform.
+    pub fn archive(&self, address: &ProviderAddress, version: &str) -> Option<PathBuf> {
+        let ProviderAddress { name, .. } = address;
+        let file = format!("terraform-provider-{name}_{version}_{}.zip", platform());
+        let path = self.folder_of(address).join(file);
+        path.is_file().then_some(path)
+    }
+
+    /// Returns the versions of the archives of a provider for this platform, sorted as texts.
+    pub fn archive_versions(&self, address: &ProviderAddress) -> Vec<String> {
+        let start = format!("terraform-provider-{}_", address.name);
+        let end = format!("_{}.zip", platform());
+        let files = fs::read_dir(self.folder_of(address)).into_iter().flatten().flatten();
+        let names = files.filter_map(|it| it.file_name().into_string().ok());
+        let mut versions: Vec<String> = names
+            .filter_map(|it| Some(it.strip_prefix(&start)?.strip_suffix(&end)?.to_owned()))
+            .collect();
+        versions.sort();
+        versions
+    }
+
+    /// Returns the folder of a version of a provider for this platform.
+    pub fn folder_for(&self, address: &ProviderAddress, version: &str) -> PathBuf {
+        self.folder_of(address).join(version).join(platform())
     }
 
     fn folder_of(&self, address: &ProviderAddress) -> PathBuf {

@@ -50,6 +50,16 @@ impl From<String> for NotFound {
     }
 }
 
+/// Decides whether a provider may be started with a configuration that a repository has.
+pub trait Consent: Send + Sync {
+    /// Checks the configuration (`providerMeta`) of a provider, which is not empty.
+    ///
+    /// # Errors
+    ///
+    /// The user does not trust it.
+    fn check(&self, address: &ProviderAddress, config: &Map<String, Json>) -> Result<(), NotFound>;
+}
+
 /// The surroundings of providers.
 #[derive(Clone)]
 pub struct TerraformSettings {
@@ -64,6 +74,8 @@ pub struct TerraformSettings {
     /// Configuration of the user by provider, such as credentials; it takes precedence over
     /// `providerMeta`.
     pub configs: BTreeMap<ProviderAddress, Map<String, Json>>,
+    /// Is asked before a provider is configured by a repository; `None` if the user trusts it.
+    pub consent: Option<Arc<dyn Consent>>,
     /// Those that run; stacks of one command share them.
     pub pool: Arc<Pool>,
 }
@@ -92,12 +104,10 @@ impl TerraformRuntime {
 
     async fn provider(&self, reference: &Reference) -> Result<Arc<Provider>, RuntimeError> {
         let config = Json::Object(reference.config.clone());
-        let program = self.program(reference).await?;
-        let key = PoolKey {
-            address: reference.address.to_string(),
-            program: program.clone(),
-            config: blake3::hash(config.to_string().as_bytes()).to_hex().to_string(),
-        };
+        let digest = blake3::hash(config.to_string().as_bytes()).to_hex().to_string();
+        let program = self.program(reference, &digest).await?;
+        let address = reference.address.to_string();
+        let key = PoolKey { address, program: program.clone(), config: digest };
         let pool = &self.settings.pool;
         let unusable = |error: ProviderError| super::unusable(error.to_string());
         let provider = pool.get(&key, self.start(reference, &program, &config)).await;
@@ -110,14 +120,19 @@ impl TerraformRuntime {
         pool.get(&key, self.start(reference, &program, &config)).await.map_err(unusable)
     }
 
-    /// Returns the program of a provider. It is looked for once.
-    async fn program(&self, reference: &Reference) -> Result<PathBuf, RuntimeError> {
-        let key = (reference.address.clone(), reference.version.clone());
+    /// Returns the program of a provider, if it may be started with its configuration. It is looked
+    /// for once.
+    async fn program(&self, reference: &Reference, digest: &str) -> Result<PathBuf, RuntimeError> {
+        let key = (reference.address.clone(), reference.version.clone(), digest.to_owned());
         let mut programs = self.programs.lock().await;
         if let Some(program) = programs.get(&key) {
             return Ok(program.clone());
         }
-        let found = self.settings.source.program(&key.0, &key.1).await;
+        let consent = self.settings.consent.as_ref().filter(|_| !reference.config.is_empty());
+        let found = match consent.map_or(Ok(()), |it| it.check(&key.0, &reference.config)) {
+            Ok(()) => self.settings.source.program(&key.0, &key.1).await,
+            Err(refused) => Err(refused),
+        };
         let program = found.map_err(|NotFound { message, command }| {
             let name = reference.provider_name();
             let message = format!("cannot start the provider `{name}`: {message}");

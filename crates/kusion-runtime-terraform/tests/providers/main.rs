@@ -5,6 +5,7 @@ mod host;
 mod hostile;
 mod pretend;
 mod resources;
+mod servers;
 
 use std::process::ExitCode;
 use testkit::Suite;
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
     hostile::add(&mut suite);
     host::add(&mut suite);
     resources::add(&mut suite);
+    servers::add(&mut suite);
     suite.run()
 }
 

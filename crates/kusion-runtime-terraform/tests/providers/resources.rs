@@ -42,6 +42,7 @@ impl World {
             guard: Some(Guard { program: std::env::current_exe().expect("this program") }),
             limits: Limits { apply: Duration::from_secs(5), ..Limits::default() },
             configs: std::collections::BTreeMap::new(),
+            consent: None,
             pool: Arc::default(),
         };
         Self { runtime: TerraformRuntime::new(settings), folder: Folder::new(name) }

@@ -145,9 +145,10 @@ async fn bad_hosts() {
         let server = start(&format!("{behaviour:?}"), 1, behaviour);
         let folder = Folder::new("bad").expect("a folder");
         let mut settings = server.settings();
-        settings.limits.connect = Duration::from_secs(2);
-        settings.limits.read = Duration::from_secs(1);
-        settings.limits.change = Duration::from_secs(1);
+        if matches!(behaviour, Behaviour::Hang | Behaviour::Silent) {
+            settings.limits.connect = Duration::from_secs(2);
+            settings.limits.read = Duration::from_secs(1);
+        }
         settings.limits.output = 1_000_000;
         let world = World::new(settings);
         let file = resource("file", "web0", &folder.join("a"), json!({"content": "a"}));

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// Replaces a lock file. What is at its place, such as a link, is not followed.
-fn write(path: &Path, lock: &Lock) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, lock: &Lock) -> Result<(), Failure> {
     let new = path.with_extension(format!("hcl.{}", std::process::id()));
     let written = OpenOptions::new()
         .write(true)

@@ -17,7 +17,7 @@ pub(crate) struct Args {
     type_name: Option<String>,
     /// Constraint of the version, such as `~> 2.5` [default: the newest installed version]
     #[arg(long, value_name = "CONSTRAINT")]
-    version: Option<String>,
+    constraint: Option<String>,
     #[command(flatten)]
     providers: ProviderArgs,
 }
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let address = ProviderAddress::parse_short(&args.address).map_err(Failure::Usage)?;
     let providers = args.providers.providers(&user_config()?)?;
     let schemas = interrupt::read(async {
-        let found = providers.schemas(&address, args.version.as_deref()).await;
+        let found = providers.schemas(&address, args.constraint.as_deref()).await;
         found.map_err(Failure::Provider)
     })?;
     let json = match args.type_name.as_deref() {
