@@ -103,7 +103,8 @@ impl LockedProviders {
         }
         let found = find_installed(&self.mirrors, address, version)?;
         let Some(Installed { folder, program }) = found else {
-            return Err(self.missing(version).into());
+            let message = self.missing(version);
+            return Err(NotFound { message, command: Some("provider install") });
         };
         let hash = self.verified.hash(&folder)?;
         if locked.allows(&hash) {

@@ -51,7 +51,8 @@ pub(crate) fn secrets(programs: &Programs) {
     let mut printed = String::new();
     let mut run = |words: &[&str]| {
         let output = world.command(words).env("KUSION_LOG", "trace").output().expect("it runs");
-        printed.push_str(&format!("{}{}", text(&output.stdout), text(&output.stderr)));
+        printed.push_str(&text(&output.stdout));
+        printed.push_str(&text(&output.stderr));
     };
     run(&["preview", "shop/dev", "--full", "--save", "home/plan.json"]);
     run(&["apply", "shop/dev", "--plan", "home/plan.json", "--output", "json"]);
