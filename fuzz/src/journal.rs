@@ -5,7 +5,7 @@
 //! Positions are taken modulo the length, so that every script means something.
 
 use crate::target::Reached;
-use kusion_model::{Ending, Operation, ReleaseHead, Spec, StackKey};
+use kusion_model::{Ending, Operation, ReleaseHead, Spec, SpecOrigins, StackKey};
 use kusion_model::{Identity, Place, Record, Resource, ResourceId, ResourceState, ResourceType};
 use kusion_store::{Backend as _, Expected, Holder, LockWait, Memory, StackState, Store, StoreKey};
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ async fn make() -> Base {
     for revision in 1..3 {
         let session = store.lock(&key(), Holder::current("fuzz"), LockWait::No).await;
         let session = session.expect("nobody has it");
-        session.put_spec(revision, &spec).await.expect("written");
+        session.put_spec(revision, &spec, &SpecOrigins::default()).await.expect("written");
         session.append(vec![opened(revision), noted("a", 200)]).await.expect("written");
         // Enough for a snapshot, but without a trace in it.
         let message = "x".repeat(if revision == 1 { 2 * LARGE } else { 20 });

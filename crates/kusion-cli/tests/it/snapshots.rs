@@ -101,8 +101,7 @@ snapshots!(
     apply, cells, cluster, colour, compile, completion, destroy, diffs, faults, graph, help, hosts,
     impact, init, json, key, ls, moved, newcomer, owners, places, plans, policies, preview,
     providers, release, replace, rollback, rules, runtimes, sandbox, set, several, silent, stack,
-    state, status, topics,
-    trust, usage, version, waiting, watch, words,
+    state, status, topics, trust, usage, version, waiting, watch, words,
 );
 
 #[test]
