@@ -75,7 +75,7 @@ impl LockedStack {
         let scope = &self.scope;
         refusals.extend(scope.evaluate_policies(&mut plan, &live, &state, &origins, &[])?);
         let (desired, saved) = (previewed.desired, previewed.saved);
-        Ok(Previewed { plan, refusals, origins, desired, live, state, moves, saved })
+        Ok(Previewed { plan, refusals, desired, origins, live, state, moves, saved })
     }
 
     /// Accepts a saved plan, if nothing has changed since it was made. Guards are checked again, and
@@ -104,7 +104,7 @@ impl LockedStack {
         let (scope, origins) = (&self.scope, recorded_origins(&plan));
         refusals.extend(scope.evaluate_policies(&mut plan, &live, &state, &origins, decisions)?);
         let saved = Some(digest.to_owned());
-        Ok(Previewed { plan, refusals, origins, desired, live, state, moves, saved })
+        Ok(Previewed { plan, refusals, desired, origins, live, state, moves, saved })
     }
 
     /// Returns the state with the moves of a plan, and their records.

@@ -182,13 +182,10 @@ fn route(world: &mut World, kind: Kind, object: &Value, old: Option<&Value>, new
         }
         Kind::PersistentVolume => route_volume(world, object),
         Kind::ResourceQuota => world.add(Task::Quota, kind, object),
-        Kind::ResourceClaim => {
-            world.add(Task::DeviceClaim, kind, object);
-            scheduler::retry_all(world);
-        }
-        Kind::ResourceClaimTemplate | Kind::DeviceClass | Kind::ResourceSlice => {
-            scheduler::retry_all(world);
-        }
+        Kind::ResourceClaim
+        | Kind::ResourceClaimTemplate
+        | Kind::DeviceClass
+        | Kind::ResourceSlice => route_devices(world, kind, object),
         Kind::APIService
         | Kind::FlowSchema
         | Kind::CustomResourceDefinition
@@ -204,6 +201,13 @@ fn all_conditions(world: &mut World, kind: Kind) {
     for object in all {
         world.add(Task::Conditions, kind, &object);
     }
+}
+
+fn route_devices(world: &mut World, kind: Kind, object: &Value) {
+    if kind == Kind::ResourceClaim {
+        world.add(Task::DeviceClaim, kind, object);
+    }
+    scheduler::retry_all(world);
 }
 
 fn route_volume(world: &mut World, volume: &Value) {

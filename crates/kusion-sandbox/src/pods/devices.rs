@@ -18,6 +18,9 @@ const MOST_CHOICES: usize = 20_000;
 /// Driver, pool and name of a device.
 type DeviceId = (String, String, String);
 
+/// Claims, each with its allocation.
+type Allocations = Vec<(Arc<Value>, Value)>;
+
 /// The devices of a cluster that are free, and what is asked of them.
 pub(super) struct Devices {
     /// Slices of pools that are complete, in their newest generation.
@@ -67,7 +70,7 @@ impl Devices {
     ///
     /// # Errors
     /// A selector of a request cannot be evaluated.
-    pub(super) fn choose(&self, node: &Value) -> Result<Option<Vec<(Arc<Value>, Value)>>, String> {
+    pub(super) fn choose(&self, node: &Value) -> Result<Option<Allocations>, String> {
         let candidates = self.candidates(node);
         let mut search =
             Search { devices: self, candidates: &candidates, chosen: Vec::new(), n: 0 };
