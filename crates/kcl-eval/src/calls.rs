@@ -80,7 +80,7 @@ impl Evaluator<'_> {
     }
 }
 
-impl<'p> Calls<'p> {
+impl Calls<'_> {
     /// Calls a function; `Undefined` if the value is not a function.
     ///
     /// # Errors
