@@ -44,12 +44,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut decisions = decisions_about(&args.file, &saved.digest, keyed.sealer())?;
     let user = actor();
     if decisions.iter().any(|it| it.role == args.role && it.actor == user) {
-        view::result(&format!("already approved as {} by {user}\n", args.role))?;
+        view::result(&format!("already approved as {}\n", args.role))?;
         return Ok(Exit::Success);
     }
     let decision = PolicyDecision {
         role: args.role.clone(),
-        actor: user.clone(),
+        actor: user,
         time: now().millis,
         reason: args.message.clone(),
     };
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         [] => String::new(),
         roles => format!("; approvals are still missing as {}", roles.join(", ")),
     };
-    view::result(&format!("approved as {} by {user}{rest}\n", args.role))?;
+    view::result(&format!("approved as {}{rest}\n", args.role))?;
     Ok(Exit::Success)
 }
 
