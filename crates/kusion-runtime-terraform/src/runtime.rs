@@ -6,6 +6,7 @@ mod start;
 
 pub use start::{Consent, NotFound, ProviderSource, TerraformSettings};
 
+use self::change::MadePlan;
 use crate::address::{ProviderAddress, Reference};
 use crate::config;
 use crate::error::ProviderError;
@@ -45,12 +46,19 @@ pub struct TerraformRuntime {
     programs: Mutex<BTreeMap<(ProviderAddress, String, String), PathBuf>>,
     /// Schemas of the resource types that are in use, by provider and type.
     schemas: RwLock<BTreeMap<(String, String), Arc<Schema>>>,
+    /// Plans of changes that are not made yet: what was shown is what is applied.
+    plans: std::sync::Mutex<BTreeMap<ResourceId, MadePlan>>,
 }
 
 impl TerraformRuntime {
     /// Creates a runtime. Providers are started when they are needed.
     pub fn new(settings: TerraformSettings) -> Self {
-        Self { settings, programs: Mutex::default(), schemas: RwLock::default() }
+        Self {
+            settings,
+            programs: Mutex::default(),
+            schemas: RwLock::default(),
+            plans: std::sync::Mutex::default(),
+        }
     }
 
     /// Returns how many providers run.
@@ -66,6 +74,10 @@ impl TerraformRuntime {
     /// Ends all providers, also those that other stacks use.
     pub async fn close(&self) {
         self.settings.pool.close().await;
+    }
+
+    fn plans(&self) -> std::sync::MutexGuard<'_, BTreeMap<ResourceId, MadePlan>> {
+        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the schema of a resource, if it was prepared.

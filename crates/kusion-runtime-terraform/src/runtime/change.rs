@@ -12,6 +12,14 @@ use kusion_cty::Value;
 use kusion_model::FieldPath;
 use kusion_runtime::{Applied, Change, Deletion, DryRunResult, RuntimeError};
 
+/// A plan without values that become known later.
+pub(super) struct MadePlan {
+    now: Current,
+    config: Value,
+    planned: Planned,
+    warnings: Vec<String>,
+}
+
 /// A change with everything that a provider wants to know about it.
 struct Prepared {
     managed: Managed,
@@ -30,14 +38,23 @@ impl TerraformRuntime {
     ) -> Result<DryRunResult, RuntimeError> {
         let prepared = self.prepare_change(&change).await?;
         let after = plain(&prepared.planned.state);
-        Ok(DryRunResult { after, conflicts: Vec::new(), warnings: prepared.warnings })
+        let warnings = prepared.warnings.clone();
+        if change.unknown.is_empty() {
+            let Prepared { now, config, planned, warnings, .. } = prepared;
+            let made = MadePlan { now, config, planned, warnings };
+            self.plans().insert(change.desired.id.clone(), made);
+        }
+        Ok(DryRunResult { after, conflicts: Vec::new(), warnings })
     }
 
     /// Plans a change with all values known, and makes it.
     pub(super) async fn make_change(&self, change: Change<'_>) -> Result<Applied, RuntimeError> {
         let id = &change.desired.id;
-        let Prepared { managed, now, config, planned, mut warnings } =
-            self.prepare_change(&change).await?;
+        let prepared = match self.plan_made_before(&change).await? {
+            Some(prepared) => prepared,
+            None => self.prepare_change(&change).await?,
+        };
+        let Prepared { managed, now, config, planned, mut warnings } = prepared;
         let is_new = now.state.is_null();
         if !is_new && planned.state == now.state {
             let live = managed.live(id, &now).map_err(fault)?;
@@ -75,19 +92,40 @@ impl TerraformRuntime {
         Ok(Applied { live, warnings, failure: is_failed.then(|| failures.join("; ")) })
     }
 
-    async fn prepare_change(&self, change: &Change<'_>) -> Result<Prepared, RuntimeError> {
+    /// Returns what a change starts from: its provider, its configuration and the object so far.
+    async fn inputs(&self, change: &Change<'_>) -> Result<(Managed, Value, Current), RuntimeError> {
         let managed = self.managed(change.desired).await?;
         let unknown = change.unknown;
         let config = configuration(&managed.schema.block, &change.desired.attributes, unknown);
         let config = config.map_err(RuntimeError::Rejected)?;
-        let checked = managed.provider.check_resource(&managed.type_name, &managed.schema, &config);
-        let mut warnings = texts(&checked.await.map_err(fault)?, false);
         let now = match (change.live, change.prior) {
             (Some(live), _) => managed.known(live.runtime.as_ref()),
             (None, Some(prior)) => managed.recorded(change.desired, prior.runtime.as_ref()).await?,
             (None, None) => None,
         };
-        let now = now.unwrap_or_default();
+        Ok((managed, config, now.unwrap_or_default()))
+    }
+
+    /// Returns the plan that this process made for a change, if it starts from the same
+    /// configuration and the same object.
+    async fn plan_made_before(
+        &self,
+        change: &Change<'_>,
+    ) -> Result<Option<Prepared>, RuntimeError> {
+        let made = self.plans().remove(&change.desired.id);
+        let Some(made) = made else { return Ok(None) };
+        let (managed, config, now) = self.inputs(change).await?;
+        if config != made.config || now != made.now {
+            return Ok(None);
+        }
+        let MadePlan { planned, warnings, .. } = made;
+        Ok(Some(Prepared { managed, now, config, planned, warnings }))
+    }
+
+    async fn prepare_change(&self, change: &Change<'_>) -> Result<Prepared, RuntimeError> {
+        let (managed, config, now) = self.inputs(change).await?;
+        let checked = managed.provider.check_resource(&managed.type_name, &managed.schema, &config);
+        let mut warnings = texts(&checked.await.map_err(fault)?, false);
         if now.is_tainted {
             let message = "its creation failed halfway".to_owned();
             return Err(RuntimeError::Immutable { fields: Vec::new(), message });

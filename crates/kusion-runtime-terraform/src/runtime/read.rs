@@ -12,7 +12,7 @@ use kusion_runtime::{Live, Pending, Runtime as _, RuntimeError, Target};
 use serde_json::Value as Json;
 
 /// The state of an object, with data of its provider.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(super) struct Current {
     pub(super) state: Value,
     pub(super) private: Bytes,
