@@ -1,6 +1,6 @@
 //! Stacks to Specs, on several threads.
 
-use crate::compile_cells::{Units, spread};
+use crate::compile_cells::{Grouped, spread};
 use crate::error::{findings_json, note_json};
 use crate::find::{BrokenStack, Stack, check_names, find_cells, find_each};
 use crate::identity::{Added, Additions, Identified, settle};
@@ -167,7 +167,7 @@ impl<'a> Job<'a> {
         let session = Session::cached(self.system);
         let pool = Pool { threads: self.options.threads, chunk: 1 };
         let sharing = Sharing::Evaluated;
-        let Units { units, failed, mut work } = self.units(&session, pool, stacks);
+        let Grouped { units, failed, mut work } = self.units(&session, pool, stacks);
         work.n_programs = units.len();
         let sharing = if units.len() > 1 { sharing } else { Sharing::Checked };
         let begin = || Runner::new(&session, self.system, sharing);

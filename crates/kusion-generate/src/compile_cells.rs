@@ -18,7 +18,7 @@ pub(crate) struct Unit {
 }
 
 /// What must be compiled for stacks.
-pub(crate) struct Units {
+pub(crate) struct Grouped {
     pub(crate) units: Vec<Unit>,
     /// The stacks whose layers fail, by place.
     pub(crate) failed: Vec<(usize, GenerateError)>,
@@ -31,7 +31,7 @@ type Outcomes = Vec<Option<Result<Compiled, GenerateError>>>;
 
 impl Job<'_> {
     /// Groups stacks by what must be compiled.
-    pub(crate) fn units(&self, session: &Session, pool: Pool, stacks: &[Stack]) -> Units {
+    pub(crate) fn units(&self, session: &Session, pool: Pool, stacks: &[Stack]) -> Grouped {
         let reader =
             LayerReader::new(self.system, session, &self.options.confinement, &self.work_dir);
         let folders = by_folder(stacks);
@@ -44,7 +44,7 @@ impl Job<'_> {
                 Err(error) => failed.push((places[0], error)),
             }
         }
-        Units { units, failed, work: reader.work() }
+        Grouped { units, failed, work: reader.work() }
     }
 
     /// Groups the cells of one stack.

@@ -289,7 +289,7 @@ fn work_tree(system: &dyn System, root: &Path) -> Result<Vec<PathBuf>, GenerateE
                 base_system::FileKind::File => {
                     files.extend(path.strip_prefix(root).ok().map(Path::to_path_buf));
                 }
-                _ => {}
+                base_system::FileKind::Directory => {}
             }
         }
     }

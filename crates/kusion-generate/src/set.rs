@@ -88,7 +88,7 @@ struct Editor<'a> {
     request: &'a SetRequest,
 }
 
-/// What is known about a value before it is changed.
+/// A value before the change.
 struct Found {
     path: LeafPath,
     /// The file that owns it; none if it belongs to a layer that does not exist yet.
