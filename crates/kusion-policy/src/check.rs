@@ -108,7 +108,9 @@ pub fn except(
         }
     }
     let today = subject.now.date();
-    found.iter_mut().for_each(|it| except_one(&active, &today, &mut it.finding));
+    for it in found {
+        except_one(&active, &today, &mut it.finding);
+    }
     Ok(())
 }
 

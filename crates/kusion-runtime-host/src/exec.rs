@@ -200,7 +200,7 @@ mod tests {
         run(&mut Command::new("sh"), script.as_bytes(), bounds).expect("it runs")
     }
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_mins(1);
 
     #[test]
     fn output_errors_and_code_are_returned() {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long calls that change nothing may take.
-const READ_TIME: Duration = Duration::from_secs(60);
+const READ_TIME: Duration = Duration::from_mins(1);
 
 /// A program, which is started when it is asked first.
 #[derive(Clone, Debug)]

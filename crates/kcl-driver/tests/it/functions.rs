@@ -9,7 +9,7 @@ const LIMITS: CallLimits = CallLimits { steps: 20_000, memory: 100_000 };
 fn with<T: Send>(text: &str, work: impl Fn(&mut Functions<'_, '_>) -> T + Sync) -> T {
     let system = MemorySystem::new().with_file("/p/main.k", text);
     let done = with_functions(&system, &RunOptions::files(["/p/main.k"]), work);
-    done.unwrap_or_else(|error| panic!("the program is valid: {error}"))
+    done.map_err(|error| error.to_string()).expect("the program is valid")
 }
 
 fn call(

@@ -78,8 +78,7 @@ fn split(change: &str) -> Option<(&str, &str)> {
     let mut depth = 0_usize;
     for (at, it) in change.char_indices() {
         match (quote, it) {
-            (Some(open), _) if it == open => quote = None,
-            (Some(_), _) => {}
+            (Some(open), _) => quote = (it != open).then_some(open),
             (None, '"' | '\'') => quote = Some(it),
             (None, '[') => depth += 1,
             (None, ']') => depth = depth.saturating_sub(1),

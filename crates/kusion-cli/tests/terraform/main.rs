@@ -9,9 +9,11 @@ use std::process::ExitCode;
 use testkit::Suite;
 use world::Programs;
 
+type Test = (&'static str, fn(Programs));
+
 fn main() -> ExitCode {
     let mut suite = Suite::default();
-    let tests: &[(&str, fn(Programs))] = &[
+    let tests: [Test; 7] = [
         ("resources_of_a_provider_live_and_end", |it| life::whole(&it)),
         ("a_saved_plan_runs", |it| life::saved_plan(&it)),
         ("a_stack_spans_a_provider_and_a_cluster", |it| life::mixed(&it)),
@@ -21,7 +23,7 @@ fn main() -> ExitCode {
         ("an_object_of_a_killed_create_is_adopted_or_forgotten", |it| safety::killed(&it)),
     ];
     for (name, test) in tests {
-        suite.add_with(*name, Programs::find(), *test);
+        suite.add_with(name, Programs::find(), test);
     }
     suite.run()
 }

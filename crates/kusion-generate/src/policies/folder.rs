@@ -45,7 +45,8 @@ impl PolicyFolder {
         let all = system.read_dir(folder).map_err(unreadable(folder))?;
         let is_policy = |path: &PathBuf| {
             let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
-            name.ends_with(".k") && !name.ends_with("_test.k") && !name.starts_with(['@', '_', '.'])
+            let stem = name.strip_suffix(".k");
+            stem.is_some_and(|it| !it.ends_with("_test") && !it.starts_with(['@', '_', '.']))
         };
         let is_yaml =
             |path: &PathBuf| path.extension().is_some_and(|it| it == "yaml" || it == "yml");

@@ -319,7 +319,7 @@ fn layers_are_evaluated_once_and_equal_cells_once() {
     // The cells `b` and `d` get the same value from different layers, so they are apart.
     assert_eq!(
         data.join(" "),
-        concat!(r#"{"x":"1","y":"1"} {"x":"2","y":"0"} {"x":"1","y":"0"} {"x":"2","y":"0"}"#)
+        r#"{"x":"1","y":"1"} {"x":"2","y":"0"} {"x":"1","y":"0"} {"x":"2","y":"0"}"#
     );
     // 2 + 1 shared files with layers and 3 of stacks; the program of each stack once; and a run for
     // each distinct result.

@@ -130,7 +130,8 @@ not zone=c app.image at shop/prod/@zone=c.k:1: the value is the same
 #[test]
 fn revisions_are_found_in_loose_objects_and_in_packs() {
     let repository = Repository::new("packs");
-    let long: String = (0..200).map(|it| format!("# line {it} of a long text\n")).collect();
+    let lines: Vec<String> = (0..200).map(|it| format!("# line {it} of a long text")).collect();
+    let long = lines.join("\n");
     let main = |replicas: u32| format!("app = {{replicas = {replicas}, image = \"x\"}}\n{long}");
     repository.write("shop/prod/main.k", &main(1));
     let first = repository.commit();

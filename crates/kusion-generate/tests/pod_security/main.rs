@@ -86,7 +86,7 @@ fn check(fixtures: &Path, standard: &str) {
 
 fn rules_of(name: &str) -> &'static [&'static str] {
     let known = RULES.iter().find(|(start, _)| name.starts_with(start));
-    known.unwrap_or_else(|| panic!("no rule is known for the fixture {name}")).1
+    known.ok_or_else(|| format!("no rule is known for the fixture {name}")).expect("a rule").1
 }
 
 /// Evaluates a pack on pods. Returns the pods with findings, with the rule of each.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const FALSE: Rule = |_| Ok(json!(false));
 
-fn pod(labels: Value) -> Value {
+fn pod(labels: &Value) -> Value {
     json!({"kind": "Pod", "metadata": {"labels": labels}})
 }
 
@@ -25,7 +25,7 @@ fn policies_are_for_kinds_labels_projects_and_stacks() {
         .map(|name| (name, FALSE))
         .collect();
     let resources = vec![
-        resource("p", pod(json!({"tier": "gold", "app": "x"})), Action::Create),
+        resource("p", pod(&json!({"tier": "gold", "app": "x"})), Action::Create),
         resource("d", json!({"kind": "Deployment"}), Action::Create),
         resource("s", json!({"kind": "Service"}), Action::Create),
     ];
@@ -46,7 +46,7 @@ fn cells_are_selected_and_stacks_without_cells_are_in_none() {
         "dev": {"level": "deny", "cells": "env=!prod"},
     });
     let rules: [(&str, Rule); 2] = [("prod", |it| Ok(it["cell"]["env"].clone())), ("dev", FALSE)];
-    let mut subject = subject(vec![resource("p", pod(json!({})), Action::Create)]);
+    let mut subject = subject(vec![resource("p", pod(&json!({})), Action::Create)]);
     assert_eq!(found(&data, &rules, &subject), Vec::<String>::new());
     subject.stack.cell = Some(prod());
     assert_eq!(found(&data, &rules, &subject), ["deny prod p: prod"]);
@@ -112,7 +112,8 @@ fn a_rule_that_fails_is_a_finding_of_its_level() {
     let data = json!({"a": {"level": "deny"}, "b": {"level": "warn"}});
     let rules: [(&str, Rule); 2] =
         [("a", |_| Err("too many steps".to_owned())), ("b", |_| Ok(json!(7)))];
-    let found = found(&data, &rules, &subject(vec![resource("p", pod(json!({})), Action::Create)]));
+    let found =
+        found(&data, &rules, &subject(vec![resource("p", pod(&json!({})), Action::Create)]));
     assert_eq!(found[0], "deny a p: the policy failed: too many steps");
     assert!(found[1].starts_with("warn b p: the policy failed: the rule returns `7`"), "{found:?}");
 }
@@ -125,8 +126,8 @@ fn exceptions_count_until_they_expire_and_say_whose_they_are() {
         "exceptions": [exception("a", "p*", "2026-12-02"), exception("pack/*", "p", "2026-12-01")],
     });
     let resources = vec![
-        resource("p", pod(json!({})), Action::Create),
-        resource("q", pod(json!({})), Action::Create),
+        resource("p", pod(&json!({})), Action::Create),
+        resource("q", pod(&json!({})), Action::Create),
     ];
     let expected = [
         "deny pack/b p: pack/b; the exception of ann expired on 2026-12-01",

@@ -13,7 +13,7 @@ fn finding(policy: &str, level: PolicyLevel) -> PolicyFinding {
         message: "image `a<b` has no digest".to_owned(),
         resource: Some(ResourceId::new("apps/v1:Deployment:shop:web")),
         path: FieldPath::default().key("spec").key("image"),
-        origin: Some(Origin { file: "main.k".into(), line: 7, column: 3 }),
+        origin: Some(Origin::new("main.k", 7, 3)),
         fix: "add a digest".to_owned(),
         role: String::new(),
         exception: None,

@@ -82,11 +82,10 @@ impl Inner {
         if let Some(error) = answer.error() {
             return Err(RuntimeError::Invalid(error));
         }
-        match (address.kind, answer.text("is")) {
-            // Something else is at its path, which is kept.
-            (Kind::File | Kind::Directory, Some(_)) => Ok(()),
+        match address.kind {
             // Says how a command failed.
-            (Kind::Command, _) => item.live(&answer).map(|_| ()),
+            Kind::Command => item.live(&answer).map(|_| ()),
+            // Something else may be at the path of a file now: it is kept.
             _ => Ok(()),
         }
     }

@@ -62,7 +62,9 @@ impl Inner {
         let answers = match self.connection(&first.address) {
             Ok(connection) => {
                 let mut script = Script::new();
-                wanted.iter().for_each(|(_, it)| it.item.read(&mut script));
+                for (_, it) in &wanted {
+                    it.item.read(&mut script);
+                }
                 connection.read(&script).await.map_err(super::change::read_fault)
             }
             Err(fault) => Err(fault),

@@ -37,7 +37,9 @@ pub(super) fn watch(
     };
     for (id, live) in targets {
         match Address::of_id(&id) {
-            Ok(address) if address.kind == Kind::Service => watch.services.push(recorded(id, live)),
+            Ok(address) if address.kind == Kind::Service => {
+                watch.services.push(recorded(&id, live));
+            }
             _ => watch.ready.push_back(Ok(progress(id, Health::ready("it exists")))),
         }
     }
@@ -60,7 +62,7 @@ pub(super) fn watch(
 }
 
 /// Returns a service as it was when the watch began: what runs is expected to run.
-fn recorded(id: ResourceId, live: Live) -> ResourceState {
+fn recorded(id: &ResourceId, live: Live) -> ResourceState {
     let mut attributes = live.attributes.into_value();
     if let Some(fields) = attributes.as_object_mut() {
         fields.retain(|name, _| matches!(name.as_str(), "running" | "enabled" | "manager"));
@@ -72,7 +74,7 @@ fn recorded(id: ResourceId, live: Live) -> ResourceState {
         extensions: serde_json::Map::new(),
         id: id.clone(),
     };
-    ResourceState::new(resource, identity(&id), 0)
+    ResourceState::new(resource, identity(id), 0)
 }
 
 impl Watch {

@@ -24,7 +24,7 @@ pub(crate) fn add(suite: &mut Suite) {
 fn with_path(stand_ins: &StandIns) -> HostSettings {
     let mut settings = local_settings();
     settings.ssh.environment.retain(|(name, _)| name != "PATH");
-    settings.ssh.environment.push(("PATH".into(), stand_ins.path().into()));
+    settings.ssh.environment.push(("PATH".into(), stand_ins.path()));
     settings
 }
 

@@ -87,7 +87,7 @@ async fn wrong_key() {
     let folder = Folder::new("key").expect("a folder");
     let file = resource("file", "web0", &folder.join("a"), json!({"content": "a"}));
     server.forge_known_hosts().expect("another key");
-    let text = failure(World::new(server.settings()).apply(&[file.clone()]).await);
+    let text = failure(World::new(server.settings()).apply(std::slice::from_ref(&file)).await);
     assert!(text.contains("cannot reach host `web0`: its host key has changed"), "{text}");
     server.clear_known_hosts().expect("no key");
     let text = failure(World::new(server.settings()).apply(&[file]).await);
@@ -168,7 +168,7 @@ async fn becomes() {
     let (root, nobody) = (host("root"), host("no-such-user"));
     let file = resource("file", "web0", &folder.join("a"), json!({"content": "a"}));
     settings.hosts = [nobody].into_iter().collect();
-    let text = failure(World::new(settings.clone()).apply(&[file.clone()]).await);
+    let text = failure(World::new(settings.clone()).apply(std::slice::from_ref(&file)).await);
     assert!(text.contains("cannot run a script on host `web0`"), "{text}");
     if !std::path::Path::new("/usr/bin/sudo").exists() {
         return;

@@ -62,7 +62,10 @@ impl World {
     /// Returns why resources are rejected.
     pub(crate) async fn rejections(&self, resources: &[Resource]) -> String {
         match self.preview(resources).await {
-            Ok(it) => it.refusals.iter().map(|it| format!("{it}\n")).collect(),
+            Ok(it) => {
+                let texts: Vec<String> = it.refusals.iter().map(ToString::to_string).collect();
+                texts.join("\n")
+            }
             Err(error) => error.to_string(),
         }
     }
