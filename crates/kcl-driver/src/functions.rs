@@ -32,11 +32,11 @@ const MAX_VALUES: usize = 100_000;
 /// use kcl_driver::{CallLimits, RunOptions, with_functions};
 /// use serde_json::json;
 ///
-/// let text = "rule = {level = 'deny', find = lambda it { it.replicas > 3 }}";
+/// let text = "policy = {level = 'deny', find = lambda it { it.replicas > 3 }}";
 /// let system = MemorySystem::new().with_file("/p/main.k", text);
 /// let limits = CallLimits { steps: 1000, memory: 100_000 };
 /// let found = with_functions(&system, &RunOptions::files(["/p/main.k"]), |functions| {
-///     let find = functions.function(&["rule", "find"]).expect("a function");
+///     let find = functions.function(&["policy", "find"]).expect("a function");
 ///     let argument = functions.argument(&json!({"replicas": 5}));
 ///     functions.call(&find, &[argument], limits).expect("a result")
 /// });

@@ -172,7 +172,7 @@ impl Consent for ProviderConsent {
         let names: Vec<&str> = config.keys().map(String::as_str).collect();
         let message = format!(
             "its `providerMeta` ({}) is not trusted: with your credentials, it could reach servers \
-             of somebody else",
+             of other people",
             names.join(", ").escape_debug()
         );
         Err(NotFound { message, command: Some("trust") })

@@ -26,7 +26,7 @@ pub struct LockOptions {
     pub settle: BTreeMap<ResourceId, Settlement>,
 }
 
-/// What a user found out about an interrupted call that may have created an object.
+/// What a user says about an interrupted call that may have created an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settlement {
     /// There is no object, or it is to be left alone: the resource is not recorded.

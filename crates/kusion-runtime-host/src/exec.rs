@@ -164,7 +164,7 @@ fn wait_for(
     let _ = poll(&mut streams, Some(&time));
 }
 
-/// Reads what is there; at its end the stream is closed. Returns the number of bytes.
+/// Reads what the stream has; at its end the stream is closed. Returns the number of bytes.
 fn take<R: Read>(stream: &mut Option<R>, into: &mut Vec<u8>) -> usize {
     let mut chunk = [0; CHUNK];
     let Some(open) = stream else { return 0 };

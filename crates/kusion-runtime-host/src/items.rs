@@ -67,7 +67,7 @@ impl Kind {
 /// Attributes by name.
 pub(crate) type Fields = Map<String, Value>;
 
-/// What is known before a change.
+/// What a change starts from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation<'a> {
     /// The live attributes; `None` if nothing exists, or nothing was read.

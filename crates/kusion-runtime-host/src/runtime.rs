@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
-/// Live attributes that nobody can desire, or that hosts do not have.
+/// Live attributes that cannot be desired, or that hosts do not have.
 const NOT_COMPARED: [&str; 7] =
     ["host", "output", "path", "sensitive", "sha256", "status", "system"];
 

@@ -78,14 +78,14 @@ impl ProviderSource for LockedProviders {
         address: &ProviderAddress,
         constraints: &str,
     ) -> Result<PathBuf, NotFound> {
-        let (all, address, wanted) = (self.clone(), address.clone(), constraints.to_owned());
-        let found = tokio::task::spawn_blocking(move || all.find(&address, &wanted)).await;
+        let (all, address, requested) = (self.clone(), address.clone(), constraints.to_owned());
+        let found = tokio::task::spawn_blocking(move || all.find(&address, &requested)).await;
         found.map_err(|error| error.to_string())?
     }
 }
 
 impl LockedProviders {
-    fn find(&self, address: &ProviderAddress, wanted: &str) -> Result<PathBuf, NotFound> {
+    fn find(&self, address: &ProviderAddress, requested: &str) -> Result<PathBuf, NotFound> {
         if let Some(folder) = self.overrides.get(address) {
             let program = program_in(folder, &address.name);
             let fail = |it| format!("in the development override {}: {it}", folder.display());
@@ -95,10 +95,11 @@ impl LockedProviders {
         let Some(locked) = self.lock.get(address) else {
             return Err(stale(format!("`{address}` is not in the lock file")));
         };
-        let constraints = Constraints::parse(wanted)?;
+        let constraints = Constraints::parse(requested)?;
         let version = &locked.version;
         if !parse_version(version).is_some_and(|it| constraints.allow(&it)) {
-            let message = format!("the lock file has version {version}, which is not `{wanted}`");
+            let message =
+                format!("the lock file has version {version}, which is not `{requested}`");
             return Err(stale(message));
         }
         let found = find_installed(&self.mirrors, address, version)?;

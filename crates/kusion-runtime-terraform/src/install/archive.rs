@@ -62,7 +62,9 @@ fn unpack_files(archive: &Path, folder: &Path) -> io::Result<()> {
             continue;
         }
         let path: PathBuf = match file.enclosed_name() {
-            Some(path) if file.is_file() => folder.join(path),
+            Some(path) if file.is_file() && Path::new(file.name()).is_relative() => {
+                folder.join(path)
+            }
             _ => {
                 let name = file.name().escape_debug().to_string();
                 return Err(io::Error::other(format!("it has an invalid file `{name}`")));

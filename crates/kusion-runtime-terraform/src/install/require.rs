@@ -122,7 +122,7 @@ pub fn lock_installed(
     Ok(lock.get(address) != before.as_ref())
 }
 
-fn missing(mirrors: &[Mirror], address: &ProviderAddress, wanted: &str) -> String {
+fn missing(mirrors: &[Mirror], address: &ProviderAddress, requested: &str) -> String {
     let folders: Vec<String> = mirrors.iter().map(|it| it.0.display().to_string()).collect();
     let others: Vec<String> = mirrors.iter().flat_map(|it| it.versions(address)).collect();
     let others = match others.as_slice() {
@@ -130,7 +130,7 @@ fn missing(mirrors: &[Mirror], address: &ProviderAddress, wanted: &str) -> Strin
         others => format!("; installed versions: {}", others.join(", ")),
     };
     format!(
-        "`{address}`, version `{wanted}`, for {} is not installed (looked in {}){others}",
+        "`{address}`, version `{requested}`, for {} is not installed (looked in {}){others}",
         platform(),
         folders.join(", ")
     )
