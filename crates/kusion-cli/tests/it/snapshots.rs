@@ -111,7 +111,7 @@ fn every_command_has_snapshots() {
         tool: "kusion",
         folder: &folder(),
         names: NAMES,
-        elsewhere: &["provider schema"],
+        elsewhere: &["provider schema", "runtime check"],
         stdout: &|words| {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             text(&home.run(&words).stdout)

@@ -84,7 +84,9 @@ impl Index<'_> {
         let help = (self.stdout)(&[path, &["--help".to_owned()]].concat());
         let below = help.split("Commands:\n").nth(1).unwrap_or_default();
         let lines = below.lines().take_while(|line| line.starts_with("  "));
-        let names = lines.filter_map(|line| line.split_whitespace().next());
+        // Deeper lines go on with what a command does.
+        let names = lines.filter(|line| !line.starts_with("   "));
+        let names = names.filter_map(|line| line.split_whitespace().next());
         let names: Vec<&str> = names.filter(|name| *name != "help").collect();
         if names.is_empty() {
             return vec![path.join(" ")];
